@@ -1,0 +1,1 @@
+//! Stage `context-builder`: stored memories become the text that the agent is shown.

@@ -1,0 +1,1 @@
+//! The component's exports: each stage hands the contract's values to its module. Wasm only.

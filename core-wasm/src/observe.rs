@@ -1,0 +1,1 @@
+//! Stage `observer`: one use of a tool becomes an observation.

@@ -1,0 +1,1 @@
+//! Stage `query`: a prompt becomes a search, or nothing.

@@ -1,0 +1,1 @@
+//! Stage `summarizer`: a session's notes become its summary.
