@@ -1,1 +1,37 @@
-//! placeholder
+//! What the end-to-end tests share: the binary under test, isolated homes, synthetic transcripts and a fake model API.
+//!
+//! Nothing here knows the product's code. It is driven as Claude Code drives it: a process, JSON on its standard input, an
+//! exit code, and what it leaves on the disk.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a test harness panics where a test has failed"
+)]
+
+pub mod bulk;
+pub mod client;
+pub mod database;
+pub mod fake_api;
+pub mod home;
+pub mod process;
+pub mod scrub;
+pub mod session;
+pub mod transcript;
+
+/// Says on stderr that a test could not run here, and why. The words are grepped for by nobody: they are for people.
+pub fn skip(what: &str, why: &str) {
+    eprintln!("skipped: {what}: {why}");
+}
+
+/// Whether the variable is set to something other than nothing and `0`.
+pub fn env_flag(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+/// The number in the variable, or the default where it is not set.
+pub fn env_number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| {
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}"))
+    })
+}

@@ -1,0 +1,365 @@
+//! Isolated homes and projects: a test sees nothing of the machine's user, and nothing of another test.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::database::{self, Memory};
+use crate::process::{self, Finished, WATCHDOG};
+use crate::transcript::Transcript;
+
+/// A home of its own, with everything that the program keeps under `throughline/` in it.
+pub struct Home {
+    folder: TempDir,
+}
+
+/// What a hook did, with what it printed already checked against what the agent accepts.
+#[derive(Debug, Clone)]
+pub struct Hooked {
+    /// The process.
+    pub run: Finished,
+    /// The context that the agent would be shown; none where nothing was printed.
+    pub context: Option<String>,
+}
+
+impl Hooked {
+    /// The context; panics where there is none.
+    pub fn said(&self) -> &str {
+        self.context
+            .as_deref()
+            .unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
+    }
+
+    /// Panics where the hook said something.
+    pub fn silent(&self) {
+        assert_eq!(self.context, None, "the hook should have said nothing");
+    }
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Home {
+    /// A new home, whose default policy has been compiled before, as on any but the very first run.
+    pub fn new() -> Self {
+        static WARM: OnceLock<Home> = OnceLock::new();
+        let home = Self::cold();
+        let warm = WARM.get_or_init(|| {
+            let home = Self::cold();
+            home.compile_policies();
+            home
+        });
+        if warm.cache().exists() {
+            copy_private(&warm.cache(), &home.cache());
+        }
+        home
+    }
+
+    /// A new home in which nothing has run yet.
+    pub fn cold() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("throughline-test-")
+            .tempdir()
+            .expect("a temporary folder");
+        let home = Self { folder };
+        std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
+        std::fs::create_dir_all(home.work()).expect("create the projects' folder");
+        home
+    }
+
+    /// Has the default policy compiled into the cache, by letting it read a session.
+    fn compile_policies(&self) {
+        let project = self.project("warm-up");
+        let mut transcript = Transcript::new("00000000-0000-4000-8000-000000000000", &project);
+        transcript.user("Say hello").answer("Hello");
+        let path = self.transcript_path(&project, transcript.session());
+        transcript.write_to(&path);
+        drop(self.run(["ingest".as_ref(), path.as_os_str()]).success());
+    }
+
+    /// The folder that HOME names.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Claude Code's own folder.
+    pub fn agent(&self) -> PathBuf {
+        self.path().join(".claude")
+    }
+
+    /// The root under which the agent keeps its transcripts.
+    pub fn projects(&self) -> PathBuf {
+        self.agent().join("projects")
+    }
+
+    /// What `THROUGHLINE_HOME` names.
+    pub fn throughline(&self) -> PathBuf {
+        self.path().join("throughline")
+    }
+
+    /// The folder of the database and the log.
+    pub fn data(&self) -> PathBuf {
+        self.throughline().join("data")
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.data().join("throughline.db")
+    }
+
+    /// The folder of caches.
+    pub fn cache(&self) -> PathBuf {
+        self.throughline().join("cache")
+    }
+
+    /// The log file's text; empty where there is none.
+    pub fn log(&self) -> String {
+        std::fs::read(self.data().join("log/throughline.log"))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    }
+
+    /// The folder in which projects are made.
+    pub fn work(&self) -> PathBuf {
+        self.path().join("work")
+    }
+
+    /// A new git repository with one commit, `work/<name>`.
+    pub fn project(&self, name: &str) -> PathBuf {
+        let project = self.work().join(name);
+        std::fs::create_dir_all(&project).expect("create the project");
+        self.git(&project, &["init", "--quiet", "--initial-branch=main"]);
+        self.git(
+            &project,
+            &["commit", "--quiet", "--allow-empty", "--message=Start"],
+        );
+        project
+    }
+
+    /// Runs git in the folder as a user of no configuration.
+    pub fn git(&self, folder: &Path, arguments: &[&str]) {
+        let mut command = self.isolated("git");
+        command
+            .current_dir(folder)
+            .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
+            .args(arguments);
+        drop(process::run(command, Vec::new(), WATCHDOG).success());
+    }
+
+    /// Where the agent keeps the transcript of a session of this project.
+    pub fn transcript_path(&self, project: &Path, session: &str) -> PathBuf {
+        let slug: String = project
+            .to_string_lossy()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        self.projects().join(slug).join(format!("{session}.jsonl"))
+    }
+
+    /// The program, in an environment that holds this home and `PATH` and nothing else.
+    pub fn isolated(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("LANG", "C.UTF-8")
+            .env("HOME", self.path())
+            .env("TMPDIR", self.path())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("XDG_CONFIG_HOME", self.path().join("xdg/config"))
+            .env("XDG_DATA_HOME", self.path().join("xdg/data"))
+            .env("XDG_CACHE_HOME", self.path().join("xdg/cache"))
+            .env("XDG_STATE_HOME", self.path().join("xdg/state"))
+            .env("CLAUDE_CONFIG_DIR", self.agent())
+            .env("THROUGHLINE_HOME", self.throughline())
+            .current_dir(self.path());
+        command
+    }
+
+    /// The binary under test, isolated.
+    pub fn command<I, S>(&self, arguments: I) -> Command
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let mut command = self.isolated(process::throughline());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs a subcommand to its end, with nothing on its standard input.
+    pub fn run<I, S>(&self, arguments: I) -> Finished
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        process::run(self.command(arguments), Vec::new(), WATCHDOG)
+    }
+
+    /// Runs a subcommand that must succeed and print JSON.
+    pub fn json<I, S>(&self, arguments: I) -> Value
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        let run = self.run(arguments).success();
+        serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
+    }
+
+    /// Runs the hook as the agent does: `throughline hook`, the payload and a newline on its standard input.
+    pub fn hook(&self, payload: &Value) -> Hooked {
+        self.hook_as(&[], payload)
+    }
+
+    /// Runs the hook under one of its names, such as `memory-load`.
+    pub fn hook_as(&self, name: &[&str], payload: &Value) -> Hooked {
+        let run = self.hook_with_input(name, format!("{payload}\n").into_bytes());
+        let event = payload["hook_event_name"].as_str().unwrap_or_default();
+        let context = check_hook(event, &run);
+        Hooked { run, context }
+    }
+
+    /// Runs the hook with any bytes on its standard input, and checks nothing.
+    pub fn hook_with_input(&self, name: &[&str], input: Vec<u8>) -> Finished {
+        let command = self.command(["hook"].iter().chain(name));
+        process::run(command, input, WATCHDOG)
+    }
+
+    /// The memories of one project, as `memory list --json` gives them: without those of kind `turn`.
+    pub fn memories_of(&self, project: &Path) -> Vec<Value> {
+        let arguments: [&OsStr; 7] = [
+            "memory".as_ref(),
+            "list".as_ref(),
+            "--json".as_ref(),
+            "--limit".as_ref(),
+            "100000".as_ref(),
+            "--project".as_ref(),
+            project.as_os_str(),
+        ];
+        match self.json(arguments) {
+            Value::Array(memories) => memories,
+            other => panic!("wanted an array: {other}"),
+        }
+    }
+
+    /// Everything that is stored, of every kind and project.
+    pub fn memories(&self) -> Vec<Memory> {
+        if self.database().exists() {
+            database::memories(&self.database())
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// One of the integers of `memory stats --json` over all projects.
+    pub fn count(&self, what: &str) -> u64 {
+        let stats = self.json(["memory", "stats", "--json", "--all-projects"]);
+        stats[what]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
+    }
+
+    /// Whether any memory holds the words.
+    pub fn remembers(&self, words: &str) -> bool {
+        self.memories()
+            .iter()
+            .any(|memory| memory.text.contains(words))
+    }
+
+    /// Waits until the condition holds: some work of a hook is done by a child that it leaves behind.
+    pub fn eventually(&self, what: &str, condition: impl Fn(&Self) -> bool) {
+        let started = Instant::now();
+        while !condition(self) {
+            assert!(
+                started.elapsed() < Duration::from_secs(20),
+                "did not come about within 20 s: {what}\nlog:\n{}",
+                self.log()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Every file under the home, with its content: what is on the disk is all that counts.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        collect(&self.throughline(), &mut files);
+        files
+    }
+}
+
+fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => collect(&path, into),
+            // A file of a database that is being closed may be gone by now.
+            Ok(kind) if kind.is_file() => {
+                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)))
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Copies a folder of private files, with their modes.
+fn copy_private(from: &Path, to: &Path) {
+    use std::os::unix::fs::DirBuilderExt as _;
+
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(to)
+        .expect("create the folder");
+    let entries =
+        std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    for entry in entries {
+        let entry = entry.expect("a folder's entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("its type").is_dir() {
+            copy_private(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("copy");
+        }
+    }
+}
+
+/// Checks a hook's exit code and output against what Claude Code accepts of this event, and gives the context in it.
+///
+/// Events other than `SessionStart` may not answer with a context, and of `PreCompact` every word on standard output would
+/// be taken for instructions to the one who summarizes.
+pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
+    assert!(!run.overdue, "the hook hung: {run:#?}");
+    assert_eq!(run.code, Some(0), "a hook's exit code is 0: {run:#?}");
+    if run.stdout.is_empty() {
+        return None;
+    }
+    let answer: Value = serde_json::from_str(&run.stdout)
+        .unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
+    assert_eq!(
+        event, "SessionStart",
+        "only SessionStart may answer here: {run:#?}"
+    );
+    let specific = &answer["hookSpecificOutput"];
+    assert_eq!(specific["hookEventName"], event, "{run:#?}");
+    let context = specific["additionalContext"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
+    assert!(
+        context.encode_utf16().count() <= 9_500,
+        "the context is longer than 9,500 UTF-16 code units: {}",
+        context.encode_utf16().count()
+    );
+    Some(context.to_owned())
+}

@@ -1,0 +1,100 @@
+//! A synthetic session that goes through the hooks as one of the agent's does.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Hooked};
+use crate::transcript::Transcript;
+
+/// One session of one project in one home.
+pub struct Session<'home> {
+    home: &'home Home,
+    cwd: PathBuf,
+    /// Where its transcript lies. It is written by the moments below, never before.
+    pub path: PathBuf,
+    /// What has been said and done.
+    pub transcript: Transcript,
+}
+
+impl<'home> Session<'home> {
+    /// A session that has not begun.
+    pub fn new(home: &'home Home, project: &Path, id: &str) -> Self {
+        Self {
+            home,
+            cwd: project.to_owned(),
+            path: home.transcript_path(project, id),
+            transcript: Transcript::new(id, project),
+        }
+    }
+
+    /// The session's identifier.
+    pub fn id(&self) -> &str {
+        self.transcript.session()
+    }
+
+    /// The payload of an event of this session, with what the event adds to the common fields.
+    pub fn payload(&self, event: &str, more: &Value) -> Value {
+        let mut payload = json!({
+            "session_id": self.id(),
+            "transcript_path": self.path,
+            "cwd": self.cwd,
+            "hook_event_name": event,
+        });
+        for (name, value) in more.as_object().expect("an object") {
+            payload[name] = value.clone();
+        }
+        payload
+    }
+
+    /// `SessionStart`, for one of its sources.
+    pub fn start(&self, source: &str) -> Hooked {
+        self.home
+            .hook(&self.payload("SessionStart", &json!({"source": source})))
+    }
+
+    /// `Stop`: the turn is over. The transcript is written up to here first, as it is when the machine is quick.
+    pub fn stop(&mut self, last_message: &str) -> Hooked {
+        self.transcript.append_to(&self.path);
+        self.stop_before_it_is_written(last_message)
+    }
+
+    /// `Stop` while the transcript does not hold the turn yet, as the real client does it.
+    pub fn stop_before_it_is_written(&self, last_message: &str) -> Hooked {
+        self.silent(&self.payload(
+            "Stop",
+            &json!({"permission_mode": "default", "effort": {"level": "medium"}, "stop_hook_active": false,
+                "last_assistant_message": last_message, "background_tasks": [], "session_crons": []}),
+        ))
+    }
+
+    /// `PreCompact`.
+    pub fn pre_compact(&mut self) -> Hooked {
+        self.transcript.append_to(&self.path);
+        self.silent(&self.payload(
+            "PreCompact",
+            &json!({"trigger": "manual", "custom_instructions": ""}),
+        ))
+    }
+
+    /// `PostCompact`, with the summary as the agent wrote it.
+    pub fn post_compact(&mut self, summary: &str) -> Hooked {
+        self.transcript.append_to(&self.path);
+        self.silent(&self.payload(
+            "PostCompact",
+            &json!({"trigger": "manual", "compact_summary": summary}),
+        ))
+    }
+
+    /// `SessionEnd`.
+    pub fn end(&mut self) -> Hooked {
+        self.transcript.append_to(&self.path);
+        self.silent(&self.payload("SessionEnd", &json!({"reason": "other"})))
+    }
+
+    fn silent(&self, payload: &Value) -> Hooked {
+        let hooked = self.home.hook(payload);
+        hooked.silent();
+        hooked
+    }
+}
