@@ -13,9 +13,8 @@
 //!   last checked. ctime cannot be set by a program: as long as all four agree the bytes are those that were checked. Where
 //!   they differ, the bytes are hashed again; a mismatch throws the file away and the component is compiled anew.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -24,6 +23,7 @@ use wasmtime::component::Component;
 
 use super::engine;
 use crate::digest::sha256_hex;
+use crate::files;
 
 /// The folder of compiled components.
 #[derive(Debug, Clone)]
@@ -99,11 +99,9 @@ impl Cache {
         create_private_folder(&self.folder)?;
         private_folder(&self.folder)?;
         let bytes = component.serialize()?;
-        replace(file, &bytes)?;
-        replace(
-            &seal_of(file),
-            Seal::of(sha256_hex(&bytes), file)?.line().as_bytes(),
-        )?;
+        files::replace(file, &bytes, 0o600)?;
+        let seal = Seal::of(sha256_hex(&bytes), file)?.line();
+        files::replace(&seal_of(file), seal.as_bytes(), 0o600)?;
         self.forget_others(file);
         Ok(())
     }
@@ -187,38 +185,11 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
-        replace(&seal_of(file), now.line().as_bytes())?;
+        files::replace(&seal_of(file), now.line().as_bytes(), 0o600)?;
     }
     // SAFETY: see the module's documentation.
     let component = unsafe { Component::deserialize_file(engine, file) }?;
     Ok(component)
-}
-
-/// Writes a whole file so that a reader sees the old one or the new one, and a power cut leaves one of them.
-fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = file.parent().context("a file has a folder")?;
-    let temporary = folder.join(format!(
-        ".{}.{}.tmp",
-        file.file_name()
-            .and_then(|n| n.to_str())
-            .unwrap_or("component"),
-        std::process::id()
-    ));
-    let written = (|| {
-        let mut out = File::options()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        fs::rename(&temporary, file)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    Ok(written?)
 }
 
 fn create_private_folder(folder: &Path) -> Result<()> {
