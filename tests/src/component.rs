@@ -35,9 +35,8 @@ pub fn build() -> Result<Vec<u8>> {
         .map(PathBuf::from)
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
         .context("neither CARGO_HOME nor a home folder is known")?;
-    let mut flags: Vec<OsString> = ["-C", "target-feature=+simd128,+bulk-memory", "-C", "link-arg=-zstack-size=262144"]
-        .map(OsString::from)
-        .to_vec();
+    let mut flags: Vec<OsString> =
+        ["-C", "target-feature=+simd128,+bulk-memory", "-C", "link-arg=-zstack-size=262144"].map(OsString::from).to_vec();
     for (from, to) in [(registry(&cargo_home), "/registry"), (cargo_home, "/cargo"), (root.clone(), "/throughline")] {
         let mut flag = OsString::from("--remap-path-prefix=");
         flag.push(from);
