@@ -230,7 +230,7 @@ fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std
                 write_json(&mut out, 200, &whole_answer(&request, &answer, number))?;
             }
             ("POST", "/v1/messages/count_tokens") => {
-                write_json(&mut out, 200, &json!({"input_tokens": 100}))?
+                write_json(&mut out, 200, &json!({"input_tokens": 100}))?;
             }
             ("HEAD", _) => write!(out, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?,
             _ => write_json(

@@ -306,7 +306,7 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
             Ok(kind) if kind.is_dir() => collect(&path, into),
             // A file of a database that is being closed may be gone by now.
             Ok(kind) if kind.is_file() => {
-                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)))
+                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)));
             }
             _ => {}
         }

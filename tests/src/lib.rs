@@ -11,6 +11,7 @@ pub mod bulk;
 pub mod client;
 pub mod database;
 pub mod fake_api;
+pub mod faults;
 pub mod home;
 pub mod process;
 pub mod scrub;
