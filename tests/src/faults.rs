@@ -104,3 +104,30 @@ pub fn fill(folder: &Path) -> Option<Fault> {
         let _ = std::fs::remove_file(path);
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{fill, immutable, small_disk};
+
+    #[test]
+    fn faults_are_felt_and_mended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "before").expect("write");
+        if let Some(fault) = immutable(&file) {
+            assert!(std::fs::write(&file, "after").is_err());
+            fault.mend();
+        }
+        std::fs::write(&file, "after").expect("it is mended");
+
+        if let Some(disk) = small_disk(&folder.path().join("disk"), 1 << 20) {
+            let file = folder.path().join("disk/file");
+            let filler = fill(&folder.path().join("disk")).expect("it is small");
+            assert!(std::fs::write(&file, "after").is_err());
+            filler.mend();
+            std::fs::write(&file, "after").expect("it is mended");
+            disk.mend();
+            assert!(!file.exists());
+        }
+    }
+}

@@ -66,7 +66,7 @@ fn tomorrow_the_agent_knows_what_happened_today() {
     next.assert_hooks(&["SessionStart", "Stop"]);
     assert_eq!(occurrences(&next.requests, HEADING), 1);
     let shown = fake_api::shown(&next.requests[0]);
-    for wanted in ["Busan office", "greeting.txt"] {
+    for wanted in ["Busan office", "greeting.txt", "Translate the greeting"] {
         assert!(
             shown.contains(wanted),
             "`{wanted}` is not in what the model was shown:\n{shown}"
