@@ -1,2 +1,7 @@
-//! placeholder
-fn main() {}
+//! The program `throughline`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    host::cli::main(std::env::args_os())
+}

@@ -9,6 +9,7 @@
 
 pub mod bulk;
 pub mod client;
+pub mod component;
 pub mod database;
 pub mod fake_api;
 pub mod faults;

@@ -1,0 +1,241 @@
+//! Claude Code: the JSON that its hooks are called with and answer with, and the head of its transcripts. Checked against
+//! the payloads of client 2.1.330.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::{Event, Moment};
+
+/// The name by which sessions of this agent are known.
+pub const AGENT: &str = "claude-code";
+
+/// The most bytes that a hook reads from its standard input. Ordinary payloads have a few kilobytes; a tool's response
+/// with an image in it has 240 KB.
+pub const MOST_INPUT_BYTES: u64 = 32 << 20;
+
+/// How much of a transcript's head is looked through for its session and folder, bytes. Sessions begin with up to 145 KB
+/// of prompt snapshots.
+const HEAD_BYTES: usize = 4 << 20;
+
+/// Why a payload is not understood.
+#[derive(Debug)]
+pub enum Unreadable {
+    /// Nothing came.
+    Empty,
+    /// It is not a JSON object.
+    NotJson(String),
+    /// It names no session.
+    NoSession,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "the hook was called without input"),
+            Self::NotJson(why) => write!(f, "the hook's input is not a JSON object: {why}"),
+            Self::NoSession => write!(f, "the hook's input names no session"),
+        }
+    }
+}
+
+/// Reads a payload. `name` is the hook that was asked for, where one was: it wins over the payload's event name.
+pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+    if input.iter().all(u8::is_ascii_whitespace) {
+        return Err(Unreadable::Empty);
+    }
+    let fields: Map<String, Value> =
+        serde_json::from_slice(input).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+    let text = |key: &str| {
+        fields
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let optional = |key: &str| Some(text(key)).filter(|value| !value.is_empty());
+    let session = optional("session_id")
+        .filter(|id| id.len() <= 128)
+        .ok_or(Unreadable::NoSession)?;
+    let event = match name {
+        Some("memory-load") => "SessionStart".into(),
+        Some("memory-flush") if text("hook_event_name") != "PostCompact" => "PreCompact".into(),
+        Some("memory-save") => "SessionEnd".into(),
+        _ => text("hook_event_name"),
+    };
+    let moment = match event.as_str() {
+        "SessionStart" => Moment::Start {
+            source: optional("source").unwrap_or_else(|| "startup".into()),
+        },
+        "PreCompact" => Moment::Compacting {
+            trigger: text("trigger"),
+        },
+        "PostCompact" => Moment::Compacted {
+            summary: text("compact_summary"),
+        },
+        "Stop" => Moment::Answered {
+            last_message: optional("last_assistant_message"),
+        },
+        "SessionEnd" => Moment::End {
+            reason: text("reason"),
+        },
+        _ => Moment::Other { name: event },
+    };
+    Ok(Event {
+        agent: AGENT,
+        session,
+        transcript: optional("transcript_path").map(PathBuf::from),
+        cwd: optional("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
+        model: optional("model"),
+        moment,
+    })
+}
+
+/// The answer to a session's start that shows `context` to the model.
+pub fn session_start_output(context: &str) -> String {
+    json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}})
+        .to_string()
+}
+
+/// What the head of a transcript says of its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The session that the lines belong to.
+    pub session: Option<String>,
+    /// The folder in which it began.
+    pub cwd: Option<PathBuf>,
+}
+
+/// Looks for session and folder in the first lines.
+pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
+    #[derive(Deserialize)]
+    struct Fields<'a> {
+        #[serde(rename = "sessionId", borrow, default)]
+        session: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        cwd: Option<&'a RawValue>,
+    }
+    let string = |raw: Option<&RawValue>| {
+        raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
+            .filter(|text| !text.is_empty() && text.len() <= 4096)
+    };
+    let mut head = Head::default();
+    let mut bytes = 0;
+    for line in lines {
+        bytes += line.len();
+        if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line.trim_start_matches('\0')) {
+            head.session = head
+                .session
+                .or_else(|| string(fields.session).filter(|id| id.len() <= 128));
+            head.cwd = head.cwd.or_else(|| string(fields.cwd).map(PathBuf::from));
+        }
+        if (head.session.is_some() && head.cwd.is_some()) || bytes > HEAD_BYTES {
+            break;
+        }
+    }
+    head
+}
+
+/// The session that a transcript's name gives: `<uuid>.jsonl`.
+pub fn session_of_name(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_str()?;
+    let shape = [8, 4, 4, 4, 12];
+    let parts: Vec<&str> = stem.split('-').collect();
+    let is_uuid = parts.len() == shape.len()
+        && parts.iter().zip(shape).all(|(part, length)| {
+            part.len() == length && part.bytes().all(|b| b.is_ascii_hexdigit())
+        });
+    (is_uuid && path.extension().is_some_and(|e| e == "jsonl")).then(|| stem.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn moments() {
+        let parse = |text: &str, name| parse(text.as_bytes(), name).unwrap().moment;
+        assert_eq!(
+            parse(
+                r#"{"session_id":"s","hook_event_name":"SessionStart","source":"compact","new":[1]}"#,
+                None
+            ),
+            Moment::Start {
+                source: "compact".into()
+            }
+        );
+        assert_eq!(
+            parse(r#"{"session_id":"s"}"#, Some("memory-load")),
+            Moment::Start {
+                source: "startup".into()
+            }
+        );
+        assert_eq!(
+            parse(
+                r#"{"session_id":"s","hook_event_name":"PostCompact","compact_summary":"x"}"#,
+                Some("memory-flush")
+            ),
+            Moment::Compacted {
+                summary: "x".into()
+            }
+        );
+        assert_eq!(
+            parse(r#"{"session_id":"s","hook_event_name":"Tomorrow"}"#, None),
+            Moment::Other {
+                name: "Tomorrow".into()
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_no_payload() {
+        assert!(matches!(parse(b" \n", None), Err(Unreadable::Empty)));
+        assert!(matches!(parse(b"[1]", None), Err(Unreadable::NotJson(_))));
+        assert!(matches!(
+            parse(br#"{"session_id":7}"#, None),
+            Err(Unreadable::NoSession)
+        ));
+    }
+
+    #[test]
+    fn heads() {
+        let lines = [
+            "not json",
+            "\0{\"type\":\"queue-operation\",\"sessionId\":\"s\"}",
+            r#"{"cwd":"/p","sessionId":"other"}"#,
+        ];
+        assert_eq!(
+            head(lines.into_iter()),
+            Head {
+                session: Some("s".into()),
+                cwd: Some("/p".into())
+            }
+        );
+        assert_eq!(head(["{\"cwd\":7}"].into_iter()), Head::default());
+    }
+
+    #[test]
+    fn names() {
+        let of = |name: &str| session_of_name(Path::new(name));
+        assert_eq!(
+            of("/x/61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl").as_deref(),
+            Some("61d299fc-d26a-498a-b04f-cc8059ceb9a2")
+        );
+        assert_eq!(of("/x/agent-abc.jsonl"), None);
+        assert_eq!(of("/x/07_964042.jsonl"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_makes_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), text in "\\PC{0,200}") {
+            let _ = parse(&bytes, None);
+            let _ = parse(text.as_bytes(), Some("memory-load"));
+            head(text.lines());
+        }
+    }
+}

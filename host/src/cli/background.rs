@@ -1,0 +1,43 @@
+//! `throughline background …`: what hooks leave to a process of its own. Not meant for people.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::hooks::background::{self, Task};
+use crate::log::Level;
+use crate::paths::Paths;
+use crate::runtime::Runtime;
+
+/// Runs the task.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    let task = match arguments {
+        [word, path, cwd, session] if word == "read-on" => Task::ReadOn {
+            path: path.into(),
+            cwd: cwd.into(),
+            session: session.to_string_lossy().into_owned(),
+        },
+        [word, folder, except] if word == "catch-up" => Task::CatchUp {
+            folder: folder.into(),
+            except: except.to_string_lossy().into_owned(),
+        },
+        [word] if word == "tidy" => Task::Tidy,
+        _ => return ExitCode::FAILURE,
+    };
+    let Some(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
+        return ExitCode::FAILURE;
+    };
+    let outcome = background::run(&runtime, &task);
+    if let Err(error) = &outcome {
+        runtime.log.note(
+            Level::Warn,
+            "work in the background failed",
+            format!("{error:#}"),
+        );
+    }
+    runtime.write_log();
+    if outcome.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

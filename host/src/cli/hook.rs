@@ -1,0 +1,102 @@
+//! `throughline hook [NAME]`: called by the agent. Always ends with success, in time.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::agent::claude_code;
+use crate::hooks;
+use crate::log::Level;
+use crate::paths::Paths;
+use crate::runtime::Runtime;
+
+/// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
+const HARD_LIMIT: Duration = Duration::from_secs(14);
+
+/// Runs the hook.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    let started = Instant::now();
+    let name = arguments.first().and_then(|word| word.to_str());
+    watch(Duration::from_secs(if name == Some("memory-save") {
+        2
+    } else {
+        HARD_LIMIT.as_secs()
+    }));
+    let Some(paths) = Paths::from_env() else {
+        return ExitCode::SUCCESS;
+    };
+    let runtime = match Runtime::new(paths.clone()) {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let runtime = Runtime::with_config(paths, crate::config::Config::default());
+            runtime.log.note(
+                Level::Error,
+                "the configuration is damaged; nothing is remembered until it is mended",
+                error,
+            );
+            runtime.write_log();
+            return ExitCode::SUCCESS;
+        }
+    };
+    if !runtime.config.enabled {
+        return ExitCode::SUCCESS;
+    }
+    let event = match read_input()
+        .map_err(|error| error.to_string())
+        .and_then(|input| claude_code::parse(&input, name).map_err(|error| error.to_string()))
+    {
+        Ok(event) => event,
+        Err(error) => {
+            runtime.log.note(
+                Level::Warn,
+                "a hook was called with input that cannot be used",
+                error,
+            );
+            runtime.write_log();
+            return ExitCode::SUCCESS;
+        }
+    };
+    let deadline = started
+        + runtime
+            .config
+            .hooks
+            .budget(hooks::budget_name(&event.moment));
+    if let Some(output) = hooks::run(&runtime, &event, deadline) {
+        let mut stdout = io::stdout().lock();
+        let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
+    }
+    runtime.write_log();
+    ExitCode::SUCCESS
+}
+
+/// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.
+fn watch(limit: Duration) {
+    let _ = thread::Builder::new()
+        .name("watchdog".into())
+        .spawn(move || {
+            thread::sleep(limit);
+            std::process::exit(0);
+        });
+}
+
+/// Standard input, whole. What is larger than any payload is read to its end and refused, so that the agent does not
+/// meet a closed pipe.
+fn read_input() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let mut input = Vec::new();
+    stdin
+        .by_ref()
+        .take(claude_code::MOST_INPUT_BYTES + 1)
+        .read_to_end(&mut input)?;
+    if input.len() as u64 > claude_code::MOST_INPUT_BYTES {
+        drop(input);
+        io::copy(&mut stdin, &mut io::sink())?;
+        return Err(io::Error::other(format!(
+            "the input has more than {} bytes",
+            claude_code::MOST_INPUT_BYTES
+        )));
+    }
+    Ok(input)
+}

@@ -1,0 +1,39 @@
+//! SHA-256 and its usual writings.
+
+use sha2::{Digest, Sha256};
+
+/// The SHA-256 of the parts, each followed by its length so that no two lists of parts look alike.
+pub fn sha256_parts(parts: &[&str]) -> [u8; 32] {
+    let mut sha = Sha256::new();
+    for part in parts {
+        sha.update(part.as_bytes());
+        sha.update((part.len() as u64).to_le_bytes());
+    }
+    sha.finalize().into()
+}
+
+/// The SHA-256 of `bytes`, in hexadecimal.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes
+        .iter()
+        .flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]])
+        .map(char::from)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_together() {
+        assert_ne!(sha256_parts(&["ab", "c"]), sha256_parts(&["a", "bc"]));
+        assert_eq!(hex(&[0, 255, 16]), "00ff10");
+    }
+}

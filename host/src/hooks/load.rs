@@ -1,0 +1,172 @@
+//! SessionStart: earlier sessions that were left unread are read, and the agent is told what it should know.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::reading::{self, Job};
+use super::{Outcome, PATIENCE, ProjectMemories, background};
+use crate::agent::{Event, claude_code};
+use crate::contract::Session;
+use crate::log::Level;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Access, Store, StoreError};
+
+/// What the agent is to be shown at the session's start, as the agent wants it.
+pub(super) fn start(
+    runtime: &Runtime,
+    event: &Event,
+    source: &str,
+    deadline: Instant,
+) -> Outcome<Option<String>> {
+    let mut store = runtime.store(Access::Write, PATIENCE)?;
+    if let Err(error) = catch_up(runtime, &mut store, event) {
+        runtime.log.note(
+            Level::Warn,
+            "earlier sessions could not be read",
+            format!("{error:#}"),
+        );
+    }
+    let project = Project::of(&event.cwd);
+    let session = Session {
+        id: event.session.clone(),
+        project: project.id.clone(),
+        root: project.root.to_string_lossy().into_owned(),
+        cwd: event.cwd.to_string_lossy().into_owned(),
+        agent: event.agent.into(),
+        model: event.model.clone(),
+        now: runtime.now,
+        attributes: Vec::new(),
+    };
+    let store = Rc::new(store);
+    let (text, used) = context(
+        runtime,
+        &store,
+        session,
+        source,
+        runtime.config.context.budget,
+        deadline,
+    )?;
+    // What follows is bookkeeping: the answer does not depend on it.
+    let noted = store
+        .relax()
+        .and_then(|()| store.put_project(&project, runtime.now))
+        .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
+        .and_then(|()| {
+            let payload = serde_json::json!({ "source": source }).to_string();
+            store.put_event(
+                "session_start",
+                &event.session,
+                &project.id,
+                runtime.now,
+                &payload,
+            )
+        });
+    if let Err(error) = noted {
+        runtime.log.note(
+            Level::Warn,
+            "what was shown could not be noted",
+            error.to_string(),
+        );
+    }
+    if store.wants_checkpoint() {
+        background::tidy(runtime);
+    }
+    Ok(text.map(|text| claude_code::session_start_output(&text)))
+}
+
+/// What would be shown to `session` for `source`, redacted and within `budget` UTF-16 units, and the memories in it.
+pub fn context(
+    runtime: &Runtime,
+    store: &Rc<Store>,
+    session: Session,
+    source: &str,
+    budget: u32,
+    deadline: Instant,
+) -> Result<(Option<String>, Vec<String>)> {
+    let memories = ProjectMemories {
+        store: Rc::clone(store),
+        project: session.project.clone(),
+        session: session.id.clone(),
+    };
+    let policies = runtime.policies()?;
+    let mut running = policies.start(runtime.grants(Some(Rc::new(memories))))?;
+    let Some(built) = running.build_context(&session, source, budget, Vec::new(), deadline)? else {
+        return Ok((None, Vec::new()));
+    };
+    let mut texts = [built.text];
+    running.redact(&mut texts, deadline)?;
+    let [text] = texts;
+    if text.encode_utf16().count() > budget as usize {
+        // Placeholders can be longer than what they replace. Whole lines go from the end.
+        return Ok((Some(cut(&text, budget as usize)), built.used));
+    }
+    Ok((
+        Some(text).filter(|text| !text.trim().is_empty()),
+        built.used,
+    ))
+}
+
+/// The first lines of `text` that fit into `budget` UTF-16 units.
+fn cut(text: &str, budget: usize) -> String {
+    let mut units = 0;
+    text.split_inclusive('\n')
+        .take_while(|line| {
+            units += line.encode_utf16().count();
+            units <= budget
+        })
+        .collect()
+}
+
+/// Reads what earlier sessions of this project left unread, within its own small budget; the rest in the background.
+fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
+    let Some(folder) = event.transcript.as_deref().and_then(Path::parent) else {
+        return Ok(());
+    };
+    let roots = runtime.transcript_roots();
+    if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
+        return Ok(());
+    }
+    let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
+    for path in reading::unread(store, folder, &event.session)? {
+        if Instant::now() >= until {
+            background::catch_up(runtime, folder, &event.session);
+            return Ok(());
+        }
+        let job = Job {
+            path: Some(path),
+            roots: roots.clone(),
+            moment: "catch-up",
+            only_if_new: true,
+            ..Job::default()
+        };
+        match reading::read(runtime, store, &job, until) {
+            Ok(report) if !report.finished => {
+                background::catch_up(runtime, folder, &event.session);
+                return Ok(());
+            }
+            Ok(_) => {}
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => runtime.log.note(
+                Level::Warn,
+                "a transcript was not read",
+                format!("{error:#}"),
+            ),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_loses_whole_lines() {
+        assert_eq!(cut("abc\n한글\nx\n", 7), "abc\n한글\n");
+        assert_eq!(cut("abcdef", 3), "");
+    }
+}

@@ -1,0 +1,73 @@
+//! What happens at each moment of a session. One rule above all: a hook never harms the session. It ends in time, with
+//! valid output or none, whatever is broken; what went wrong is in the log.
+
+pub mod background;
+mod load;
+mod memories;
+pub mod reading;
+mod saving;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+pub use load::context;
+pub use memories::ProjectMemories;
+
+use crate::agent::{Event, Moment};
+use crate::log::Level;
+use crate::runtime::Runtime;
+use crate::store::StoreError;
+
+/// How long a hook waits for another process that writes, at most.
+pub const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Does what the moment asks for. What is returned is to be shown to the model.
+pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
+    let outcome = match &event.moment {
+        Moment::Start { source } => load::start(runtime, event, source, deadline),
+        Moment::Compacting { .. }
+        | Moment::Compacted { .. }
+        | Moment::Answered { .. }
+        | Moment::End { .. } => saving::save(runtime, event, deadline).map(|()| None),
+        Moment::Other { .. } => Ok(None),
+    };
+    outcome.unwrap_or_else(|error| {
+        runtime
+            .log
+            .note(Level::Error, what_failed(&error), format!("{error:#}"));
+        None
+    })
+}
+
+/// The failure in words that hold nothing from outside, so that they can be logged whatever else is broken.
+fn what_failed(error: &anyhow::Error) -> &'static str {
+    match error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<StoreError>())
+    {
+        Some(StoreError::Missing(_)) => "hook: there is no database",
+        Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
+        Some(StoreError::Damaged(..)) => "hook: the database is damaged",
+        Some(StoreError::Locked(_)) => "hook: the database is locked",
+        Some(StoreError::ReadOnly(..)) => "hook: the database cannot be written",
+        Some(StoreError::Full(_)) => "hook: the disk is full",
+        Some(StoreError::Conflict | StoreError::Other(_)) => "hook: the database failed",
+        None => "hook failed",
+    }
+}
+
+/// The hook's name for its budget in the configuration.
+pub fn budget_name(moment: &Moment) -> &'static str {
+    match moment {
+        Moment::Start { .. } => "memory-load",
+        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => {
+            "memory-flush"
+        }
+        Moment::Answered { .. } => "memory-complete",
+        Moment::End { .. } => "memory-save",
+    }
+}
+
+/// What every reading and writing here returns.
+type Outcome<T> = Result<T>;

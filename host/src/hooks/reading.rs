@@ -1,0 +1,568 @@
+//! A transcript becomes memory: read on from the cursor, extract, summarize, redact, and store it all in one transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::agent::claude_code;
+use crate::contract::{Draft, Origin, Session, SessionNotes};
+use crate::log::Level;
+use crate::policy::imports::{Line, LineSource};
+use crate::policy::instance::{ExtractRequest, Extraction, Running, Supplement};
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Batch, Cursor, ExtractorState, SessionUpdate, Store, StoreError};
+use crate::transcript::{self, Refusal, Share, Transcript};
+
+/// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.
+const SHARE_BYTES: u64 = 8 << 20;
+
+/// The longest that one call of a policy may take.
+const CALL: Duration = Duration::from_secs(10);
+
+/// Extractions in a row that may fail before the share is passed over.
+const MOST_FAILURES: u32 = 3;
+
+/// How often a reading is begun anew because another process was faster.
+const MOST_CONFLICTS: u32 = 8;
+
+/// The key of a session's summary among its drafts.
+const SUMMARY_KEY: &str = "session-summary";
+
+/// What is to be read, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    /// The transcript; none where there is only what the event carried.
+    pub path: Option<PathBuf>,
+    /// Folders that it may be in.
+    pub roots: Vec<PathBuf>,
+    /// The session; none: as the transcript says.
+    pub session: Option<String>,
+    /// The agent's working folder; none: as the transcript says.
+    pub cwd: Option<PathBuf>,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// `stop`, `compact`, `compacted`, `session-end`, `catch-up`, `ingest`.
+    pub moment: &'static str,
+    /// What the event carried.
+    pub supplements: Vec<(&'static str, String)>,
+    /// Whether a last line without a newline counts.
+    pub unterminated: bool,
+    /// Why the session ended, where it did.
+    pub end_reason: Option<String>,
+    /// An event to note: type and JSON.
+    pub event: Option<(&'static str, String)>,
+    /// Whether there is anything to do where nothing new was written.
+    pub only_if_new: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The session.
+    pub session: String,
+    /// The root of its project.
+    pub project: PathBuf,
+    /// Bytes read now.
+    pub bytes: u64,
+    /// Lines read now.
+    pub lines: u64,
+    /// Malformed lines of the transcript in all.
+    pub malformed: u64,
+    /// Lines of it that were too long.
+    pub oversized: u64,
+    /// New memories.
+    pub stored: u32,
+    /// Memories learned once more.
+    pub seen_again: u32,
+    /// Whether the end of the transcript was reached in time.
+    pub finished: bool,
+}
+
+/// Reads a transcript to its end or to the deadline.
+pub fn read(runtime: &Runtime, store: &mut Store, job: &Job, deadline: Instant) -> Result<Report> {
+    let mut report = Report::default();
+    let mut conflicts = 0;
+    let mut first = true;
+    loop {
+        match read_share(runtime, store, job, first, deadline, &mut report) {
+            Ok(Progress::Done) => {
+                report.finished = true;
+                return Ok(report);
+            }
+            Ok(Progress::More) => first = false,
+            Err(error) if is_conflict(&error) && conflicts < MOST_CONFLICTS => conflicts += 1,
+            Err(error) => return Err(error),
+        }
+        if Instant::now() >= deadline {
+            return Ok(report);
+        }
+    }
+}
+
+fn is_conflict(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref::<StoreError>(),
+        Some(StoreError::Conflict)
+    )
+}
+
+enum Progress {
+    Done,
+    More,
+}
+
+/// A line source with nothing in it.
+struct Nothing;
+
+impl LineSource for Nothing {
+    fn read_lines(&mut self, _max_bytes: usize) -> std::io::Result<Vec<Line>> {
+        Ok(Vec::new())
+    }
+}
+
+/// Where a share begins and whose it is.
+struct Place {
+    cursor: Option<Cursor>,
+    session: String,
+    cwd: PathBuf,
+}
+
+fn read_share(
+    runtime: &Runtime,
+    store: &mut Store,
+    job: &Job,
+    first: bool,
+    deadline: Instant,
+    report: &mut Report,
+) -> Result<Progress> {
+    let transcript = match &job.path {
+        Some(path) => match transcript::open(path, &job.roots) {
+            Ok(transcript) => Some(transcript),
+            // Before the first answer there is no transcript: nothing is wrong with that.
+            Err(Refusal::Missing) if job.session.is_some() => None,
+            Err(refusal) => return Err(refusal.into()),
+        },
+        None => None,
+    };
+    let Some(place) = locate(store, job, transcript.as_ref())? else {
+        return Ok(Progress::Done);
+    };
+    let from = place.cursor.as_ref().map_or(0, |cursor| cursor.offset);
+    let nothing_new = transcript
+        .as_ref()
+        .is_none_or(|transcript| transcript.size <= from);
+    if nothing_new && (job.only_if_new || !first) {
+        return Ok(Progress::Done);
+    }
+
+    let project = Project::of(&place.cwd);
+    report.session.clone_from(&place.session);
+    report.project.clone_from(&project.root);
+    let policies = runtime.policies()?;
+    let (policy, digest) = policies.extractor();
+    let saved = store.extractor_state(&place.session)?;
+    let version = saved.as_ref().map_or(0, |saved| saved.version);
+    let session = Session {
+        id: place.session.clone(),
+        project: project.id.clone(),
+        root: project.root.to_string_lossy().into_owned(),
+        cwd: place.cwd.to_string_lossy().into_owned(),
+        agent: claude_code::AGENT.into(),
+        model: job.model.clone(),
+        now: runtime.now,
+        attributes: Vec::new(),
+    };
+    let request = ExtractRequest {
+        session: session.clone(),
+        moment: job.moment.into(),
+        state: saved
+            .filter(|saved| saved.policy == policy)
+            .map(|saved| saved.state),
+        supplements: job
+            .supplements
+            .iter()
+            .map(|(kind, text)| Supplement {
+                kind: (*kind).into(),
+                text: text.clone(),
+            })
+            .collect(),
+    };
+    let (lines, served) = match &transcript {
+        Some(transcript) => transcript.lines(Share {
+            from,
+            bytes: SHARE_BYTES,
+            unterminated: job.unterminated,
+        })?,
+        None => (
+            Box::new(Nothing) as Box<dyn LineSource>,
+            std::sync::Arc::default(),
+        ),
+    };
+    let until = deadline.min(Instant::now() + CALL);
+    let mut running = policies.start(runtime.grants(None))?;
+    let extraction = match running.extract(&request, lines, until) {
+        Ok(extraction) => extraction,
+        Err(error) => {
+            note_failure(runtime, store, place.cursor, &served)?;
+            return Err(error);
+        }
+    };
+    let served = served.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cursor = place.cursor;
+    if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
+        advance(cursor, transcript, &extraction, &served, report)?;
+    }
+    let at_end = transcript.is_none() || served.at_end;
+    drop(served);
+    let mut extracted = Extracted::new(&mut running, &session, extraction, until)?;
+    extracted.redact(&mut running, until)?;
+    let update = SessionUpdate {
+        id: place.session.clone(),
+        cwd: session.cwd,
+        agent: session.agent,
+        model: session.model.or_else(|| extracted.model()),
+        end_reason: job.end_reason.clone(),
+        notes: extracted.notes,
+        summary: extracted.summary,
+        topics: extracted.topics,
+    };
+    let state = ExtractorState {
+        policy: policy.into(),
+        state: extracted.state,
+        version,
+    };
+    let worth =
+        update.notes.turns > 0 || !extracted.drafts.is_empty() || !update.notes.changes.is_empty();
+    let committed = store.commit(&Batch {
+        project: &project,
+        session: worth.then_some(&update),
+        drafts: &extracted.drafts,
+        retracted: &extracted.retracted,
+        policy: (policy, digest),
+        state: Some((&place.session, &state)),
+        cursor: cursor.as_ref(),
+        moment: job.moment,
+        event: job
+            .event
+            .as_ref()
+            .filter(|_| first)
+            .map(|(kind, payload)| (*kind, payload.as_str())),
+        now: runtime.now,
+    })?;
+    report.stored += committed.stored;
+    report.seen_again += committed.seen_again;
+    Ok(if at_end {
+        Progress::Done
+    } else {
+        Progress::More
+    })
+}
+
+/// Finds the cursor, the session and its folder. None: the transcript does not say whose it is, and so holds nothing.
+fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<Option<Place>> {
+    let mut cursor = match &job.path {
+        Some(path) if transcript.is_some() => Some(
+            store
+                .cursor(&path.to_string_lossy())?
+                .unwrap_or_else(|| Cursor {
+                    path: path.to_string_lossy().into_owned(),
+                    ..Cursor::default()
+                }),
+        ),
+        _ => None,
+    };
+    let mut session = job.session.clone();
+    let mut cwd = job.cwd.clone();
+    if let (Some(transcript), true) = (transcript, session.is_none() || cwd.is_none()) {
+        let head = head(transcript)?;
+        let by_name = job.path.as_deref().and_then(claude_code::session_of_name);
+        session = session.or(by_name).or(head.session);
+        cwd = cwd.or(head.cwd);
+    }
+    let Some(session) = session else {
+        return Ok(None);
+    };
+    if let (Some(cursor), Some(transcript)) = (&mut cursor, transcript) {
+        if cursor.version == 0 {
+            // A file that was never seen may still be the copy of one that was: the session's last line tells.
+            cursor.offset = 0;
+        } else {
+            let from = transcript.resume(cursor)?;
+            if from != cursor.offset {
+                cursor.failures = 0;
+            }
+            cursor.offset = from;
+        }
+        cursor.session_id.clone_from(&session);
+        (cursor.device, cursor.inode) = transcript.identity;
+        cursor.size = transcript.size;
+        cursor.modified = transcript.modified;
+    }
+    Ok(Some(Place {
+        cursor,
+        session,
+        cwd: cwd.unwrap_or_else(|| PathBuf::from("/")),
+    }))
+}
+
+/// What the transcript's first lines say of its session.
+fn head(transcript: &Transcript) -> Result<claude_code::Head> {
+    let (mut lines, _) = transcript.lines(Share {
+        from: 0,
+        bytes: 8 << 20,
+        unterminated: true,
+    })?;
+    let mut head = claude_code::Head::default();
+    // A batch at a time: most say it in their first line.
+    for _ in 0..64 {
+        let batch = lines.read_lines(64 << 10)?;
+        if batch.is_empty() || (head.session.is_some() && head.cwd.is_some()) {
+            break;
+        }
+        let found = claude_code::head(batch.iter().map(|line| line.text.as_str()));
+        head.session = head.session.or(found.session);
+        head.cwd = head.cwd.or(found.cwd);
+    }
+    Ok(head)
+}
+
+/// Moves the cursor to where the extractor says, if it says what can be.
+fn advance(
+    cursor: &mut Cursor,
+    transcript: &Transcript,
+    extraction: &Extraction,
+    served: &transcript::Served,
+    report: &mut Report,
+) -> Result<()> {
+    let consumed = extraction.consumed;
+    if consumed != 0 || served.lines_until(0).is_some() {
+        let Some(lines) = served.lines_until(consumed) else {
+            bail!("the extractor says that it read to byte {consumed}, where no line ends");
+        };
+        cursor.lines += lines;
+        report.lines += lines;
+    }
+    let before = cursor.offset;
+    // Where the last line that was handed out is done, so is what was passed over behind it.
+    cursor.offset = if served.is_last(consumed) {
+        served.position.max(consumed)
+    } else {
+        consumed
+    }
+    .max(before);
+    report.bytes += cursor.offset - before;
+    cursor.malformed += u64::from(extraction.malformed);
+    cursor.oversized += served.oversized;
+    cursor.failures = 0;
+    if cursor.offset > before
+        && let Some(uuid) = transcript
+            .last_uuid_before(cursor.offset)
+            .context("the transcript cannot be read again")?
+    {
+        cursor.last_uuid = Some(uuid);
+    }
+    report.malformed = cursor.malformed;
+    report.oversized = cursor.oversized;
+    Ok(())
+}
+
+/// Counts a failed extraction; after a few in a row the share is passed over, so that one bad line cannot stop all
+/// remembering for good.
+fn note_failure(
+    runtime: &Runtime,
+    store: &Store,
+    cursor: Option<Cursor>,
+    served: &std::sync::Mutex<transcript::Served>,
+) -> Result<()> {
+    let Some(mut cursor) = cursor else {
+        return Ok(());
+    };
+    cursor.failures += 1;
+    if cursor.failures >= MOST_FAILURES {
+        let position = served
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .position;
+        runtime.log.note(
+            Level::Error,
+            "a stretch of a transcript was passed over because the policy failed on it again and again",
+            format!("{} from byte {} to {position}", cursor.path, cursor.offset),
+        );
+        cursor.offset = cursor.offset.max(position);
+        cursor.failures = 0;
+    }
+    Ok(store.put_cursor(&cursor, runtime.now)?)
+}
+
+/// What is about to be stored.
+struct Extracted {
+    drafts: Vec<Draft>,
+    retracted: Vec<String>,
+    notes: SessionNotes,
+    state: String,
+    summary: String,
+    topics: Vec<String>,
+}
+
+impl Extracted {
+    fn new(
+        running: &mut Running<'_>,
+        session: &Session,
+        extraction: Extraction,
+        until: Instant,
+    ) -> Result<Self> {
+        let Extraction {
+            drafts,
+            retracted,
+            notes,
+            state,
+            ..
+        } = extraction;
+        let mut it = Self {
+            drafts,
+            retracted,
+            notes,
+            state,
+            summary: String::new(),
+            topics: Vec::new(),
+        };
+        match running.summarize(session, &it.notes, until)? {
+            Some(summary) => {
+                it.drafts
+                    .push(summary_draft(&summary.text, &summary.topics, &it.notes));
+                it.summary = summary.text;
+                it.topics = summary.topics;
+            }
+            None => it.retracted.push(SUMMARY_KEY.into()),
+        }
+        Ok(it)
+    }
+
+    /// Passes every text through the redactor, names and keys too.
+    fn redact(&mut self, running: &mut Running<'_>, until: Instant) -> Result<()> {
+        let mut slots: Vec<&mut String> = Vec::new();
+        slots.extend([&mut self.state, &mut self.summary]);
+        slots.extend(&mut self.topics);
+        slots.extend(&mut self.retracted);
+        for draft in &mut self.drafts {
+            slots.extend(&mut draft.key);
+            slots.extend([&mut draft.kind, &mut draft.title, &mut draft.content]);
+            slots.extend(&mut draft.keywords);
+            slots.extend(&mut draft.files);
+            slots.extend(
+                draft
+                    .attributes
+                    .iter_mut()
+                    .flat_map(|(name, value)| [name, value]),
+            );
+        }
+        let notes = &mut self.notes;
+        slots.extend([
+            &mut notes.original_request,
+            &mut notes.current_objective,
+            &mut notes.outcome,
+        ]);
+        for list in [
+            &mut notes.done,
+            &mut notes.current,
+            &mut notes.pending,
+            &mut notes.learnings,
+            &mut notes.preferences,
+            &mut notes.commits,
+            &mut notes.blockers,
+            &mut notes.errors,
+        ] {
+            slots.extend(list);
+        }
+        for decision in &mut notes.decisions {
+            slots.extend([&mut decision.what, &mut decision.why]);
+            slots.extend(&mut decision.rejected);
+        }
+        slots.extend(
+            notes
+                .discoveries
+                .iter_mut()
+                .flat_map(|d| [&mut d.file, &mut d.insight]),
+        );
+        slots.extend(notes.changes.iter_mut().map(|change| &mut change.path));
+        slots.extend(
+            notes
+                .attributes
+                .iter_mut()
+                .flat_map(|(name, value)| [name, value]),
+        );
+
+        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+        running.redact(&mut texts, until)?;
+        for (slot, text) in slots.into_iter().zip(texts) {
+            *slot = text;
+        }
+        Ok(())
+    }
+
+    /// The model, where the extractor found it in the transcript.
+    fn model(&self) -> Option<String> {
+        self.notes
+            .attributes
+            .iter()
+            .find(|(name, _)| name == "model")
+            .map(|(_, value)| value.clone())
+    }
+}
+
+fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
+    let title = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+        .trim();
+    Draft {
+        key: Some(SUMMARY_KEY.into()),
+        kind: "session_summary".into(),
+        title: title.chars().take(200).collect(),
+        content: text.into(),
+        keywords: topics.to_vec(),
+        files: notes
+            .changes
+            .iter()
+            .map(|change| change.path.clone())
+            .collect(),
+        importance: 0.5,
+        origin: Origin {
+            line_uuid: None,
+            at: notes.ended.or(notes.started),
+        },
+        attributes: Vec::new(),
+    }
+}
+
+/// Transcripts right in `folder` that have grown, or are new, since they were last read: latest first.
+pub fn unread(store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {
+    use std::os::unix::fs::MetadataExt;
+    let cursors = store.cursors_below(&folder.to_string_lossy())?;
+    let mut unread = Vec::new();
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        let path = entry.path();
+        let Some(session) = claude_code::session_of_name(&path) else {
+            continue;
+        };
+        if session == except {
+            continue;
+        }
+        let Ok(meta) = entry.metadata() else { continue };
+        let known = cursors.iter().any(|cursor| {
+            cursor.path.as_bytes() == path.as_os_str().as_encoded_bytes()
+                && (cursor.device, cursor.inode, cursor.size)
+                    == (meta.dev(), meta.ino(), meta.len())
+                && cursor.modified == transcript::modified(&meta)
+        });
+        if meta.is_file() && !known {
+            unread.push((meta.mtime(), path));
+        }
+    }
+    unread.sort_by(|a, b| b.cmp(a));
+    Ok(unread.into_iter().map(|(_, path)| path).collect())
+}

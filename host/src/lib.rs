@@ -1,0 +1,16 @@
+//! The native shim of Throughline: hooks in, context out, a policy in its sandbox between, one SQLite file beneath.
+
+pub mod agent;
+pub mod cli;
+pub mod config;
+pub mod contract;
+pub mod digest;
+pub mod hooks;
+pub mod log;
+pub mod paths;
+pub mod policy;
+pub mod project;
+pub mod runtime;
+pub mod search;
+pub mod store;
+pub mod transcript;

@@ -1,0 +1,160 @@
+//! Where things are: data, configuration and cache of this program, and the agents' own folders. The one place that reads
+//! the environment for it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The program's folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The database and the log.
+    pub data: PathBuf,
+    /// config.toml and policies.
+    pub config: PathBuf,
+    /// What can be made again.
+    pub cache: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Claude Code's folder.
+    pub claude: PathBuf,
+}
+
+impl Paths {
+    /// As the environment says: `THROUGHLINE_HOME` puts all under one folder, else the XDG base directories do it.
+    /// None where there is not even a home.
+    pub fn from_env() -> Option<Self> {
+        Self::from_lookup(|name| {
+            env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        })
+    }
+
+    fn from_lookup(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        let absolute = |name: &str| var(name).filter(|path| path.is_absolute());
+        let own = var("THROUGHLINE_HOME").map(|path| std::path::absolute(&path).unwrap_or(path));
+        let home = absolute("HOME")
+            .or_else(env::home_dir)
+            .or_else(|| own.clone())?;
+        let place = |part: &str, xdg: &str, default: &str| match &own {
+            Some(own) => own.join(part),
+            None => absolute(xdg)
+                .unwrap_or_else(|| home.join(default))
+                .join("throughline"),
+        };
+        Some(Self {
+            data: place("data", "XDG_DATA_HOME", ".local/share"),
+            config: place("config", "XDG_CONFIG_HOME", ".config"),
+            cache: place("cache", "XDG_CACHE_HOME", ".cache"),
+            claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
+            home,
+        })
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.data.join("throughline.db")
+    }
+
+    /// The log.
+    pub fn log(&self) -> PathBuf {
+        self.data.join("log/throughline.log")
+    }
+
+    /// Compiled components.
+    pub fn components(&self) -> PathBuf {
+        self.cache.join("components")
+    }
+
+    /// The configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The user's policies.
+    pub fn policies(&self) -> PathBuf {
+        self.config.join("policies")
+    }
+
+    /// Claude Code's transcripts.
+    pub fn claude_projects(&self) -> PathBuf {
+        self.claude.join("projects")
+    }
+}
+
+/// Makes the folder and what is missing above it, for this user alone.
+pub fn create_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let meta = fs::metadata(folder)?;
+    if meta.permissions().mode() & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Takes from group and others what they may do with a file of ours. SQLite makes its side files with the same mode.
+pub fn make_private(file: &Path) -> io::Result<()> {
+    let meta = fs::metadata(file)?;
+    if meta.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+/// The path as people write it: below the home with `~`.
+pub fn display(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(rest) if !rest.as_os_str().is_empty() && home != OsStr::new("/") => {
+            format!("~/{}", rest.display())
+        }
+        _ => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Paths {
+        Paths::from_lookup(|name| {
+            pairs
+                .iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| PathBuf::from(v))
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn one_folder_for_all() {
+        let paths = with(&[
+            ("HOME", "/h"),
+            ("THROUGHLINE_HOME", "/t"),
+            ("XDG_DATA_HOME", "/x"),
+        ]);
+        assert_eq!(paths.database(), Path::new("/t/data/throughline.db"));
+        assert_eq!(paths.components(), Path::new("/t/cache/components"));
+        assert_eq!(paths.claude_projects(), Path::new("/h/.claude/projects"));
+    }
+
+    #[test]
+    fn the_base_directories_otherwise() {
+        let paths = with(&[
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "relative"),
+            ("XDG_DATA_HOME", "/x"),
+        ]);
+        assert_eq!(paths.database(), Path::new("/x/throughline/throughline.db"));
+        assert_eq!(
+            paths.config_file(),
+            Path::new("/h/.config/throughline/config.toml")
+        );
+    }
+}

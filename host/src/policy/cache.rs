@@ -1,0 +1,329 @@
+//! Compiled components on disk. A compiled component is native code, so this is the one place with unsafe code: it loads
+//! such a file and must be sure of it.
+//!
+//! Why loading is sound. `Component::deserialize_file` demands a file that this very engine configuration wrote and that
+//! nobody changed since, nor changes while it is mapped:
+//! - The cache folder belongs to the user who runs the host and nobody else may write to it ([`private_folder`]); where
+//!   that does not hold, the cache is not used at all.
+//! - The name of a file holds the component's digest and [`engine::compatibility_key`], so another host version or
+//!   configuration never meets it. Wasmtime checks its own version and settings again.
+//! - Files come into being by writing a temporary file, `fsync` and `rename`, never in place; a mapped file is therefore
+//!   never changed, only unlinked.
+//! - Beside each stands a seal: the SHA-256 of its bytes and the inode, size and change time (ctime) it had when that was
+//!   last checked. ctime cannot be set by a program: as long as all four agree the bytes are those that were checked. Where
+//!   they differ, the bytes are hashed again; a mismatch throws the file away and the component is compiled anew.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::engine;
+use crate::digest::sha256_hex;
+
+/// The folder of compiled components.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// What [`Cache::load_or_compile`] had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The compiled form was there and sound.
+    Cached,
+    /// It was compiled now, and stored.
+    Compiled,
+    /// It was compiled now; storing it failed, so the next start compiles again.
+    NotStored,
+}
+
+impl Cache {
+    /// A cache in `folder`, which need not exist yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// Where the compiled form of the component with this digest stands.
+    pub fn file(&self, engine: &Engine, digest: &str) -> PathBuf {
+        self.folder.join(format!(
+            "{}-{}.cwasm",
+            &digest[..digest.len().min(32)],
+            engine::compatibility_key(engine)
+        ))
+    }
+
+    /// The component, from the cache if its compiled form is there and sound. `digest` is the SHA-256 of `wasm` in
+    /// hexadecimal; `wasm` is only asked for where there is something to compile.
+    pub fn load_or_compile(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        wasm: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<(Component, Origin)> {
+        let file = self.file(engine, digest);
+        if private_folder(&self.folder).is_ok() {
+            if let Ok(component) = load(engine, &file) {
+                return Ok((component, Origin::Cached));
+            }
+            // Stale, damaged or simply not there: nothing of it is worth keeping.
+            let _ = fs::remove_file(&file);
+            let _ = fs::remove_file(seal_of(&file));
+        }
+        let wasm = wasm()?;
+        if sha256_hex(&wasm) != digest {
+            bail!("the component is not the one that its digest names ({digest})");
+        }
+        if Engine::detect_precompiled(&wasm).is_some() {
+            bail!(
+                "this is a compiled artifact, not a component; compiled code is only ever made here"
+            );
+        }
+        let component = Component::from_binary(engine, &wasm)
+            .map_err(anyhow::Error::from)
+            .context("the component does not compile")?;
+        let origin = match self.store(&file, &component) {
+            Ok(()) => Origin::Compiled,
+            Err(_) => Origin::NotStored,
+        };
+        Ok((component, origin))
+    }
+
+    fn store(&self, file: &Path, component: &Component) -> Result<()> {
+        create_private_folder(&self.folder)?;
+        private_folder(&self.folder)?;
+        let bytes = component.serialize()?;
+        replace(file, &bytes)?;
+        replace(
+            &seal_of(file),
+            Seal::of(sha256_hex(&bytes), file)?.line().as_bytes(),
+        )?;
+        self.forget_others(file);
+        Ok(())
+    }
+
+    /// Drops compiled forms of the same component that other versions of the host left.
+    fn forget_others(&self, file: &Path) {
+        let Some(name) = file.file_name().and_then(|n| n.to_str()) else {
+            return;
+        };
+        let prefix = name.split('-').next().unwrap_or(name);
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let other = entry.file_name();
+            let Some(other) = other.to_str() else {
+                continue;
+            };
+            if other.starts_with(prefix) && !other.starts_with(name) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The digest of a compiled file and the identity that it had when the digest was checked.
+#[derive(PartialEq)]
+struct Seal {
+    digest: String,
+    identity: [i64; 4],
+}
+
+impl Seal {
+    fn of(digest: String, file: &Path) -> Result<Self> {
+        let meta = fs::symlink_metadata(file)?;
+        if !meta.is_file()
+            || meta.uid() != rustix::process::geteuid().as_raw()
+            || meta.mode() & 0o022 != 0
+        {
+            bail!("{} is not a private file of this user", file.display());
+        }
+        #[expect(clippy::cast_possible_wrap, reason = "only compared for equality")]
+        let identity = [
+            meta.ino() as i64,
+            meta.size() as i64,
+            meta.ctime(),
+            meta.ctime_nsec(),
+        ];
+        Ok(Self { digest, identity })
+    }
+
+    fn line(&self) -> String {
+        let [inode, size, seconds, nanos] = self.identity;
+        format!("{} {inode} {size} {seconds} {nanos}\n", self.digest)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_ascii_whitespace();
+        let digest = words.next()?.to_owned();
+        let mut number = || words.next()?.parse().ok();
+        Some(Self {
+            digest,
+            identity: [number()?, number()?, number()?, number()?],
+        })
+    }
+}
+
+fn seal_of(file: &Path) -> PathBuf {
+    file.with_extension("seal")
+}
+
+#[expect(
+    unsafe_code,
+    reason = "the module's documentation argues why the file can be trusted"
+)]
+fn load(engine: &Engine, file: &Path) -> Result<Component> {
+    let seal = Seal::parse(&fs::read_to_string(seal_of(file))?).context("the seal is damaged")?;
+    let now = Seal::of(seal.digest.clone(), file)?;
+    if now != seal {
+        // Moved, copied, restored from a backup, or tampered with: only the bytes can tell.
+        if sha256_hex(&fs::read(file)?) != seal.digest {
+            bail!("the compiled component is damaged");
+        }
+        replace(&seal_of(file), now.line().as_bytes())?;
+    }
+    // SAFETY: see the module's documentation.
+    let component = unsafe { Component::deserialize_file(engine, file) }?;
+    Ok(component)
+}
+
+/// Writes a whole file so that a reader sees the old one or the new one, and a power cut leaves one of them.
+fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = file.parent().context("a file has a folder")?;
+    let temporary = folder.join(format!(
+        ".{}.{}.tmp",
+        file.file_name()
+            .and_then(|n| n.to_str())
+            .unwrap_or("component"),
+        std::process::id()
+    ));
+    let written = (|| {
+        let mut out = File::options()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        out.write_all(bytes)?;
+        out.sync_all()?;
+        fs::rename(&temporary, file)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    Ok(written?)
+}
+
+fn create_private_folder(folder: &Path) -> Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    Ok(())
+}
+
+/// Fails unless `folder` is a folder (no link) of this user that nobody else may write to.
+pub fn private_folder(folder: &Path) -> Result<()> {
+    let meta = fs::symlink_metadata(folder)?;
+    if !meta.is_dir()
+        || meta.uid() != rustix::process::geteuid().as_raw()
+        || meta.permissions().mode() & 0o022 != 0
+    {
+        bail!("{} is not a private folder of this user", folder.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::engine::Clockwork;
+
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn fixture() -> (tempfile::TempDir, Cache, Clockwork, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path().join("components"));
+        (dir, cache, Clockwork::start().unwrap(), sha256_hex(EMPTY))
+    }
+
+    fn origin(cache: &Cache, clock: &Clockwork, digest: &str) -> Origin {
+        cache
+            .load_or_compile(clock.engine(), digest, || Ok(EMPTY.to_vec()))
+            .unwrap()
+            .1
+    }
+
+    #[test]
+    fn compiles_once_and_then_loads() {
+        let (_dir, cache, clock, digest) = fixture();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Compiled);
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_damaged_file_is_compiled_again() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let file = cache.file(clock.engine(), &digest);
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Compiled);
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_touched_but_whole_file_is_sealed_again() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let file = cache.file(clock.engine(), &digest);
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_not_trusted() {
+        let (dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        fs::set_permissions(
+            dir.path().join("components"),
+            fs::Permissions::from_mode(0o777),
+        )
+        .unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::NotStored);
+    }
+
+    #[test]
+    fn a_compiled_artifact_is_no_component() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
+        let error = cache
+            .load_or_compile(clock.engine(), &sha256_hex(&compiled), || {
+                Ok(compiled.clone())
+            })
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("compiled artifact"), "{error}");
+    }
+
+    #[test]
+    fn a_component_must_match_its_digest() {
+        let (_dir, cache, clock, _) = fixture();
+        assert!(
+            cache
+                .load_or_compile(clock.engine(), &"0".repeat(64), || Ok(EMPTY.to_vec()))
+                .is_err()
+        );
+    }
+}

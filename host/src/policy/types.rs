@@ -1,0 +1,28 @@
+//! What generated bindings expect of the contract's `types` interface, around [`crate::contract`]'s own types. The
+//! interface has no functions, so there is nothing to link.
+
+pub use crate::contract::*;
+
+/// The interface has no functions.
+pub trait Host {}
+impl<T: ?Sized> Host for T {}
+
+/// The interface has no functions.
+pub trait HostWithStore<T> {}
+impl<D: ?Sized, T> HostWithStore<T> for D {}
+
+/// Links nothing.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the shape that generated code calls"
+)]
+pub fn add_to_linker<T, D>(
+    _linker: &mut wasmtime::component::Linker<T>,
+    _host: fn(&mut T) -> D::Data<'_>,
+) -> wasmtime::Result<()>
+where
+    D: wasmtime::component::HasData,
+    T: 'static,
+{
+    Ok(())
+}

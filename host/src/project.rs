@@ -1,0 +1,159 @@
+//! Which project a folder belongs to: its git common directory, so that worktrees share one memory, else its canonical
+//! path. Never a basename: two projects of one name are two projects.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::digest::{hex, sha256_parts};
+
+/// The longest `.git` file or `commondir` file that is read: they hold one path.
+const MOST_POINTER_BYTES: u64 = 8 << 10;
+
+/// A project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Opaque and stable: 16 hexadecimal digits of the SHA-256 of `identity`.
+    pub id: String,
+    /// `git:` and the common directory, or `dir:` and the folder.
+    pub identity: String,
+    /// The main work tree's root or the folder itself.
+    pub root: PathBuf,
+}
+
+impl Project {
+    /// The project of the folder `cwd`, which need not exist (any more).
+    pub fn of(cwd: &Path) -> Self {
+        let folder = fs::canonicalize(cwd).unwrap_or_else(|_| normalize(cwd));
+        for candidate in folder.ancestors() {
+            if let Some(common) = git_common_dir(&candidate.join(".git")) {
+                // `/repo/.git` → `/repo`; a bare repository or a submodule's directory is its own root.
+                let root = match common.file_name() {
+                    Some(name) if name == ".git" => {
+                        common.parent().unwrap_or(&common).to_path_buf()
+                    }
+                    _ => candidate.to_path_buf(),
+                };
+                return Self::new("git:", &common, root);
+            }
+        }
+        Self::new("dir:", &folder.clone(), folder)
+    }
+
+    fn new(scheme: &str, place: &Path, root: PathBuf) -> Self {
+        let identity = format!("{scheme}{}", place.to_string_lossy());
+        Self {
+            id: hex(&sha256_parts(&[&identity])[..8]),
+            identity,
+            root,
+        }
+    }
+}
+
+/// The directory that all worktrees of a repository share, given a `.git` folder or file.
+fn git_common_dir(dot_git: &Path) -> Option<PathBuf> {
+    let meta = fs::metadata(dot_git).ok()?;
+    let git_dir = if meta.is_dir() {
+        dot_git.to_path_buf()
+    } else {
+        // A linked worktree or a submodule: "gitdir: <path>".
+        let text = read_pointer(dot_git, meta.len())?;
+        dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim())
+    };
+    // A folder is a git directory only if it looks like one; an empty `.git` folder is nothing.
+    if !git_dir.join("HEAD").is_file() {
+        return None;
+    }
+    let common = match fs::metadata(git_dir.join("commondir")) {
+        Ok(meta) => git_dir.join(read_pointer(&git_dir.join("commondir"), meta.len())?.trim()),
+        Err(_) => git_dir,
+    };
+    Some(fs::canonicalize(&common).unwrap_or_else(|_| normalize(&common)))
+}
+
+fn read_pointer(file: &Path, bytes: u64) -> Option<String> {
+    if bytes > MOST_POINTER_BYTES {
+        return None;
+    }
+    fs::read_to_string(file).ok()
+}
+
+/// The path without `.` and `..`, as far as words alone can tell.
+fn normalize(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git_dir(path: &Path) {
+        fs::create_dir_all(path).unwrap();
+        fs::write(path.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    }
+
+    #[test]
+    fn worktrees_and_subfolders_share_the_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        let main = dir.path().join("main");
+        git_dir(&main.join(".git"));
+        git_dir(&main.join(".git/worktrees/side"));
+        fs::write(main.join(".git/worktrees/side/commondir"), "../..\n").unwrap();
+        let side = dir.path().join("side");
+        fs::create_dir_all(side.join("deep/er")).unwrap();
+        fs::write(
+            side.join(".git"),
+            format!("gitdir: {}\n", main.join(".git/worktrees/side").display()),
+        )
+        .unwrap();
+
+        let project = Project::of(&main);
+        assert_eq!(Project::of(&side.join("deep/er")).id, project.id);
+        assert_eq!(project.root, fs::canonicalize(&main).unwrap());
+    }
+
+    #[test]
+    fn one_basename_is_two_projects() {
+        let dir = tempfile::tempdir().unwrap();
+        for parent in ["a", "b"] {
+            fs::create_dir_all(dir.path().join(parent).join("app")).unwrap();
+        }
+        assert_ne!(
+            Project::of(&dir.path().join("a/app")).id,
+            Project::of(&dir.path().join("b/app")).id
+        );
+    }
+
+    #[test]
+    fn links_lead_to_the_same_project() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("real")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("real"), dir.path().join("link")).unwrap();
+        assert_eq!(
+            Project::of(&dir.path().join("real")),
+            Project::of(&dir.path().join("link"))
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_still_has_its_name() {
+        let project = Project::of(Path::new("/no/such/./place/../folder"));
+        assert_eq!(project.identity, "dir:/no/such/folder");
+    }
+
+    #[test]
+    fn an_empty_git_folder_is_no_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(Project::of(dir.path()).identity.starts_with("dir:"));
+    }
+}

@@ -1,0 +1,588 @@
+//! Tables `memories`, `memories_fts`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
+
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
+
+use super::{Result, Store, json, time, unjson, untime};
+use crate::contract::{Draft, Memory, SessionNotes};
+use crate::digest::{hex, sha256_parts};
+use crate::search;
+
+/// Kinds that hold for the project as a whole: `project_knowledge` lists them.
+const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
+
+/// What became of a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// It is a new memory.
+    Stored,
+    /// The same content was known from elsewhere.
+    SeenAgain,
+    /// This very place was known already.
+    Known,
+    /// A person deleted this content; it stays deleted.
+    Forgotten,
+}
+
+/// Which memories a list holds. Empty fields do not restrict.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// One project.
+    pub project: Option<String>,
+    /// One session.
+    pub session: Option<String>,
+    /// Kinds; none: all but `turn`.
+    pub kinds: Vec<String>,
+}
+
+/// A memory with what is known around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The memory.
+    pub memory: Memory,
+    /// The root folder of its project.
+    pub project: String,
+    /// The policy that made it, and its digest.
+    pub policy: String,
+    /// See `policy`.
+    pub policy_digest: String,
+    /// The transcript line where it was first learned.
+    pub line_uuid: Option<String>,
+    /// How often it was looked up or shown.
+    pub access_count: u32,
+}
+
+/// How much is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Stats {
+    /// Memories.
+    pub memories: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Events.
+    pub events: u64,
+    /// Memories of each type, most first.
+    pub types: Vec<(String, u64)>,
+    /// Projects.
+    pub projects: u64,
+    /// The database's size, bytes, without its WAL.
+    pub bytes: u64,
+}
+
+const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \
+                       m.seen_count, m.metadata";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    Ok(Memory {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        kind: row.get(2)?,
+        title: row.get(3)?,
+        content: row.get(4)?,
+        keywords: unjson(&row.get::<_, String>(5)?),
+        files: unjson(&row.get::<_, String>(6)?),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it was an f32 before it was stored"
+        )]
+        importance: row.get::<_, f64>(7)? as f32,
+        created: untime(row.get(8)?),
+        seen: row.get(9)?,
+        score: 0.0,
+        attributes: unjson(&row.get::<_, String>(10)?),
+    })
+}
+
+fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        memory: from_row(row)?,
+        project: row.get(11)?,
+        policy: row.get(12)?,
+        policy_digest: row.get(13)?,
+        access_count: row.get(14)?,
+        line_uuid: row.get(15)?,
+    })
+}
+
+/// The parameters and the text of a WHERE clause.
+#[derive(Default)]
+struct Where {
+    clauses: Vec<String>,
+    params: Vec<Box<dyn ToSql>>,
+}
+
+impl Where {
+    fn and(&mut self, clause: &str, value: impl ToSql + 'static) {
+        self.params.push(Box::new(value));
+        self.clauses
+            .push(clause.replace('?', &format!("?{}", self.params.len())));
+    }
+
+    fn filter(filter: &Filter) -> Self {
+        let mut it = Self::default();
+        if let Some(project) = &filter.project {
+            it.and("m.project_id = ?", project.clone());
+        }
+        if let Some(session) = &filter.session {
+            it.and("m.session_id = ?", session.clone());
+        }
+        if filter.kinds.is_empty() {
+            it.clauses.push("m.type <> 'turn'".into());
+        } else {
+            it.kinds(&filter.kinds);
+        }
+        it
+    }
+
+    fn kinds(&mut self, kinds: &[String]) {
+        if kinds.is_empty() {
+            return;
+        }
+        let marks: Vec<String> = kinds
+            .iter()
+            .map(|kind| {
+                self.params.push(Box::new(kind.clone()));
+                format!("?{}", self.params.len())
+            })
+            .collect();
+        self.clauses
+            .push(format!("m.type IN ({})", marks.join(", ")));
+    }
+
+    fn sql(&self) -> String {
+        if self.clauses.is_empty() {
+            "1".into()
+        } else {
+            self.clauses.join(" AND ")
+        }
+    }
+}
+
+impl Store {
+    fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let condition = Where::filter(filter);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}",
+            condition.sql()
+        );
+        self.explain(self.conn.prepare_cached(&sql).and_then(|mut s| {
+            s.query_map(params_from_iter(&condition.params), from_row)?
+                .collect()
+        }))
+    }
+
+    /// The newest first.
+    pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        self.list(filter, "m.created_at DESC, m.id", limit)
+    }
+
+    /// The weightiest first.
+    pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        self.list(filter, "m.weight DESC, m.created_at DESC, m.id", limit)
+    }
+
+    /// In the order in which they were learned.
+    pub fn in_order(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        self.list(filter, "m.created_at, m.id", limit)
+    }
+
+    /// Full-text search, best first, over one project or all.
+    pub fn search(
+        &self,
+        query: &search::Query,
+        project: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Memory>> {
+        let Some(expression) = query.match_expression() else {
+            return Ok(Vec::new());
+        };
+        let mut condition = Where::default();
+        condition.and("memories_fts MATCH ?", expression);
+        if let Some(project) = project {
+            condition.and("m.project_id = ?", project.to_owned());
+        }
+        condition.kinds(&query.kinds);
+        for file in &query.files {
+            condition.and("instr(lower(m.files), ?) > 0", file.to_lowercase());
+        }
+        for session in &query.sessions {
+            condition.and("m.session_id GLOB ? || '*'", session.clone());
+        }
+        if let Some(after) = query.after {
+            condition.and("m.created_at >= ?", time(after));
+        }
+        if let Some(before) = query.before {
+            condition.and("m.created_at < ?", time(before));
+        }
+        let sql = format!(
+            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {weights}) AS rank, m.importance, m.created_at, m.seen_count
+             FROM memories_fts JOIN memories m ON m.rowid = memories_fts.rowid
+             WHERE {condition} ORDER BY rank LIMIT {candidates}",
+            weights = search::COLUMN_WEIGHTS,
+            condition = condition.sql(),
+            candidates = search::CANDIDATES.max(limit as usize),
+        );
+        let candidates = self.explain(self.conn.prepare_cached(&sql).and_then(|mut s| {
+            s.query_map(params_from_iter(&condition.params), |row| {
+                Ok(search::Candidate {
+                    rowid: row.get(0)?,
+                    session: row.get(1)?,
+                    kind: row.get(2)?,
+                    bm25: row.get(3)?,
+                    importance: row.get(4)?,
+                    created: untime(row.get(5)?),
+                    seen: row.get(6)?,
+                })
+            })?
+            .collect::<rusqlite::Result<Vec<_>>>()
+        }))?;
+        search::rank(candidates, limit as usize)
+            .into_iter()
+            .map(|(rowid, score)| self.by_rowid(rowid, score))
+            .collect()
+    }
+
+    fn by_rowid(&self, rowid: i64, score: f32) -> Result<Memory> {
+        let memory = self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"
+                ))
+                .and_then(|mut s| s.query_row([rowid], from_row)),
+        )?;
+        Ok(Memory { score, ..memory })
+    }
+
+    /// The root folder of each memory's project, in the order of `ids`; empty where there is no such memory.
+    pub fn project_roots(&self, memories: &[Memory]) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT p.root FROM memories m JOIN projects p ON p.id = m.project_id WHERE m.id = ?1")
+                .and_then(|mut s| {
+                    memories
+                        .iter()
+                        .map(|memory| Ok(s.query_row([&memory.id], |row| row.get(0)).optional()?.unwrap_or_default()))
+                        .collect()
+                }),
+        )
+    }
+
+    /// The memory whose identifier is `id`, or begins with it where only one does.
+    pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, p.root, m.policy, m.policy_digest, m.access_count,
+                            (SELECT line_uuid FROM sightings s WHERE s.memory = m.rowid AND line_uuid IS NOT NULL ORDER BY at LIMIT 1)
+                     FROM memories m JOIN projects p ON p.id = m.project_id
+                     WHERE m.id >= ?1 AND m.id < ?1 || 'g' AND (?2 IS NULL OR m.project_id = ?2) LIMIT 2"
+                ))
+                .and_then(|mut s| s.query_map(params![id, project], found_from_row)?.collect()),
+        )
+    }
+
+    /// Deletes a memory for good: the same content does not come back with the next reading.
+    pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
+        let path = self.path.clone();
+        let deleted = (|| {
+            let tx = self
+                .conn
+                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let rowid: Option<i64> = tx
+                .query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| {
+                    row.get(0)
+                })
+                .optional()?;
+            let Some(rowid) = rowid else { return Ok(false) };
+            tx.execute(
+                "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
+                params![rowid, time(now)],
+            )?;
+            remove(&tx, rowid)?;
+            tx.commit()?;
+            Ok(true)
+        })();
+        deleted.map_err(|error| super::classify(&path, error))
+    }
+
+    /// Memories older than `before` that nobody looked at since and that weigh little. Returns how many there are; with
+    /// `really`, they are gone afterwards. What the human said and what stands in `project_knowledge` stays.
+    pub fn collect_garbage(
+        &mut self,
+        before: u64,
+        keep: u32,
+        project: Option<&str>,
+        really: bool,
+    ) -> Result<u64> {
+        let path = self.path.clone();
+        let collected = (|| {
+            let tx = self
+                .conn
+                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let rows: Vec<i64> = tx
+                .prepare(
+                    "SELECT rowid FROM (
+                         SELECT rowid, project_id, type, created_at, accessed_at, weight,
+                                row_number() OVER (PARTITION BY project_id ORDER BY weight DESC, created_at DESC) AS place
+                         FROM memories)
+                     WHERE (?1 IS NULL OR project_id = ?1) AND type NOT IN ('preference', 'correction', 'architecture', 'pattern', 'convention')
+                       AND max(created_at, COALESCE(accessed_at, 0)) < ?2 AND place > ?3",
+                )?
+                .query_map(params![project, time(before), keep], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            if really {
+                for rowid in &rows {
+                    remove(&tx, *rowid)?;
+                }
+                tx.commit()?;
+            }
+            Ok(rows.len() as u64)
+        })();
+        collected.map_err(|error| super::classify(&path, error))
+    }
+
+    /// What holds for a project as a whole, newest first: kind, file, content, time.
+    pub fn knowledge(
+        &self,
+        project: &str,
+        limit: u32,
+    ) -> Result<Vec<(String, Option<String>, String, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT knowledge_type, file_path, content, updated_at FROM project_knowledge WHERE project_id = ?1
+                     ORDER BY updated_at DESC, id LIMIT ?2",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![project, limit], |row| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, untime(row.get(3)?)))
+                    })?
+                    .collect()
+                }),
+        )
+    }
+
+    /// Notes that memories were shown to a session, or looked up by a person (no session).
+    pub fn mark_shown(
+        &self,
+        ids: &[String],
+        session: Option<&str>,
+        source: &str,
+        now: u64,
+    ) -> Result<()> {
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            for id in ids {
+                tx.prepare_cached("UPDATE memories SET accessed_at = ?2, access_count = access_count + 1 WHERE id = ?1")?
+                    .execute(params![id, time(now)])?;
+                if let Some(session) = session {
+                    tx.prepare_cached(
+                        "INSERT INTO shown (session_id, memory, source, at) SELECT ?1, rowid, ?2, ?3 FROM memories WHERE id = ?4
+                         ON CONFLICT DO NOTHING",
+                    )?
+                    .execute(params![session, source, time(now), id])?;
+                }
+            }
+            tx.commit()
+        })())
+    }
+
+    /// How much is stored, of one project or of all.
+    pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
+        self.explain((|| {
+            let count = |sql: &str| -> rusqlite::Result<u64> {
+                self.conn.query_row(sql, params![project], |row| row.get::<_, i64>(0)).map(untime)
+            };
+            let types = self
+                .conn
+                .prepare("SELECT type, count(*) FROM memories WHERE ?1 IS NULL OR project_id = ?1 GROUP BY type ORDER BY 2 DESC, 1")?
+                .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(untime)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(Stats {
+                memories: count("SELECT count(*) FROM memories WHERE ?1 IS NULL OR project_id = ?1")?,
+                sessions: count("SELECT count(*) FROM session_history WHERE ?1 IS NULL OR project_id = ?1")?,
+                events: count("SELECT count(*) FROM events WHERE ?1 IS NULL OR project_id = ?1")?,
+                projects: count("SELECT count(*) FROM projects WHERE ?1 IS NULL OR id = ?1")?,
+                types,
+                bytes: self
+                    .conn
+                    .query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
+                        row.get::<_, i64>(0)
+                    })
+                    .map(untime)?,
+            })
+        })())
+    }
+
+    /// The notes of a session, as they were last saved.
+    pub fn notes(&self, session: &str) -> Result<Option<SessionNotes>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT notes FROM session_context WHERE session_id = ?1")
+                .and_then(|mut s| {
+                    s.query_row([session], |row| row.get::<_, String>(0))
+                        .optional()
+                }),
+        )
+        .map(|notes| notes.map(|notes| unjson(&notes)))
+    }
+}
+
+/// What two memories must share to be one.
+fn content_hash(draft: &Draft) -> [u8; 32] {
+    let content = draft.content.trim();
+    sha256_parts(&[
+        &draft.kind,
+        if content.is_empty() {
+            draft.title.trim()
+        } else {
+            content
+        },
+    ])
+}
+
+/// Stores a draft, or counts it as seen again.
+pub(super) fn put(
+    tx: &Connection,
+    project: &str,
+    session: &str,
+    draft: &Draft,
+    policy: (&str, &str),
+    now: u64,
+) -> rusqlite::Result<Put> {
+    let hash = content_hash(draft);
+    let key = draft
+        .key
+        .clone()
+        .unwrap_or_else(|| format!("content:{}", hex(&hash[..16])));
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+        .query_row(params![project, hash], |row| row.get(0))
+        .optional()?;
+    let before: Option<i64> = tx
+        .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
+        .query_row([session, &key], |row| row.get(0))
+        .optional()?;
+    if before.is_some() && before == known {
+        return Ok(Put::Known);
+    }
+    if before.is_some() {
+        retract(tx, session, &key)?;
+    }
+    let created = draft.origin.at.unwrap_or(now);
+    let (memory, put) = if let Some(memory) = known {
+        (memory, Put::SeenAgain)
+    } else {
+        let deleted = tx
+            .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+            .exists(params![project, hash])?;
+        if deleted {
+            return Ok(Put::Forgotten);
+        }
+        (
+            insert(tx, project, session, draft, &hash, policy, created)?,
+            Put::Stored,
+        )
+    };
+    tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+    recount(tx, memory)?;
+    Ok(put)
+}
+
+fn insert(
+    tx: &Connection,
+    project: &str,
+    session: &str,
+    draft: &Draft,
+    hash: &[u8; 32],
+    policy: (&str, &str),
+    created: u64,
+) -> rusqlite::Result<i64> {
+    // The identifier follows from project and content, so that reading the same sessions again names them the same.
+    let id = hex(&sha256_parts(&[project, &hex(hash)])[..6]);
+    let importance = f64::from(if draft.importance.is_finite() {
+        draft.importance.clamp(0.0, 1.0)
+    } else {
+        0.0
+    });
+    tx.prepare_cached(
+        "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
+                               importance, weight, policy, policy_digest, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
+    )?
+    .execute(params![
+        id,
+        project,
+        session,
+        draft.kind,
+        draft.title,
+        draft.content,
+        hash,
+        json(&draft.keywords),
+        json(&draft.files),
+        json(&draft.attributes),
+        importance,
+        policy.0,
+        policy.1,
+        time(created),
+    ])?;
+    let rowid = tx.last_insert_rowid();
+    let tokens = |text: &str| search::index_text(text);
+    tx.prepare_cached("INSERT INTO memories_fts (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
+        params![rowid, tokens(&draft.title), tokens(&draft.content), tokens(&draft.keywords.join(" ")), tokens(&draft.files.join(" "))],
+    )?;
+    if KNOWLEDGE_KINDS.contains(&draft.kind.as_str()) {
+        tx.prepare_cached(
+            "INSERT OR REPLACE INTO project_knowledge (id, project_id, file_path, knowledge_type, content, memory, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+        )?
+        .execute(params![id, project, draft.files.first(), draft.kind, draft.title, rowid, time(created)])?;
+    }
+    Ok(rowid)
+}
+
+/// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.
+fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE memories SET (seen_count, session_id, created_at) = (
+             SELECT count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)),
+                    COALESCE((SELECT session_id FROM sightings WHERE memory = ?1 ORDER BY COALESCE(at, 0), session_id LIMIT 1), memories.session_id),
+                    COALESCE(min(at), memories.created_at)
+             FROM sightings WHERE memory = ?1)
+         WHERE rowid = ?1",
+    )?
+    .execute([memory])?;
+    // Each further sighting weighs a twentieth, up to four of them.
+    tx.prepare_cached(
+        "UPDATE memories SET weight = importance + 0.05 * min(seen_count - 1, 4) WHERE rowid = ?1",
+    )?
+    .execute([memory])?;
+    Ok(())
+}
+
+/// Takes back what a session learned under `key`; a memory that nobody else learned is gone with it.
+pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
+    let memory: Option<i64> = tx
+        .prepare_cached(
+            "DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory",
+        )?
+        .query_row([session, key], |row| row.get(0))
+        .optional()?;
+    let Some(memory) = memory else { return Ok(()) };
+    if tx
+        .prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1")?
+        .exists([memory])?
+    {
+        recount(tx, memory)
+    } else {
+        remove(tx, memory)
+    }
+}
+
+fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?
+        .execute([rowid])?;
+    tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?
+        .execute([rowid])?;
+    Ok(())
+}

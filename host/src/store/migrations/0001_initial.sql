@@ -1,0 +1,167 @@
+-- The tables of the memory system's design (meta, memories, memories_fts, embedding_cache, project_knowledge,
+-- session_history, events), and what provenance, cursors and the session context need. Times are milliseconds since the
+-- Unix epoch, UTC; lists and maps are JSON.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A project is a git common directory (worktrees share it), else a canonical path.
+CREATE TABLE projects (
+    id         TEXT PRIMARY KEY,
+    identity   TEXT NOT NULL UNIQUE,
+    root       TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memories (
+    rowid         INTEGER PRIMARY KEY,
+    id            TEXT NOT NULL UNIQUE,
+    project_id    TEXT NOT NULL REFERENCES projects (id),
+    session_id    TEXT NOT NULL,              -- where it was first learned
+    type          TEXT NOT NULL,
+    title         TEXT NOT NULL,
+    content       TEXT NOT NULL,
+    content_hash  BLOB NOT NULL,              -- SHA-256 of type and content
+    keywords      TEXT NOT NULL DEFAULT '[]',
+    files         TEXT NOT NULL DEFAULT '[]',
+    metadata      TEXT NOT NULL DEFAULT '[]', -- the policy's own attributes
+    importance    REAL NOT NULL,
+    weight        REAL NOT NULL,              -- importance lifted by how often it was seen: what lists are ordered by
+    seen_count    INTEGER NOT NULL DEFAULT 1,
+    embedding     BLOB,
+    policy        TEXT NOT NULL,
+    policy_digest TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    accessed_at   INTEGER,
+    access_count  INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (project_id, content_hash)
+) STRICT;
+CREATE INDEX memories_by_type    ON memories (project_id, type, created_at DESC);
+CREATE INDEX memories_by_time    ON memories (project_id, created_at DESC) WHERE type <> 'turn';
+CREATE INDEX memories_by_weight  ON memories (project_id, weight DESC, created_at DESC) WHERE type <> 'turn';
+CREATE INDEX memories_by_session ON memories (session_id, created_at);
+
+-- Tokens made by search/tokens.rs; the text itself stays in memories.
+CREATE VIRTUAL TABLE memories_fts USING fts5 (
+    title, content, keywords, files,
+    content = '', contentless_delete = 1,
+    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
+);
+
+-- Every place where a memory was learned.
+CREATE TABLE sightings (
+    session_id    TEXT NOT NULL,
+    key           TEXT NOT NULL,              -- the draft's key within its session
+    memory        INTEGER NOT NULL REFERENCES memories (rowid) ON DELETE CASCADE,
+    line_uuid     TEXT,
+    at            INTEGER,
+    PRIMARY KEY (session_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sightings_by_memory ON sightings (memory);
+
+-- What a person deleted does not come back with the next reading.
+CREATE TABLE tombstones (
+    project_id   TEXT NOT NULL,
+    content_hash BLOB NOT NULL,
+    deleted_at   INTEGER NOT NULL,
+    PRIMARY KEY (project_id, content_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE embedding_cache (
+    content_hash BLOB NOT NULL,
+    provider     TEXT NOT NULL,
+    model        TEXT NOT NULL,
+    dims         INTEGER NOT NULL,
+    embedding    BLOB NOT NULL,
+    created_at   INTEGER NOT NULL,
+    PRIMARY KEY (content_hash, provider, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project_knowledge (
+    id             TEXT PRIMARY KEY,
+    project_id     TEXT NOT NULL REFERENCES projects (id),
+    file_path      TEXT,
+    knowledge_type TEXT NOT NULL,             -- architecture, pattern, convention, decision, preference
+    content        TEXT NOT NULL,
+    memory         INTEGER REFERENCES memories (rowid) ON DELETE CASCADE,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX knowledge_by_project ON project_knowledge (project_id, updated_at DESC);
+CREATE INDEX knowledge_by_memory ON project_knowledge (memory);
+
+CREATE TABLE session_history (
+    session_id     TEXT PRIMARY KEY,
+    project_id     TEXT NOT NULL REFERENCES projects (id),
+    cwd            TEXT NOT NULL,
+    agent          TEXT NOT NULL,
+    model          TEXT,
+    started_at     INTEGER,
+    ended_at       INTEGER,
+    end_reason     TEXT,
+    turns          INTEGER NOT NULL DEFAULT 0,
+    summary        TEXT NOT NULL DEFAULT '',
+    topics         TEXT NOT NULL DEFAULT '[]',
+    files_modified TEXT NOT NULL DEFAULT '[]',
+    policy         TEXT NOT NULL,
+    policy_digest  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_project ON session_history (project_id, ended_at DESC);
+
+-- What is brought back after a compaction: goal, progress, decisions, discoveries, state.
+CREATE TABLE session_context (
+    session_id TEXT PRIMARY KEY,
+    saved_at   INTEGER NOT NULL,
+    moment     TEXT NOT NULL,
+    notes      TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How far each transcript has been read. `version` counts writes, so that two hooks cannot both move a cursor.
+CREATE TABLE transcripts (
+    path         TEXT PRIMARY KEY,
+    session_id   TEXT NOT NULL,
+    device       INTEGER NOT NULL,
+    inode        INTEGER NOT NULL,
+    size         INTEGER NOT NULL,
+    modified     INTEGER NOT NULL,
+    byte_offset  INTEGER NOT NULL,
+    last_uuid    TEXT,
+    lines        INTEGER NOT NULL DEFAULT 0,
+    malformed    INTEGER NOT NULL DEFAULT 0,
+    oversized    INTEGER NOT NULL DEFAULT 0,  -- lines beyond the host's limit, passed over
+    failures     INTEGER NOT NULL DEFAULT 0,  -- extractions in a row that failed at this offset
+    version      INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX transcripts_by_session ON transcripts (session_id);
+
+-- The extractor's own state of a session, redacted like everything else.
+CREATE TABLE extractor_states (
+    session_id TEXT PRIMARY KEY,
+    policy     TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    version    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What happened, append-only.
+CREATE TABLE events (
+    event_id     INTEGER PRIMARY KEY,
+    event_type   TEXT NOT NULL,
+    session_id   TEXT NOT NULL,
+    project_id   TEXT NOT NULL,
+    timestamp    INTEGER NOT NULL,
+    payload_json TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE INDEX events_by_session ON events (session_id, event_id);
+
+-- What a session has been shown.
+CREATE TABLE shown (
+    session_id TEXT NOT NULL,
+    memory     INTEGER NOT NULL REFERENCES memories (rowid) ON DELETE CASCADE,
+    source     TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (session_id, memory)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shown_by_memory ON shown (memory);

@@ -1,0 +1,232 @@
+//! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
+//! type leaves it.
+
+mod events;
+mod memories;
+mod migrations;
+mod projects;
+mod sessions;
+mod transcripts;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+pub use memories::{Filter, Found, Put, Stats};
+pub use migrations::SCHEMA_VERSION;
+pub use sessions::{Batch, Committed, SessionUpdate};
+pub use transcripts::{Cursor, ExtractorState};
+
+/// Where the WAL is worth moving into the database. Not done in a hook.
+const CHECKPOINT_BYTES: u64 = 8 << 20;
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) conn: Connection,
+    path: PathBuf,
+}
+
+/// What opening a store is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Make it where it is missing, and write.
+    Write,
+    /// It must be there already; still writes (access counts) where it can.
+    Existing,
+}
+
+/// Why the store cannot be used.
+#[derive(Debug)]
+pub enum StoreError {
+    /// There is none yet.
+    Missing(PathBuf),
+    /// A newer version of the program wrote it. It was not touched.
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+    },
+    /// It is not a database, or a damaged one.
+    Damaged(PathBuf, String),
+    /// Another process held it for longer than we may wait.
+    Locked(PathBuf),
+    /// It, or its folder, cannot be written.
+    ReadOnly(PathBuf, String),
+    /// The disk is full.
+    Full(PathBuf),
+    /// Two hooks read the same lines at once and the other one was first. Read again.
+    Conflict,
+    /// Anything else.
+    Other(rusqlite::Error),
+}
+
+/// The store's results.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(path) => write!(f, "there is no memory yet at {}", path.display()),
+            Self::Newer { path, found } => write!(
+                f,
+                "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); it was left untouched",
+                path.display()
+            ),
+            Self::Damaged(path, why) => write!(f, "{} is damaged: {why}", path.display()),
+            Self::Locked(path) => write!(f, "{} is locked by another process", path.display()),
+            Self::ReadOnly(path, why) => write!(f, "{} cannot be written: {why}", path.display()),
+            Self::Full(path) => write!(f, "the disk of {} is full", path.display()),
+            Self::Conflict => write!(f, "another process stored the same lines first"),
+            Self::Other(error) => write!(f, "the database failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl StoreError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Missing(_) => {
+                "run `throughline install`, or `throughline ingest` to read existing sessions"
+                    .into()
+            }
+            Self::Newer { .. } => {
+                "upgrade this program, or point THROUGHLINE_HOME at another folder".into()
+            }
+            Self::Damaged(path, _) => {
+                format!(
+                    "move {} away; `throughline ingest` fills a new one from the transcripts",
+                    path.display()
+                )
+            }
+            Self::Locked(_) => "wait for the other process, or end it; nothing was lost".into(),
+            Self::ReadOnly(path, _) => format!("check owner and mode of {}", path.display()),
+            Self::Full(_) => {
+                "free some space; what was not stored is read again from the transcripts".into()
+            }
+            Self::Conflict | Self::Other(_) => return None,
+        })
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Store {
+    /// Opens the database at `path`, bringing its schema up to date. Waits at most `patience` for other processes.
+    pub fn open(path: &Path, access: Access, patience: Duration) -> Result<Self> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        match access {
+            Access::Write => flags |= OpenFlags::SQLITE_OPEN_CREATE,
+            Access::Existing if !path.exists() => return Err(StoreError::Missing(path.into())),
+            Access::Existing => {}
+        }
+        let store = Connection::open_with_flags(path, flags)
+            .and_then(|conn| {
+                conn.busy_timeout(patience)?;
+                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+                conn.execute_batch(
+                    "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+                     PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;",
+                )?;
+                Ok(Self { conn, path: path.into() })
+            })
+            .map_err(|error| classify(path, error))?;
+        migrations::migrate(&store.conn).map_err(|error| match error {
+            StoreError::Newer { found, .. } => StoreError::Newer {
+                path: path.into(),
+                found,
+            },
+            StoreError::Other(error) => classify(path, error),
+            other => other,
+        })?;
+        Ok(store)
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says what a failed statement means for the whole store.
+    fn explain<T>(&self, result: std::result::Result<T, rusqlite::Error>) -> Result<T> {
+        result.map_err(|error| classify(&self.path, error))
+    }
+
+    /// Whether the WAL has grown so far that [`Store::checkpoint`] is due.
+    pub fn wants_checkpoint(&self) -> bool {
+        let mut wal = self.path.clone().into_os_string();
+        wal.push("-wal");
+        std::fs::metadata(wal).is_ok_and(|meta| meta.len() > CHECKPOINT_BYTES)
+    }
+
+    /// Moves the WAL into the database as far as readers allow, and tidies the statistics.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.explain(
+            self.conn
+                .execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);"),
+        )
+    }
+
+    /// Asks SQLite whether the database is sound. The answer is `ok`, or what is wrong.
+    pub fn integrity(&self) -> Result<String> {
+        self.explain(
+            self.conn
+                .query_row("PRAGMA quick_check(5)", [], |row| row.get(0)),
+        )
+    }
+
+    /// Writes are then not waited for: for what may be lost in a power cut, such as access counts.
+    pub fn relax(&self) -> Result<()> {
+        self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))
+    }
+}
+
+fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
+    let why = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Damaged(path.into(), why)
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Locked(path.into())
+        }
+        Some(ErrorCode::DiskFull) => StoreError::Full(path.into()),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::ReadOnly(path.into(), why)
+        }
+        _ => StoreError::Other(error),
+    }
+}
+
+/// A list as the JSON that a column holds.
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// What a column's JSON says; where it says something else, nothing.
+fn unjson<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// A time as SQLite holds it.
+fn time(at: u64) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+/// A time as SQLite held it.
+fn untime(at: i64) -> u64 {
+    u64::try_from(at).unwrap_or(0)
+}

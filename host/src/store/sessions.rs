@@ -1,0 +1,204 @@
+//! Tables `session_history` and `session_context`, and the one transaction in which a stretch of transcript becomes memory.
+
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::memories::{Put, put, retract};
+use super::{
+    Cursor, ExtractorState, Result, Store, events, json, projects, time, transcripts, unjson,
+    untime,
+};
+use crate::contract::{Draft, SessionNotes, SessionRecord};
+use crate::project::Project;
+
+/// What is known of a session besides its memories.
+#[derive(Debug, Clone, Default)]
+pub struct SessionUpdate {
+    /// The agent's identifier.
+    pub id: String,
+    /// The agent's working folder.
+    pub cwd: String,
+    /// `claude-code`, …
+    pub agent: String,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// Why it ended, where it did.
+    pub end_reason: Option<String>,
+    /// The notes.
+    pub notes: SessionNotes,
+    /// The summarizer's text and topics.
+    pub summary: String,
+    /// See `summary`.
+    pub topics: Vec<String>,
+}
+
+/// Everything that one extraction changes.
+pub struct Batch<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The session; none where the transcript holds nothing of a main conversation.
+    pub session: Option<&'a SessionUpdate>,
+    /// New or changed memories.
+    pub drafts: &'a [Draft],
+    /// Keys of memories of the session that no longer hold.
+    pub retracted: &'a [String],
+    /// The policy's name and digest.
+    pub policy: (&'a str, &'a str),
+    /// What the extractor keeps for itself, and the session that it is about.
+    pub state: Option<(&'a str, &'a ExtractorState)>,
+    /// Where the next reading starts; none where no transcript was read.
+    pub cursor: Option<&'a Cursor>,
+    /// Why the host read: `stop`, `compact`, …
+    pub moment: &'a str,
+    /// An event to note with it: type and JSON.
+    pub event: Option<(&'a str, &'a str)>,
+    /// The clock.
+    pub now: u64,
+}
+
+/// What a batch did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Memories that were not there before.
+    pub stored: u32,
+    /// Memories that were, and were learned once more.
+    pub seen_again: u32,
+}
+
+const COLUMNS: &str =
+    "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
+    Ok(SessionRecord {
+        id: row.get(0)?,
+        started: row.get::<_, Option<i64>>(1)?.map(untime),
+        ended: row.get::<_, Option<i64>>(2)?.map(untime),
+        summary: row.get(3)?,
+        topics: unjson(&row.get::<_, String>(4)?),
+        files: unjson(&row.get::<_, String>(5)?),
+        notes: row
+            .get::<_, Option<String>>(6)?
+            .and_then(|notes| serde_json::from_str(&notes).ok()),
+    })
+}
+
+impl Store {
+    /// Stores what one extraction found, together with the cursor, or nothing at all.
+    pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed> {
+        let path = self.path.clone();
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| super::classify(&path, error))?;
+        let committed = write(&tx, batch)?;
+        tx.commit().map_err(|error| super::classify(&path, error))?;
+        Ok(committed)
+    }
+
+    /// Sessions of a project, newest first, without `except`.
+    pub fn sessions(&self, project: &str, except: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 AND h.session_id <> ?2 ORDER BY h.ended_at DESC, h.session_id LIMIT ?3"
+                ))
+                .and_then(|mut s| s.query_map(params![project, except, limit], from_row)?.collect()),
+        )
+    }
+
+    /// One session of a project.
+    pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 AND h.session_id = ?2"
+                ))
+                .and_then(|mut s| s.query_row([project, id], from_row).optional()),
+        )
+    }
+}
+
+fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
+    let mut committed = Committed::default();
+    projects::put(tx, batch.project, batch.now)?;
+    if let Some(cursor) = batch.cursor {
+        transcripts::put_cursor(tx, cursor, batch.now)?;
+    }
+    if let Some((session, state)) = batch.state {
+        transcripts::put_state(tx, session, state)?;
+    }
+    let Some(session) = batch.session else {
+        return Ok(committed);
+    };
+    put_session(tx, batch, session)?;
+    for key in batch.retracted {
+        retract(tx, &session.id, key)?;
+    }
+    for draft in batch.drafts {
+        match put(
+            tx,
+            &batch.project.id,
+            &session.id,
+            draft,
+            batch.policy,
+            batch.now,
+        )? {
+            Put::Stored => committed.stored += 1,
+            Put::SeenAgain => committed.seen_again += 1,
+            Put::Known | Put::Forgotten => {}
+        }
+    }
+    if let Some((kind, payload)) = batch.event {
+        events::put(tx, kind, &session.id, &batch.project.id, batch.now, payload)?;
+    }
+    Ok(committed)
+}
+
+fn put_session(
+    tx: &Connection,
+    batch: &Batch<'_>,
+    session: &SessionUpdate,
+) -> rusqlite::Result<()> {
+    let notes = &session.notes;
+    let files: Vec<&str> = notes
+        .changes
+        .iter()
+        .map(|change| change.path.as_str())
+        .collect();
+    tx.prepare_cached(
+        "INSERT INTO session_history (session_id, project_id, cwd, agent, model, started_at, ended_at, end_reason, turns, summary,
+                                      topics, files_modified, policy, policy_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+         ON CONFLICT (session_id) DO UPDATE SET model = COALESCE(?5, model), started_at = ?6, ended_at = ?7,
+             end_reason = COALESCE(?8, end_reason), turns = ?9, summary = ?10, topics = ?11, files_modified = ?12,
+             policy = ?13, policy_digest = ?14",
+    )?
+    .execute(params![
+        session.id,
+        batch.project.id,
+        session.cwd,
+        session.agent,
+        session.model,
+        notes.started.map(time),
+        notes.ended.map(time),
+        session.end_reason,
+        notes.turns,
+        session.summary,
+        json(&session.topics),
+        json(&files),
+        batch.policy.0,
+        batch.policy.1,
+    ])?;
+    tx.prepare_cached(
+        "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (session_id) DO UPDATE SET saved_at = ?2, moment = ?3, notes = ?4",
+    )?
+    .execute(params![
+        session.id,
+        time(batch.now),
+        batch.moment,
+        json(notes)
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Tables `transcripts` and `extractor_states`: how far each transcript was read, and what the extractor left for itself.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Result, Store, StoreError, time, untime};
+
+/// How far a transcript has been read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The transcript's path.
+    pub path: String,
+    /// The session that it belongs to.
+    pub session_id: String,
+    /// Device and inode, to notice a replaced file.
+    pub device: u64,
+    /// See `device`.
+    pub inode: u64,
+    /// The file's size when it was last looked at, bytes.
+    pub size: u64,
+    /// Its modification time then, nanoseconds since the Unix epoch.
+    pub modified: u64,
+    /// Everything before this byte is accounted for.
+    pub offset: u64,
+    /// The identifier of the last line before `offset` that has one, to find the place again in a rewritten file.
+    pub last_uuid: Option<String>,
+    /// Lines read so far.
+    pub lines: u64,
+    /// Lines that could not be parsed.
+    pub malformed: u64,
+    /// Lines beyond the host's limit.
+    pub oversized: u64,
+    /// Extractions in a row that failed at this offset.
+    pub failures: u32,
+    /// Counts writes; 0: never written.
+    pub version: u64,
+}
+
+/// What the extractor left for itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtractorState {
+    /// The policy's name.
+    pub policy: String,
+    /// Its own form.
+    pub state: String,
+    /// Counts writes; 0: never written.
+    pub version: u64,
+}
+
+const COLUMNS: &str = "path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed, oversized, failures, version";
+
+impl Cursor {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let number = |index: usize| row.get::<_, i64>(index).map(untime);
+        Ok(Self {
+            path: row.get(0)?,
+            session_id: row.get(1)?,
+            #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
+            device: row.get::<_, i64>(2)? as u64,
+            #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
+            inode: row.get::<_, i64>(3)? as u64,
+            size: number(4)?,
+            modified: number(5)?,
+            offset: number(6)?,
+            last_uuid: row.get(7)?,
+            lines: number(8)?,
+            malformed: number(9)?,
+            oversized: number(10)?,
+            failures: row.get(11)?,
+            version: number(12)?,
+        })
+    }
+}
+
+impl Store {
+    /// The cursor of the transcript at `path`.
+    pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM transcripts WHERE path = ?1"
+                ))
+                .and_then(|mut s| s.query_row([path], Cursor::from_row).optional()),
+        )
+    }
+
+    /// The cursors of all transcripts right in `folder` or below it.
+    pub fn cursors_below(&self, folder: &str) -> Result<Vec<Cursor>> {
+        let from = format!("{}/", folder.trim_end_matches('/'));
+        let to = format!("{}0", folder.trim_end_matches('/')); // '0' is the character after '/'
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM transcripts WHERE path >= ?1 AND path < ?2"
+                ))
+                .and_then(|mut s| s.query_map([from, to], Cursor::from_row)?.collect()),
+        )
+    }
+
+    /// All cursors.
+    pub fn cursors(&self) -> Result<Vec<Cursor>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts ORDER BY path"))
+                .and_then(|mut s| s.query_map([], Cursor::from_row)?.collect()),
+        )
+    }
+
+    /// What the extractor left for a session.
+    pub fn extractor_state(&self, session: &str) -> Result<Option<ExtractorState>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT policy, state, version FROM extractor_states WHERE session_id = ?1",
+                )
+                .and_then(|mut s| {
+                    s.query_row([session], |row| {
+                        Ok(ExtractorState {
+                            policy: row.get(0)?,
+                            state: row.get(1)?,
+                            version: row.get::<_, i64>(2).map(untime)?,
+                        })
+                    })
+                    .optional()
+                }),
+        )
+    }
+
+    /// Moves a cursor without anything else: an empty or skipped stretch.
+    pub fn put_cursor(&self, cursor: &Cursor, now: u64) -> Result<()> {
+        put_cursor(&self.conn, cursor, now)
+    }
+}
+
+/// Writes the cursor, unless somebody else wrote it since it was read.
+pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result<()> {
+    #[expect(clippy::cast_possible_wrap, reason = "stored as the same bits")]
+    let identity = (cursor.device as i64, cursor.inode as i64);
+    let written = conn
+        .prepare_cached(
+            "INSERT INTO transcripts (path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed,
+                                      oversized, failures, version, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 + 1, ?14)
+             ON CONFLICT (path) DO UPDATE SET session_id = ?2, device = ?3, inode = ?4, size = ?5, modified = ?6,
+                 byte_offset = ?7, last_uuid = ?8, lines = ?9, malformed = ?10, oversized = ?11, failures = ?12,
+                 version = ?13 + 1, updated_at = ?14
+             WHERE version = ?13",
+        )?
+        .execute(params![
+            cursor.path,
+            cursor.session_id,
+            identity.0,
+            identity.1,
+            time(cursor.size),
+            time(cursor.modified),
+            time(cursor.offset),
+            cursor.last_uuid,
+            time(cursor.lines),
+            time(cursor.malformed),
+            time(cursor.oversized),
+            cursor.failures,
+            time(cursor.version),
+            time(now),
+        ])?;
+    if written == 0 {
+        Err(StoreError::Conflict)
+    } else {
+        Ok(())
+    }
+}
+
+/// Writes the state, unless somebody else wrote it since it was read.
+pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState) -> Result<()> {
+    let written = conn
+        .prepare_cached(
+            "INSERT INTO extractor_states (session_id, policy, state, version) VALUES (?1, ?2, ?3, ?4 + 1)
+             ON CONFLICT (session_id) DO UPDATE SET policy = ?2, state = ?3, version = ?4 + 1 WHERE version = ?4",
+        )?
+        .execute(params![session, state.policy, state.state, time(state.version)])?;
+    if written == 0 {
+        Err(StoreError::Conflict)
+    } else {
+        Ok(())
+    }
+}

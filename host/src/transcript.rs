@@ -1,0 +1,560 @@
+//! Transcript files as a capability: opened below allowed roots only, read as complete lines from where the last reading
+//! stopped, and found again when the agent rewrites them.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+
+use crate::policy::imports::{Line, LineSource};
+use crate::store::Cursor;
+
+/// The longest line that is handed to a policy, bytes. The longest of 348,975 real lines had 3,047,188.
+pub const MOST_LINE_BYTES: usize = 16 << 20;
+
+/// How much is read from the file at a time, bytes.
+const READ_BYTES: usize = 256 << 10;
+
+/// How far back from an offset an anchor is looked for, bytes.
+const ANCHOR_WINDOW: u64 = 1 << 20;
+
+/// Why a transcript is not read.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It is not there (yet).
+    Missing,
+    /// It lies outside of the allowed folders, or a link leads out of them.
+    Foreign(PathBuf),
+    /// It is no regular file.
+    NotAFile(PathBuf),
+    /// The system says no.
+    Unreadable(PathBuf, io::Error),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "the transcript does not exist"),
+            Self::Foreign(path) => write!(
+                f,
+                "{} lies outside of the folders that transcripts may be read from",
+                path.display()
+            ),
+            Self::NotAFile(path) => write!(f, "{} is not a regular file", path.display()),
+            Self::Unreadable(path, error) => {
+                write!(f, "{} cannot be read: {error}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// An opened transcript.
+#[derive(Debug)]
+pub struct Transcript {
+    file: File,
+    /// Device and inode.
+    pub identity: (u64, u64),
+    /// Bytes, when it was opened.
+    pub size: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub modified: u64,
+}
+
+/// Opens the transcript at `path` if one of `roots` holds it.
+pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
+    if path
+        .components()
+        .any(|part| matches!(part, Component::ParentDir))
+        || !path.is_absolute()
+    {
+        return Err(Refusal::Foreign(path.into()));
+    }
+    let Some((root, inside)) = roots
+        .iter()
+        .find_map(|root| Some((root, path.strip_prefix(root).ok()?)))
+    else {
+        return Err(Refusal::Foreign(path.into()));
+    };
+    let refuse = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Refusal::Missing,
+        // What cap-std says when a path leads out of its folder.
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+            Refusal::Foreign(path.into())
+        }
+        _ => Refusal::Unreadable(path.into(), error),
+    };
+    let folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(refuse)?;
+    // Without O_NONBLOCK, opening a FIFO would wait for its writer.
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = folder
+        .open_with(inside, &options)
+        .map_err(refuse)?
+        .into_std();
+    let meta = file.metadata().map_err(refuse)?;
+    if !meta.is_file() {
+        return Err(Refusal::NotAFile(path.into()));
+    }
+    Ok(Transcript {
+        file,
+        identity: (meta.dev(), meta.ino()),
+        size: meta.len(),
+        modified: modified(&meta),
+    })
+}
+
+/// A file's modification time, nanoseconds since the Unix epoch.
+pub fn modified(meta: &std::fs::Metadata) -> u64 {
+    let nanos = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
+    u64::try_from(nanos).unwrap_or(0)
+}
+
+/// How a reading went: shared with the reader, which the guest holds while it reads.
+#[derive(Debug, Default)]
+pub struct Served {
+    /// Ends of the lines handed out, in order.
+    ends: Vec<u64>,
+    /// Where the next line would begin: past what was passed over too.
+    pub position: u64,
+    /// Lines passed over because of their length.
+    pub oversized: u64,
+    /// Whether the reader came to the end of the file.
+    pub at_end: bool,
+}
+
+impl Served {
+    /// How many lines end at or before `consumed`; none where `consumed` is no line's end.
+    pub fn lines_until(&self, consumed: u64) -> Option<u64> {
+        match self.ends.binary_search(&consumed) {
+            Ok(index) => Some(index as u64 + 1),
+            Err(_) => None,
+        }
+    }
+
+    /// Whether `consumed` is the last line handed out.
+    pub fn is_last(&self, consumed: u64) -> bool {
+        self.ends.last().is_none_or(|end| *end == consumed)
+    }
+}
+
+/// The bounds of one reading.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// Where to begin, bytes.
+    pub from: u64,
+    /// About how much to read at most, bytes.
+    pub bytes: u64,
+    /// Whether a last line without a newline counts where it is whole JSON. While the agent writes it does not.
+    pub unterminated: bool,
+}
+
+impl Transcript {
+    /// Lines of a share of the file, and how the reading goes.
+    pub fn lines(&self, share: Share) -> io::Result<(Box<dyn LineSource>, Arc<Mutex<Served>>)> {
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(share.from))?;
+        let served = Arc::new(Mutex::new(Served {
+            position: share.from,
+            ..Served::default()
+        }));
+        let lines = Lines {
+            file: file.take(self.size.saturating_sub(share.from)),
+            buffer: Vec::new(),
+            begin: 0,
+            scanned: 0,
+            offset: share.from,
+            until: share.from.saturating_add(share.bytes),
+            unterminated: share.unterminated,
+            skipping: false,
+            served: Arc::clone(&served),
+        };
+        Ok((Box::new(lines), served))
+    }
+
+    /// Where reading goes on: at the cursor's offset if this is still the file that it was, else behind the line that it
+    /// had read last, else at the beginning.
+    pub fn resume(&self, cursor: &Cursor) -> io::Result<u64> {
+        let same = self.identity == (cursor.device, cursor.inode) && self.size >= cursor.offset;
+        if same && (cursor.offset == 0 || self.anchored(cursor)?) {
+            return Ok(cursor.offset);
+        }
+        match &cursor.last_uuid {
+            Some(uuid) => Ok(self.find_line_end(uuid)?.unwrap_or(0)),
+            None => Ok(0),
+        }
+    }
+
+    /// Whether what stands before the offset is what was read.
+    fn anchored(&self, cursor: &Cursor) -> io::Result<bool> {
+        match &cursor.last_uuid {
+            Some(uuid) => Ok(self.last_uuid_before(cursor.offset)?.as_ref() == Some(uuid)),
+            None => Ok(true),
+        }
+    }
+
+    /// The last line identifier before `offset`, within a window.
+    pub fn last_uuid_before(&self, offset: u64) -> io::Result<Option<String>> {
+        // Nearly always it is in the last few kilobytes.
+        for window in [8 << 10, ANCHOR_WINDOW] {
+            let from = offset.saturating_sub(window);
+            let mut bytes = vec![0; usize::try_from(offset - from).unwrap_or(0)];
+            self.file.read_exact_at(&mut bytes, from)?;
+            if let Some(uuid) = last_uuid(&bytes) {
+                return Ok(Some(uuid));
+            }
+            if from == 0 {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The end of the last line that holds this identifier.
+    fn find_line_end(&self, uuid: &str) -> io::Result<Option<u64>> {
+        let needle = format!("\"uuid\":\"{uuid}\"");
+        let (mut lines, _) = self.lines(Share {
+            from: 0,
+            bytes: u64::MAX,
+            unterminated: false,
+        })?;
+        let mut found = None;
+        loop {
+            let batch = lines.read_lines(1 << 20)?;
+            if batch.is_empty() {
+                return Ok(found);
+            }
+            for line in batch {
+                if line.text.contains(&needle) {
+                    found = Some(line.end);
+                }
+            }
+        }
+    }
+}
+
+/// The last `"uuid":"…"` in the bytes. In a text inside the JSON the quotes would be escaped, so this is a key.
+fn last_uuid(bytes: &[u8]) -> Option<String> {
+    const KEY: &[u8] = b"\"uuid\":\"";
+    let mut end = bytes.len();
+    while let Some(at) = memchr::memmem::rfind(&bytes[..end], KEY) {
+        let value = &bytes[at + KEY.len()..];
+        if let Some(length) = memchr::memchr(b'"', value).filter(|length| (1..=64).contains(length))
+        {
+            return std::str::from_utf8(&value[..length])
+                .ok()
+                .map(str::to_owned);
+        }
+        end = at;
+    }
+    None
+}
+
+struct Lines {
+    file: io::Take<File>,
+    buffer: Vec<u8>,
+    /// Where the first byte that is not handed out stands in `buffer`.
+    begin: usize,
+    /// Up to where `buffer` is known to hold no newline.
+    scanned: usize,
+    /// The place of `buffer[begin]` in the file.
+    offset: u64,
+    /// No line is begun at or after this place.
+    until: u64,
+    unterminated: bool,
+    /// In the middle of a line that is too long.
+    skipping: bool,
+    served: Arc<Mutex<Served>>,
+}
+
+impl Lines {
+    /// Reads some more; false at the end of the file.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.begin > 0 {
+            self.buffer.drain(..self.begin);
+            self.scanned -= self.begin;
+            self.begin = 0;
+        }
+        let have = self.buffer.len();
+        self.buffer.resize(have + READ_BYTES, 0);
+        let read = loop {
+            match self.file.read(&mut self.buffer[have..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        self.buffer.truncate(have + *read.as_ref().unwrap_or(&0));
+        Ok(read? > 0)
+    }
+
+    /// Takes `length` bytes from the buffer, newline included, as one line.
+    fn take(&mut self, length: usize) -> Line {
+        let bytes = &self.buffer[self.begin..self.begin + length];
+        let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let text = String::from_utf8_lossy(text.strip_suffix(b"\r").unwrap_or(text)).into_owned();
+        let start = self.offset;
+        self.advance(length);
+        Line {
+            start,
+            end: self.offset,
+            text,
+        }
+    }
+
+    fn advance(&mut self, length: usize) {
+        self.begin += length;
+        self.scanned = self.begin;
+        self.offset += length as u64;
+    }
+
+    fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            if !self.skipping && self.offset >= self.until {
+                return Ok(None);
+            }
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
+                let length = self.scanned + at + 1 - self.begin;
+                if self.skipping || length > MOST_LINE_BYTES {
+                    self.skipping = false;
+                    self.advance(length);
+                    self.served().oversized += 1;
+                    continue;
+                }
+                return Ok(Some(self.take(length)));
+            }
+            self.scanned = self.buffer.len();
+            if self.skipping || self.buffer.len() - self.begin > MOST_LINE_BYTES {
+                self.skipping = true;
+                self.advance(self.buffer.len() - self.begin);
+            }
+            if !self.fill()? {
+                self.served().at_end = true;
+                let rest = self.buffer.len() - self.begin;
+                let whole = self.unterminated
+                    && rest > 0
+                    && serde_json::from_slice::<serde::de::IgnoredAny>(&self.buffer[self.begin..])
+                        .is_ok();
+                return Ok(whole.then(|| self.take(rest)));
+            }
+        }
+    }
+
+    fn served(&self) -> std::sync::MutexGuard<'_, Served> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LineSource for Lines {
+    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
+        // The host's own bound, whatever the guest asks for.
+        let max_bytes = max_bytes.min(4 << 20);
+        let mut lines = Vec::new();
+        let mut bytes = 0;
+        while bytes < max_bytes {
+            let Some(line) = self.next()? else { break };
+            bytes += line.text.len();
+            lines.push(line);
+        }
+        let position = if self.skipping {
+            self.served().position
+        } else {
+            self.offset
+        };
+        let mut served = self.served();
+        served.ends.extend(lines.iter().map(|line| line.end));
+        served.position = position;
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn transcript(bytes: &[u8]) -> (tempfile::TempDir, Transcript) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::write(root.join("t.jsonl"), bytes).unwrap();
+        let opened = open(&root.join("t.jsonl"), &[root]).unwrap();
+        (dir, opened)
+    }
+
+    fn all(transcript: &Transcript, share: Share) -> (Vec<Line>, u64) {
+        let (mut lines, served) = transcript.lines(share).unwrap();
+        let mut out = Vec::new();
+        loop {
+            let batch = lines.read_lines(10).unwrap();
+            if batch.is_empty() {
+                let oversized = served.lock().unwrap().oversized;
+                return (out, oversized);
+            }
+            out.extend(batch);
+        }
+    }
+
+    fn texts(transcript: &Transcript, from: u64, unterminated: bool) -> Vec<String> {
+        all(
+            transcript,
+            Share {
+                from,
+                bytes: u64::MAX,
+                unterminated,
+            },
+        )
+        .0
+        .into_iter()
+        .map(|line| line.text)
+        .collect()
+    }
+
+    #[test]
+    fn a_torn_last_line_waits() {
+        let (_dir, transcript) = transcript(b"{\"a\":1}\n{\"b\":");
+        assert_eq!(texts(&transcript, 0, false), ["{\"a\":1}"]);
+        assert_eq!(texts(&transcript, 0, true), ["{\"a\":1}"]);
+    }
+
+    #[test]
+    fn a_whole_last_line_without_newline_counts_where_asked() {
+        let (_dir, transcript) = transcript(b"{\"a\":1}\r\n{\"b\":2}");
+        assert_eq!(texts(&transcript, 0, false), ["{\"a\":1}"]);
+        assert_eq!(texts(&transcript, 0, true), ["{\"a\":1}", "{\"b\":2}"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let mut bytes = b"first\n".to_vec();
+        bytes.extend(std::iter::repeat_n(b'x', MOST_LINE_BYTES + 3 * READ_BYTES));
+        bytes.extend(b"\nlast\n");
+        let (_dir, transcript) = transcript(&bytes);
+        let (lines, oversized) = all(
+            &transcript,
+            Share {
+                from: 0,
+                bytes: u64::MAX,
+                unterminated: false,
+            },
+        );
+        assert_eq!(
+            lines
+                .iter()
+                .map(|line| line.text.as_str())
+                .collect::<Vec<_>>(),
+            ["first", "last"]
+        );
+        assert_eq!(lines[1].end, bytes.len() as u64);
+        assert_eq!(oversized, 1);
+    }
+
+    #[test]
+    fn what_lies_outside_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let root = base.join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(base.join("outside"), "x\n").unwrap();
+        std::os::unix::fs::symlink(base.join("outside"), root.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", root.join("absolute")).unwrap();
+        let roots = [root.clone()];
+        for path in [
+            base.join("outside"),
+            root.join("link"),
+            root.join("absolute"),
+            root.join("../outside"),
+        ] {
+            assert!(
+                matches!(open(&path, &roots), Err(Refusal::Foreign(_))),
+                "{}",
+                path.display()
+            );
+        }
+        assert!(matches!(
+            open(&root.join("none"), &roots),
+            Err(Refusal::Missing)
+        ));
+        assert!(matches!(
+            open(&root, &roots),
+            Err(Refusal::NotAFile(_) | Refusal::Unreadable(..))
+        ));
+    }
+
+    #[test]
+    fn a_fifo_does_not_block() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let status = std::process::Command::new("mkfifo")
+            .arg(root.join("pipe"))
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert!(matches!(
+            open(&root.join("pipe"), std::slice::from_ref(&root)),
+            Err(Refusal::NotAFile(_))
+        ));
+    }
+
+    #[test]
+    fn a_rewritten_file_is_found_again_by_its_last_line() {
+        let line =
+            |uuid: &str, text: &str| format!("{{\"text\":\"{text}\",\"uuid\":\"{uuid}\"}}\n");
+        let old = line("u1", "first") + &line("u2", "second");
+        let (_dir, before) = transcript(old.as_bytes());
+        let cursor = Cursor {
+            device: before.identity.0,
+            inode: before.identity.1,
+            offset: before.size,
+            last_uuid: before.last_uuid_before(before.size).unwrap(),
+            ..Cursor::default()
+        };
+        assert_eq!(cursor.last_uuid.as_deref(), Some("u2"));
+        assert_eq!(before.resume(&cursor).unwrap(), before.size);
+
+        let shorter = line("u2", "second") + &line("u3", "third");
+        let (_dir, after) = transcript(shorter.as_bytes());
+        let from = after.resume(&cursor).unwrap();
+        assert_eq!(texts(&after, from, false), [line("u3", "third").trim_end()]);
+
+        let (_dir, other) = transcript(line("u9", "another").as_bytes());
+        assert_eq!(other.resume(&cursor).unwrap(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_add_up_to_the_whole(
+            lines in prop::collection::vec("[a-z\u{ac00}-\u{ac10}]{0,40}", 0..40),
+            share in 1_u64..200,
+        ) {
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            let (_dir, transcript) = transcript(text.as_bytes());
+            let mut from = 0;
+            let mut read = Vec::new();
+            loop {
+                let (batch, _) = all(&transcript, Share { from, bytes: share, unterminated: false });
+                let Some(last) = batch.last() else { break };
+                prop_assert_eq!(batch[0].start, from);
+                from = last.end;
+                read.extend(batch.into_iter().map(|line| line.text));
+            }
+            prop_assert_eq!(read, lines);
+        }
+
+        #[test]
+        fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+            let (_dir, transcript) = transcript(&bytes);
+            texts(&transcript, 0, true);
+            transcript.last_uuid_before(transcript.size).unwrap();
+        }
+    }
+}
