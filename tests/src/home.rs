@@ -30,7 +30,9 @@ pub struct Hooked {
 impl Hooked {
     /// The context; panics where there is none.
     pub fn said(&self) -> &str {
-        self.context.as_deref().unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
+        self.context
+            .as_deref()
+            .unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
     }
 
     /// Panics where the hook said something.
@@ -63,7 +65,10 @@ impl Home {
 
     /// A new home in which nothing has run yet.
     pub fn cold() -> Self {
-        let folder = tempfile::Builder::new().prefix("throughline-test-").tempdir().expect("a temporary folder");
+        let folder = tempfile::Builder::new()
+            .prefix("throughline-test-")
+            .tempdir()
+            .expect("a temporary folder");
         let home = Self { folder };
         std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
         std::fs::create_dir_all(home.work()).expect("create the projects' folder");
@@ -132,21 +137,30 @@ impl Home {
         let project = self.work().join(name);
         std::fs::create_dir_all(&project).expect("create the project");
         self.git(&project, &["init", "--quiet", "--initial-branch=main"]);
-        self.git(&project, &["commit", "--quiet", "--allow-empty", "--message=Start"]);
+        self.git(
+            &project,
+            &["commit", "--quiet", "--allow-empty", "--message=Start"],
+        );
         project
     }
 
     /// Runs git in the folder as a user of no configuration.
     pub fn git(&self, folder: &Path, arguments: &[&str]) {
         let mut command = self.isolated("git");
-        command.current_dir(folder).args(["-c", "user.name=Test", "-c", "user.email=test@example.org"]).args(arguments);
+        command
+            .current_dir(folder)
+            .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
+            .args(arguments);
         drop(process::run(command, Vec::new(), WATCHDOG).success());
     }
 
     /// Where the agent keeps the transcript of a session of this project.
     pub fn transcript_path(&self, project: &Path, session: &str) -> PathBuf {
-        let slug: String =
-            project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let slug: String = project
+            .to_string_lossy()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
         self.projects().join(slug).join(format!("{session}.jsonl"))
     }
 
@@ -197,7 +211,8 @@ impl Home {
         S: AsRef<OsStr>,
     {
         let run = self.run(arguments).success();
-        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
+        serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
     }
 
     /// Runs the hook as the agent does: `throughline hook`, the payload and a newline on its standard input.
@@ -238,18 +253,26 @@ impl Home {
 
     /// Everything that is stored, of every kind and project.
     pub fn memories(&self) -> Vec<Memory> {
-        if self.database().exists() { database::memories(&self.database()) } else { Vec::new() }
+        if self.database().exists() {
+            database::memories(&self.database())
+        } else {
+            Vec::new()
+        }
     }
 
     /// One of the integers of `memory stats --json` over all projects.
     pub fn count(&self, what: &str) -> u64 {
         let stats = self.json(["memory", "stats", "--json", "--all-projects"]);
-        stats[what].as_u64().unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
+        stats[what]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
     }
 
     /// Whether any memory holds the words.
     pub fn remembers(&self, words: &str) -> bool {
-        self.memories().iter().any(|memory| memory.text.contains(words))
+        self.memories()
+            .iter()
+            .any(|memory| memory.text.contains(words))
     }
 
     /// Waits until the condition holds: some work of a hook is done by a child that it leaves behind.
@@ -282,7 +305,9 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => collect(&path, into),
             // A file of a database that is being closed may be gone by now.
-            Ok(kind) if kind.is_file() => into.extend(std::fs::read(&path).map(|bytes| (path, bytes))),
+            Ok(kind) if kind.is_file() => {
+                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)));
+            }
             _ => {}
         }
     }
@@ -292,8 +317,13 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
 fn copy_private(from: &Path, to: &Path) {
     use std::os::unix::fs::DirBuilderExt as _;
 
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(to).expect("create the folder");
-    let entries = std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(to)
+        .expect("create the folder");
+    let entries =
+        std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     for entry in entries {
         let entry = entry.expect("a folder's entry");
         let target = to.join(entry.file_name());
@@ -315,12 +345,17 @@ pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
     if run.stdout.is_empty() {
         return None;
     }
-    let answer: Value =
-        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
-    assert_eq!(event, "SessionStart", "only SessionStart may answer here: {run:#?}");
+    let answer: Value = serde_json::from_str(&run.stdout)
+        .unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
+    assert_eq!(
+        event, "SessionStart",
+        "only SessionStart may answer here: {run:#?}"
+    );
     let specific = &answer["hookSpecificOutput"];
     assert_eq!(specific["hookEventName"], event, "{run:#?}");
-    let context = specific["additionalContext"].as_str().unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
+    let context = specific["additionalContext"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
     assert!(
         context.encode_utf16().count() <= 9_500,
         "the context is longer than 9,500 UTF-16 code units: {}",

@@ -54,6 +54,50 @@ fn the_first_run_of_all_says_nothing_and_harms_nothing() {
 }
 
 #[test]
+fn events_that_cannot_answer_are_answered_with_nothing() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = work(&home, &project, 1);
+    session.stop(LAST_WORDS);
+    for event in [
+        "ConfigChange",
+        "CwdChanged",
+        "DirectoryAdded",
+        "Elicitation",
+        "ElicitationResult",
+        "FileChanged",
+        "InstructionsLoaded",
+        "MessageDisplay",
+        "Notification",
+        "PermissionDenied",
+        "PermissionRequest",
+        "PostCompact",
+        "PostModelSwitch",
+        "PostToolBatch",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreCompact",
+        "PreModelSwitch",
+        "PreToolUse",
+        "SessionEnd",
+        "Setup",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "TaskCompleted",
+        "TaskCreated",
+        "TeammateIdle",
+        "UserPromptExpansion",
+        "UserPromptSubmit",
+        "WorktreeCreate",
+        "WorktreeRemove",
+    ] {
+        home.hook(&session.payload(event, &json!({}))).silent();
+    }
+}
+
+#[test]
 fn the_next_session_is_told_of_the_last() {
     let home = Home::new();
     let project = home.project("billing");
