@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::database::{self, Memory};
 use crate::process::{self, Finished, WATCHDOG};
-use crate::transcript::Transcript;
+use crate::session::Session;
 
 /// A home of its own, with everything that the program keeps under `throughline/` in it.
 pub struct Home {
@@ -50,15 +50,11 @@ impl Default for Home {
 impl Home {
     /// A new home, whose default policy has been compiled before, as on any but the very first run.
     pub fn new() -> Self {
-        static WARM: OnceLock<Home> = OnceLock::new();
+        static COMPILED: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+        let compiled = COMPILED.get_or_init(compiled_policies);
         let home = Self::cold();
-        let warm = WARM.get_or_init(|| {
-            let home = Self::cold();
-            home.compile_policies();
-            home
-        });
-        if warm.cache().exists() {
-            copy_private(&warm.cache(), &home.cache());
+        for (path, bytes) in compiled {
+            write_private(&home.cache().join(path), bytes);
         }
         home
     }
@@ -73,16 +69,6 @@ impl Home {
         std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
         std::fs::create_dir_all(home.work()).expect("create the projects' folder");
         home
-    }
-
-    /// Has the default policy compiled into the cache, by letting it read a session.
-    fn compile_policies(&self) {
-        let project = self.project("warm-up");
-        let mut transcript = Transcript::new("00000000-0000-4000-8000-000000000000", &project);
-        transcript.user("Say hello").answer("Hello");
-        let path = self.transcript_path(&project, transcript.session());
-        transcript.write_to(&path);
-        drop(self.run(["ingest".as_ref(), path.as_os_str()]).success());
     }
 
     /// The folder that HOME names.
@@ -313,26 +299,48 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Copies a folder of private files, with their modes.
-fn copy_private(from: &Path, to: &Path) {
-    use std::os::unix::fs::DirBuilderExt as _;
+/// The files of a cache, relative to it, after the default policy has been compiled by a first hook.
+fn compiled_policies() -> Vec<(PathBuf, Vec<u8>)> {
+    let home = Home::cold();
+    let project = home.project("warm-up");
+    let session = Session::new(&home, &project, "00000000-0000-4000-8000-000000000000");
+    session.start("startup").silent();
+    let mut files = Vec::new();
+    collect(&home.cache(), &mut files);
+    assert!(
+        !files.is_empty(),
+        "the first hook left no compiled policy\nlog:\n{}",
+        home.log()
+    );
+    files
+        .into_iter()
+        .map(|(path, bytes)| {
+            (
+                path.strip_prefix(home.cache())
+                    .expect("below the cache")
+                    .to_owned(),
+                bytes,
+            )
+        })
+        .collect()
+}
+
+fn write_private(path: &Path, bytes: &[u8]) {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(to)
+        .create(path.parent().expect("a folder"))
         .expect("create the folder");
-    let entries =
-        std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    for entry in entries {
-        let entry = entry.expect("a folder's entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("its type").is_dir() {
-            copy_private(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("copy");
-        }
-    }
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .expect("write");
 }
 
 /// Checks a hook's exit code and output against what Claude Code accepts of this event, and gives the context in it.
