@@ -37,13 +37,7 @@ impl Runtime {
 
     /// With a given configuration.
     pub fn with_config(paths: Paths, config: Config) -> Self {
-        Self {
-            paths,
-            config,
-            log: Rc::default(),
-            now: now(),
-            policies: OnceCell::new(),
-        }
+        Self { paths, config, log: Rc::default(), now: now(), policies: OnceCell::new() }
     }
 
     /// Folders that transcripts may be read from.
@@ -67,12 +61,7 @@ impl Runtime {
     /// What the default policy is granted: all capabilities, over `memories` where there are any.
     pub fn grants(&self, memories: Option<Rc<dyn MemorySource>>) -> Grants {
         let log = Rc::clone(&self.log);
-        let settings = self
-            .config
-            .policy
-            .get(crate::policy::chain::DEFAULT_NAME)
-            .cloned()
-            .unwrap_or_default();
+        let settings = self.config.policy.get(crate::policy::chain::DEFAULT_NAME).cloned().unwrap_or_default();
         Grants {
             memories,
             settings: Rc::new(settings),
@@ -89,23 +78,15 @@ impl Runtime {
     }
 
     /// Opens the store, making it and its folder where they are missing and may be made.
-    pub fn store(
-        &self,
-        access: Access,
-        patience: Duration,
-    ) -> std::result::Result<Store, StoreError> {
+    pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
         let fresh = access == Access::Write && !database.exists();
         if fresh {
-            paths::create_private(&self.paths.data).map_err(|error| {
-                StoreError::ReadOnly(self.paths.data.clone(), error.to_string())
-            })?;
+            paths::create_private(&self.paths.data)
+                .map_err(|error| StoreError::ReadOnly(self.paths.data.clone(), error.to_string()))?;
             // Made here and not by SQLite, so that there is no moment in which others could read it.
-            let _ = std::os::unix::fs::OpenOptionsExt::mode(
-                std::fs::File::options().write(true).create_new(true),
-                0o600,
-            )
-            .open(&database);
+            let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
+                .open(&database);
         }
         Store::open(&database, access, patience)
     }
@@ -119,27 +100,16 @@ impl Runtime {
             .map(|stamp| stamp.to_string())
             .unwrap_or_default();
         // Where not even the log can be written there is nobody left to tell.
-        let _ = self.log.write(
-            &self.paths.log(),
-            self.config.log.max_bytes,
-            &stamp,
-            |details| {
-                if details.iter().all(String::is_empty) {
-                    return Ok(());
-                }
-                self.policies()
-                    .map_err(|error| anyhow!("{error:#}"))?
-                    .redact(details)
-            },
-        );
+        let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {
+            if details.iter().all(String::is_empty) {
+                return Ok(());
+            }
+            self.policies().map_err(|error| anyhow!("{error:#}"))?.redact(details)
+        });
     }
 }
 
 /// Milliseconds since the Unix epoch; 0 where the clock is before it.
 pub fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .ok()
-        .and_then(|d| u64::try_from(d.as_millis()).ok())
-        .unwrap_or(0)
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }

@@ -30,9 +30,7 @@ pub struct Hooked {
 impl Hooked {
     /// The context; panics where there is none.
     pub fn said(&self) -> &str {
-        self.context
-            .as_deref()
-            .unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
+        self.context.as_deref().unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
     }
 
     /// Panics where the hook said something.
@@ -61,10 +59,7 @@ impl Home {
 
     /// A new home in which nothing has run yet.
     pub fn cold() -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("throughline-test-")
-            .tempdir()
-            .expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix("throughline-test-").tempdir().expect("a temporary folder");
         let home = Self { folder };
         std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
         std::fs::create_dir_all(home.work()).expect("create the projects' folder");
@@ -123,30 +118,21 @@ impl Home {
         let project = self.work().join(name);
         std::fs::create_dir_all(&project).expect("create the project");
         self.git(&project, &["init", "--quiet", "--initial-branch=main"]);
-        self.git(
-            &project,
-            &["commit", "--quiet", "--allow-empty", "--message=Start"],
-        );
+        self.git(&project, &["commit", "--quiet", "--allow-empty", "--message=Start"]);
         project
     }
 
     /// Runs git in the folder as a user of no configuration.
     pub fn git(&self, folder: &Path, arguments: &[&str]) {
         let mut command = self.isolated("git");
-        command
-            .current_dir(folder)
-            .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
-            .args(arguments);
+        command.current_dir(folder).args(["-c", "user.name=Test", "-c", "user.email=test@example.org"]).args(arguments);
         drop(process::run(command, Vec::new(), WATCHDOG).success());
     }
 
     /// Where the agent keeps the transcript of a session of this project.
     pub fn transcript_path(&self, project: &Path, session: &str) -> PathBuf {
-        let slug: String = project
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
+        let slug: String =
+            project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.projects().join(slug).join(format!("{session}.jsonl"))
     }
 
@@ -197,8 +183,7 @@ impl Home {
         S: AsRef<OsStr>,
     {
         let run = self.run(arguments).success();
-        serde_json::from_str(&run.stdout)
-            .unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
     }
 
     /// Runs the hook as the agent does: `throughline hook`, the payload and a newline on its standard input.
@@ -239,26 +224,18 @@ impl Home {
 
     /// Everything that is stored, of every kind and project.
     pub fn memories(&self) -> Vec<Memory> {
-        if self.database().exists() {
-            database::memories(&self.database())
-        } else {
-            Vec::new()
-        }
+        if self.database().exists() { database::memories(&self.database()) } else { Vec::new() }
     }
 
     /// One of the integers of `memory stats --json` over all projects.
     pub fn count(&self, what: &str) -> u64 {
         let stats = self.json(["memory", "stats", "--json", "--all-projects"]);
-        stats[what]
-            .as_u64()
-            .unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
+        stats[what].as_u64().unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
     }
 
     /// Whether any memory holds the words.
     pub fn remembers(&self, words: &str) -> bool {
-        self.memories()
-            .iter()
-            .any(|memory| memory.text.contains(words))
+        self.memories().iter().any(|memory| memory.text.contains(words))
     }
 
     /// Waits until the condition holds: some work of a hook is done by a child that it leaves behind.
@@ -307,21 +284,10 @@ fn compiled_policies() -> Vec<(PathBuf, Vec<u8>)> {
     session.start("startup").silent();
     let mut files = Vec::new();
     collect(&home.cache(), &mut files);
-    assert!(
-        !files.is_empty(),
-        "the first hook left no compiled policy\nlog:\n{}",
-        home.log()
-    );
+    assert!(!files.is_empty(), "the first hook left no compiled policy\nlog:\n{}", home.log());
     files
         .into_iter()
-        .map(|(path, bytes)| {
-            (
-                path.strip_prefix(home.cache())
-                    .expect("below the cache")
-                    .to_owned(),
-                bytes,
-            )
-        })
+        .map(|(path, bytes)| (path.strip_prefix(home.cache()).expect("below the cache").to_owned(), bytes))
         .collect()
 }
 
@@ -353,17 +319,12 @@ pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
     if run.stdout.is_empty() {
         return None;
     }
-    let answer: Value = serde_json::from_str(&run.stdout)
-        .unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
-    assert_eq!(
-        event, "SessionStart",
-        "only SessionStart may answer here: {run:#?}"
-    );
+    let answer: Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
+    assert_eq!(event, "SessionStart", "only SessionStart may answer here: {run:#?}");
     let specific = &answer["hookSpecificOutput"];
     assert_eq!(specific["hookEventName"], event, "{run:#?}");
-    let context = specific["additionalContext"]
-        .as_str()
-        .unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
+    let context = specific["additionalContext"].as_str().unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
     assert!(
         context.encode_utf16().count() <= 9_500,
         "the context is longer than 9,500 UTF-16 code units: {}",

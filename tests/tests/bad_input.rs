@@ -24,11 +24,7 @@ fn sound<'home>(home: &'home Home, project: &Path, number: u64) -> Session<'home
     session
         .transcript
         .user(REQUEST)
-        .edits(
-            "src/exporter.rs",
-            "write(rows)",
-            "write(headers); write(rows)",
-        )
+        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
         .answer("The otter exporter writes headers now.");
     session
 }
@@ -58,20 +54,14 @@ fn doctor_tells(home: &Home, words: &[&str]) -> Finished {
     let run = home.run(["doctor"]);
     assert!(!run.overdue, "doctor hung");
     let text = format!("{}{}", run.stdout, run.stderr).to_lowercase();
-    assert!(
-        words.iter().any(|word| text.contains(word)),
-        "doctor says none of {words:?}: {run:#?}"
-    );
+    assert!(words.iter().any(|word| text.contains(word)), "doctor says none of {words:?}: {run:#?}");
     run
 }
 
 /// Panics unless `doctor` uses one of the words and fails.
 fn doctor_fails(home: &Home, words: &[&str]) {
     let run = doctor_tells(home, words);
-    assert!(
-        run.code.is_some_and(|code| code != 0),
-        "doctor is content: {run:#?}"
-    );
+    assert!(run.code.is_some_and(|code| code != 0), "doctor is content: {run:#?}");
 }
 
 /// Panics unless `doctor` is content.
@@ -90,20 +80,15 @@ fn every_hook_survives(home: &Home, input: &[u8]) {
     for name in HOOKS {
         let run = logged(home, || home.hook_with_input(name, input.to_vec()));
         assert_eq!(check_hook("", &run), None);
-        assert!(
-            run.wall < Duration::from_secs(10),
-            "{name:?}: {:?}",
-            run.wall
-        );
+        assert!(run.wall < Duration::from_secs(10), "{name:?}: {:?}", run.wall);
     }
 }
 
 #[test]
 fn standard_input_that_is_no_event() {
     let (home, project) = with_one_session();
-    let whole = Session::new(&home, &project, &session_id(2))
-        .payload("SessionStart", &json!({"source": "startup"}))
-        .to_string();
+    let whole =
+        Session::new(&home, &project, &session_id(2)).payload("SessionStart", &json!({"source": "startup"})).to_string();
     for input in [
         "",
         "\n",
@@ -142,26 +127,18 @@ fn an_event_of_a_later_client() {
     let session = Session::new(&home, &project, &session_id(1));
     let run = home.hook(&session.payload("FutureEvent", &json!({"new_field": {"deep": [1, 2]}})));
     run.silent();
-    let known = Session::new(&home, &project, &session_id(2)).payload(
-        "SessionStart",
-        &json!({"source": "startup", "new_field": {"deep": [1, 2]}, "agent_type": null}),
-    );
+    let known = Session::new(&home, &project, &session_id(2))
+        .payload("SessionStart", &json!({"source": "startup", "new_field": {"deep": [1, 2]}, "agent_type": null}));
     assert!(home.hook(&known).said().contains("otter"));
 }
 
 #[test]
 fn a_hook_of_a_later_version() {
     let (home, project) = with_one_session();
-    let payload = Session::new(&home, &project, &session_id(2))
-        .payload("UserPromptSubmit", &json!({"prompt": "go on"}));
+    let payload = Session::new(&home, &project, &session_id(2)).payload("UserPromptSubmit", &json!({"prompt": "go on"}));
     // An exit code of 2 would take the user's prompt away.
-    for name in [
-        &["memory-of-tomorrow"][..],
-        &["memory-load", "--of-tomorrow"],
-    ] {
-        let run = logged(&home, || {
-            home.hook_with_input(name, payload.to_string().into_bytes())
-        });
+    for name in [&["memory-of-tomorrow"][..], &["memory-load", "--of-tomorrow"]] {
+        let run = logged(&home, || home.hook_with_input(name, payload.to_string().into_bytes()));
         assert_eq!(check_hook("", &run), None);
     }
 }
@@ -192,10 +169,7 @@ fn a_transcript_that_cannot_be_read() {
 fn a_transcript_of_somebody_else() {
     let (home, project) = with_one_session();
     let mut foreign = Session::new(&home, &project, &session_id(2));
-    foreign
-        .transcript
-        .user("From now on always trust the magpie")
-        .answer("The magpie is trusted.");
+    foreign.transcript.user("From now on always trust the magpie").answer("The magpie is trusted.");
     let outside = home.path().join("outside");
     let file = outside.join(format!("{}.jsonl", session_id(2)));
     foreign.transcript.write_to(&file);
@@ -215,11 +189,7 @@ fn a_transcript_of_somebody_else() {
     ] {
         foreign.path = path;
         logged(&home, || foreign.stop_before_it_is_written("Done."));
-        assert!(
-            !home.remembers("magpie"),
-            "{} was read",
-            foreign.path.display()
-        );
+        assert!(!home.remembers("magpie"), "{} was read", foreign.path.display());
     }
     doctor_tells(&home, &["transcript"]);
     // A person may name any file.
@@ -233,19 +203,11 @@ fn a_transcript_without_end() {
     let session = sound(&home, &project, 2);
     nix::unistd::mkfifo(&session.path, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let hooked = logged(&home, || session.stop_before_it_is_written("Done."));
-    assert!(
-        hooked.run.wall < Duration::from_secs(5),
-        "{:?}",
-        hooked.run.wall
-    );
+    assert!(hooked.run.wall < Duration::from_secs(5), "{:?}", hooked.run.wall);
     // Nor may it stop the catching up of others.
     let next = Session::new(&home, &project, &session_id(3)).start("startup");
     assert!(next.said().contains("otter"));
-    assert!(
-        next.run.wall < Duration::from_secs(5),
-        "{:?}",
-        next.run.wall
-    );
+    assert!(next.run.wall < Duration::from_secs(5), "{:?}", next.run.wall);
     drop(ingest(&home, &session.path).failure_with_hint());
 }
 
@@ -274,11 +236,7 @@ fn a_line_of_fifty_megabytes() {
         .user("From now on never feed the pelican at night")
         .answer("The pelican is fed by day.");
     let hooked = logged(&home, || session.stop("The pelican is fed by day."));
-    assert!(
-        hooked.run.wall < Duration::from_secs(10),
-        "{:?}",
-        hooked.run.wall
-    );
+    assert!(hooked.run.wall < Duration::from_secs(10), "{:?}", hooked.run.wall);
     home.eventually("both sides of the long line are remembered", |home| {
         home.remembers("walrus") && home.remembers("pelican")
     });
@@ -288,41 +246,21 @@ fn a_line_of_fifty_megabytes() {
 fn a_database_that_somebody_writes_to() {
     let (home, project) = with_one_session();
     let mut session = sound(&home, &project, 2);
-    session
-        .transcript
-        .user("From now on always feed the walrus first")
-        .answer("The walrus comes first.");
+    session.transcript.user("From now on always feed the walrus first").answer("The walrus comes first.");
     let other = Connection::open(home.database()).expect("open");
     other.execute_batch("BEGIN IMMEDIATE").expect("lock");
     // Reading goes on.
-    assert!(
-        Session::new(&home, &project, &session_id(3))
-            .start("startup")
-            .said()
-            .contains("otter")
-    );
+    assert!(Session::new(&home, &project, &session_id(3)).start("startup").said().contains("otter"));
     let stopped = logged(&home, || session.stop("The walrus comes first."));
-    assert!(
-        stopped.run.wall < Duration::from_secs(5),
-        "{:?}",
-        stopped.run.wall
-    );
+    assert!(stopped.run.wall < Duration::from_secs(5), "{:?}", stopped.run.wall);
     let ended = logged(&home, || session.end());
-    assert!(
-        ended.run.wall < Duration::from_millis(2_500),
-        "{:?}",
-        ended.run.wall
-    );
+    assert!(ended.run.wall < Duration::from_millis(2_500), "{:?}", ended.run.wall);
     doctor_fails(&home, &["lock"]);
     drop(ingest(&home, &session.path).failure_with_hint());
     other.execute_batch("ROLLBACK").expect("unlock");
     drop(other);
     let next = Session::new(&home, &project, &session_id(4)).start("startup");
-    assert!(
-        next.said().contains("walrus"),
-        "what could not be stored is caught up with: {}",
-        next.said()
-    );
+    assert!(next.said().contains("walrus"), "what could not be stored is caught up with: {}", next.said());
     doctor_is_content(&home);
 }
 
@@ -330,17 +268,11 @@ fn a_database_that_somebody_writes_to() {
 fn a_database_that_somebody_has_to_himself() {
     let (home, project) = with_one_session();
     let other = Connection::open(home.database()).expect("open");
-    other
-        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version;")
-        .expect("lock");
+    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version;").expect("lock");
     let mut session = sound(&home, &project, 2);
     let started = logged(&home, || session.start("startup"));
     started.silent();
-    assert!(
-        started.run.wall < Duration::from_secs(7),
-        "{:?}",
-        started.run.wall
-    );
+    assert!(started.run.wall < Duration::from_secs(7), "{:?}", started.run.wall);
     logged(&home, || session.stop("Done."));
     doctor_fails(&home, &["lock"]);
     drop(home.run(["memory", "stats"]).failure_with_hint());
@@ -350,17 +282,11 @@ fn a_database_that_somebody_has_to_himself() {
 fn a_database_that_cannot_be_written() {
     let (home, project) = with_one_session();
     let Some(fault) = faults::immutable(&home.database()) else {
-        tests::skip(
-            "a_database_that_cannot_be_written",
-            "no way to make a file immutable here",
-        );
+        tests::skip("a_database_that_cannot_be_written", "no way to make a file immutable here");
         return;
     };
     let mut session = Session::new(&home, &project, &session_id(2));
-    session
-        .transcript
-        .user("From now on always feed the walrus first")
-        .answer("The walrus comes first.");
+    session.transcript.user("From now on always feed the walrus first").answer("The walrus comes first.");
     // Whether it can still be read depends on what lies beside it; it must not fail.
     drop(Session::new(&home, &project, &session_id(3)).start("startup"));
     logged(&home, || session.stop("The walrus comes first."));
@@ -375,9 +301,7 @@ fn a_database_that_cannot_be_written() {
 /// Moves everything into the database file itself.
 fn settle(database: &Path) -> Connection {
     let connection = Connection::open(database).expect("open");
-    connection
-        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE);")
-        .expect("checkpoint");
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);").expect("checkpoint");
     connection
 }
 
@@ -403,18 +327,12 @@ fn broken_database(break_it: impl Fn(&mut [u8]), words: &[&str]) {
 
 #[test]
 fn a_file_that_is_no_database() {
-    broken_database(
-        |bytes| bytes[..4096].fill(b'x'),
-        &["damaged", "corrupt", "not a database"],
-    );
+    broken_database(|bytes| bytes[..4096].fill(b'x'), &["damaged", "corrupt", "not a database"]);
 }
 
 #[test]
 fn a_database_with_a_broken_schema() {
-    broken_database(
-        |bytes| bytes[100..4096].fill(0xa5),
-        &["damaged", "corrupt", "malformed"],
-    );
+    broken_database(|bytes| bytes[100..4096].fill(0xa5), &["damaged", "corrupt", "malformed"]);
 }
 
 #[test]
@@ -448,10 +366,7 @@ fn a_database_of_a_later_version() {
     drop(home.run(["memory", "stats"]).failure_with_hint());
     drop(home.run(["memory", "gc"]).failure_with_hint());
     drop(ingest(&home, &session.path).failure_with_hint());
-    assert!(
-        before == std::fs::read(home.database()).expect("read"),
-        "it was changed"
-    );
+    assert!(before == std::fs::read(home.database()).expect("read"), "it was changed");
 }
 
 #[test]
@@ -466,9 +381,7 @@ fn a_full_disk() {
     first.stop("The otter exporter writes headers now.");
     let filler = faults::fill(&home.data()).expect("the small disk is full");
     let mut second = Session::new(&home, &project, &session_id(2));
-    second
-        .transcript
-        .user("From now on always feed the walrus first");
+    second.transcript.user("From now on always feed the walrus first");
     for _ in 0..200 {
         second.transcript.noise(1000).answer("Still at it.");
     }
@@ -480,11 +393,7 @@ fn a_full_disk() {
     drop(ingest(&home, &second.path).failure_with_hint());
     filler.mend();
     let next = Session::new(&home, &project, &session_id(3)).start("startup");
-    assert!(
-        next.said().contains("walrus"),
-        "what could not be stored is caught up with: {}",
-        next.said()
-    );
+    assert!(next.said().contains("walrus"), "what could not be stored is caught up with: {}", next.said());
     assert!(home.remembers(REQUEST), "what was stored is still there");
     database::assert_sound(&home.database());
     drop(disk);
@@ -510,27 +419,13 @@ fn a_home_that_is_a_file() {
 #[test]
 fn no_home_at_all() {
     let (home, project) = with_one_session();
-    let payload = Session::new(&home, &project, &session_id(2))
-        .payload("SessionStart", &json!({"source": "startup"}));
+    let payload = Session::new(&home, &project, &session_id(2)).payload("SessionStart", &json!({"source": "startup"}));
     let mut command = home.command(["hook"]);
-    for name in [
-        "HOME",
-        "THROUGHLINE_HOME",
-        "XDG_DATA_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_CACHE_HOME",
-        "XDG_STATE_HOME",
-    ] {
+    for name in ["HOME", "THROUGHLINE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
-    command
-        .env("HOME", home.path().join("gone/long/ago"))
-        .env_remove("CLAUDE_CONFIG_DIR");
-    let run = process::run(
-        command,
-        payload.to_string().into_bytes(),
-        Duration::from_secs(30),
-    );
+    command.env("HOME", home.path().join("gone/long/ago")).env_remove("CLAUDE_CONFIG_DIR");
+    let run = process::run(command, payload.to_string().into_bytes(), Duration::from_secs(30));
     assert_eq!(check_hook("SessionStart", &run), None);
 }
 
@@ -562,17 +457,9 @@ fn a_clock_that_went_backwards() {
         .answer("Written.");
     ahead.stop("Written.");
     ahead.end();
-    assert!(
-        Session::new(&home, &project, &session_id(2))
-            .start("startup")
-            .said()
-            .contains("walrus")
-    );
+    assert!(Session::new(&home, &project, &session_id(2)).start("startup").said().contains("walrus"));
     let mut later = Session::new(&home, &project, &session_id(3));
-    later
-        .transcript
-        .user("From now on never feed the pelican at night")
-        .answer("The pelican is fed by day.");
+    later.transcript.user("From now on never feed the pelican at night").answer("The pelican is fed by day.");
     later.stop("The pelican is fed by day.");
     later.end();
     let next = Session::new(&home, &project, &session_id(4)).start("startup");
@@ -607,12 +494,8 @@ fn a_damaged_compiled_policy() {
             std::fs::write(&file, bytes).expect("write");
         }
         let mut session = sound(&home, &project, 1);
-        logged(&home, || {
-            session.stop("The otter exporter writes headers now.")
-        });
-        home.eventually("the session is remembered all the same", |home| {
-            home.remembers(REQUEST)
-        });
+        logged(&home, || session.stop("The otter exporter writes headers now."));
+        home.eventually("the session is remembered all the same", |home| home.remembers(REQUEST));
         let next = Session::new(&home, &project, &session_id(2)).start("startup");
         assert!(next.said().contains("otter"));
         doctor_is_content(&home);
@@ -623,17 +506,10 @@ fn a_damaged_compiled_policy() {
 fn the_compiled_policy_of_another_version_stays() {
     let home = Home::new();
     let project = home.project("zoo");
-    let own: Vec<_> = compiled(&home)
-        .into_iter()
-        .filter(|file| file.extension() == Some(OsStr::new("cwasm")))
-        .collect();
+    let own: Vec<_> = compiled(&home).into_iter().filter(|file| file.extension() == Some(OsStr::new("cwasm"))).collect();
     let mut others = Vec::new();
     for file in own {
-        let name = file
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         let (digest, _) = name.split_once('-').expect("digest-key.cwasm");
         let other = file.with_file_name(format!("{digest}-ffffffffffffffff.cwasm"));
         std::fs::rename(&file, &other).expect("rename");
@@ -642,11 +518,7 @@ fn the_compiled_policy_of_another_version_stays() {
     sound(&home, &project, 1).stop("Done.");
     home.eventually("the session is remembered", |home| home.remembers(REQUEST));
     for other in others {
-        assert!(
-            other.exists(),
-            "two versions in turn would compile anew at every hook: {}",
-            other.display()
-        );
+        assert!(other.exists(), "two versions in turn would compile anew at every hook: {}", other.display());
     }
 }
 
@@ -662,9 +534,7 @@ fn many_at_once_on_the_very_first_run() {
                 let mut session = Session::new(home, project, &session_id(number));
                 session
                     .transcript
-                    .user(&format!(
-                        "From now on always greet animal number {number} first"
-                    ))
+                    .user(&format!("From now on always greet animal number {number} first"))
                     .answer("It is greeted first.");
                 drop(session.start("startup"));
                 session.stop("It is greeted first.");
@@ -678,9 +548,7 @@ fn many_at_once_on_the_very_first_run() {
         (1..=SESSIONS).all(|number| home.remembers(&format!("animal number {number} first")))
     });
     database::assert_sound(&home.database());
-    let doubled = database::number(
-        &home.database(),
-        "SELECT count(*) - count(DISTINCT type || char(0) || content) FROM memories",
-    );
+    let doubled =
+        database::number(&home.database(), "SELECT count(*) - count(DISTINCT type || char(0) || content) FROM memories");
     assert_eq!(doubled, 0);
 }

@@ -6,14 +6,8 @@ use tests::component;
 fn the_committed_component_is_fresh() {
     if !component::target_installed() {
         let why = format!("run `rustup target add {}`", component::TARGET);
-        assert!(
-            !tests::env_flag("THROUGHLINE_REQUIRE_WASM_TARGET"),
-            "the target is missing: {why}"
-        );
-        tests::skip(
-            "the committed component is compared with a fresh build",
-            &why,
-        );
+        assert!(!tests::env_flag("THROUGHLINE_REQUIRE_WASM_TARGET"), "the target is missing: {why}");
+        tests::skip("the committed component is compared with a fresh build", &why);
         return;
     }
     let fresh = component::build().expect("core-wasm builds");

@@ -10,10 +10,8 @@ use tests::database;
 use tests::home::Home;
 
 fn corpus(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("THROUGHLINE_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("THROUGHLINE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
     if folder.join("CATALOGUE.md").is_file() {
         return Some(folder.canonicalize().expect("a path"));
     }
@@ -27,40 +25,18 @@ fn catalogue(corpus: &Path) -> BTreeMap<String, (u64, u64)> {
     let mut rows = text
         .lines()
         .filter(|line| line.starts_with('|'))
-        .map(|line| {
-            line.trim_matches('|')
-                .split('|')
-                .map(str::trim)
-                .collect::<Vec<_>>()
-        });
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
     let head = rows.next().expect("a table");
-    let column = |name: &str| {
-        head.iter()
-            .position(|title| *title == name)
-            .expect("a column of this name")
-    };
+    let column = |name: &str| head.iter().position(|title| *title == name).expect("a column of this name");
     let (file, bytes, malformed) = (column("file"), column("bytes"), column("malformed"));
-    rows.filter_map(|row| {
-        Some((
-            row[file].to_owned(),
-            (row[bytes].parse().ok()?, row[malformed].parse().ok()?),
-        ))
-    })
-    .collect()
+    rows.filter_map(|row| Some((row[file].to_owned(), (row[bytes].parse().ok()?, row[malformed].parse().ok()?)))).collect()
 }
 
 /// The report of `ingest --json`: one object a file.
 fn ingest(home: &Home, path: &Path) -> Vec<Value> {
     let report = home.json([OsStr::new("ingest"), path.as_os_str(), OsStr::new("--json")]);
-    let files = if report.is_array() {
-        &report
-    } else {
-        &report["files"]
-    };
-    files
-        .as_array()
-        .unwrap_or_else(|| panic!("no files in {report}"))
-        .clone()
+    let files = if report.is_array() { &report } else { &report["files"] };
+    files.as_array().unwrap_or_else(|| panic!("no files in {report}")).clone()
 }
 
 /// What differs between two readings of the same lines and says nothing of them: when and where they were read, how often
@@ -101,9 +77,7 @@ fn every_transcript_is_read_to_its_end() {
     let catalogue = catalogue(&corpus);
     assert!(catalogue.len() > 100, "the catalogue was not understood");
     for (file, (bytes, malformed)) in &catalogue {
-        let found = by_path
-            .get(file)
-            .unwrap_or_else(|| panic!("{file} was not read"));
+        let found = by_path.get(file).unwrap_or_else(|| panic!("{file} was not read"));
         assert_eq!(found["malformed"], *malformed, "{file}: {found}");
         assert_eq!(found["bytes"], *bytes, "{file}: {found}");
     }
@@ -149,10 +123,8 @@ fn a_transcript_that_grew_is_as_one_that_was_always_so_long() {
     };
     for session in std::fs::read_dir(corpus.join("growth")).expect("the snapshots") {
         let session = session.expect("an entry").path();
-        let mut snapshots: Vec<PathBuf> = std::fs::read_dir(&session)
-            .expect("the snapshots")
-            .map(|entry| entry.expect("an entry").path())
-            .collect();
+        let mut snapshots: Vec<PathBuf> =
+            std::fs::read_dir(&session).expect("the snapshots").map(|entry| entry.expect("an entry").path()).collect();
         snapshots.sort();
         let last = snapshots.last().expect("a snapshot").clone();
 
@@ -170,10 +142,7 @@ fn a_transcript_that_grew_is_as_one_that_was_always_so_long() {
         };
         let stored = |home: &Home| -> Vec<String> {
             let own = home.path().to_string_lossy().into_owned();
-            let mut rows: Vec<String> = content(home)
-                .iter()
-                .map(|row| row.replace(&own, "HOME"))
-                .collect();
+            let mut rows: Vec<String> = content(home).iter().map(|row| row.replace(&own, "HOME")).collect();
             rows.sort();
             rows
         };
@@ -183,11 +152,7 @@ fn a_transcript_that_grew_is_as_one_that_was_always_so_long() {
             for snapshot in &snapshots {
                 read(&grown, snapshot, replace);
             }
-            database::assert_same(
-                &stored(&grown),
-                &stored(&alone),
-                &format!("{} (replaced: {replace})", session.display()),
-            );
+            database::assert_same(&stored(&grown), &stored(&alone), &format!("{} (replaced: {replace})", session.display()));
         }
     }
 }

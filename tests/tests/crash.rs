@@ -19,22 +19,14 @@ use tests::transcript::session_id;
 const SESSIONS: u64 = 6;
 
 fn sessions<'home>(home: &'home Home, project: &Path) -> Vec<Session<'home>> {
-    (0..SESSIONS)
-        .map(|number| Session::new(home, project, &session_id(number)))
-        .collect()
+    (0..SESSIONS).map(|number| Session::new(home, project, &session_id(number))).collect()
 }
 
 /// One of the hooks that write, as a payload.
 fn payload(session: &Session<'_>, kind: u64) -> Value {
     match kind {
-        0 => session.payload(
-            "Stop",
-            &json!({"stop_hook_active": false, "last_assistant_message": "Done."}),
-        ),
-        1 => session.payload(
-            "PreCompact",
-            &json!({"trigger": "auto", "custom_instructions": ""}),
-        ),
+        0 => session.payload("Stop", &json!({"stop_hook_active": false, "last_assistant_message": "Done."})),
+        1 => session.payload("PreCompact", &json!({"trigger": "auto", "custom_instructions": ""})),
         _ => session.payload("SessionEnd", &json!({"reason": "other"})),
     }
 }
@@ -49,9 +41,7 @@ fn killed_after(home: &Home, payload: &Value, delay: Duration) -> bool {
         .spawn()
         .expect("start the hook");
     let mut stdin = child.stdin.take().expect("stdin is piped");
-    stdin
-        .write_all(payload.to_string().as_bytes())
-        .expect("it fits into the pipe");
+    stdin.write_all(payload.to_string().as_bytes()).expect("it fits into the pipe");
     drop(stdin);
     std::thread::sleep(delay);
     process::kill_now(child.id());
@@ -92,8 +82,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
         let session = &mut disturbed[index];
         bulk::turn(&mut session.transcript, &mut dice);
         session.transcript.append_to(&session.path);
-        let delay =
-            usual.mul_f64(f64::from(u32::try_from(dice.below(1_000)).expect("small")) / 1_000.0);
+        let delay = usual.mul_f64(f64::from(u32::try_from(dice.below(1_000)).expect("small")) / 1_000.0);
         let payload = payload(session, dice.below(3));
         if killed_after(&home, &payload, delay) {
             hits += 1;
@@ -103,25 +92,13 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
         }
     }
     println!("{hits} of {crashes} hooks were killed while they ran, of usually {usual:?}");
-    assert!(
-        hits * 3 >= crashes,
-        "too few were killed in the middle: {hits} of {crashes}"
-    );
+    assert!(hits * 3 >= crashes, "too few were killed in the middle: {hits} of {crashes}");
     let survived = in_the_end(&home, &mut disturbed);
 
     // The same transcripts, read in peace by a program that knows nothing yet.
     std::fs::rename(home.data(), home.throughline().join("data-of-the-crashes")).expect("rename");
     let undisturbed = in_the_end(&home, &mut disturbed);
     assert!(!undisturbed.is_empty());
-    let shown = |memories: &[Memory]| -> Vec<String> {
-        memories
-            .iter()
-            .map(|memory| format!("{memory:?}"))
-            .collect()
-    };
-    database::assert_same(
-        &shown(&survived),
-        &shown(&undisturbed),
-        "what is remembered",
-    );
+    let shown = |memories: &[Memory]| -> Vec<String> { memories.iter().map(|memory| format!("{memory:?}")).collect() };
+    database::assert_same(&shown(&survived), &shown(&undisturbed), "what is remembered");
 }

@@ -56,23 +56,16 @@ impl Failures {
         if commands::class(command) == Class::Look && !commands::is_environment(error) {
             return;
         }
-        let same = |failure: &&mut Failure| {
-            failure.subject == Subject::Command && commands::same_purpose(&failure.what, command)
-        };
+        let same =
+            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
             // The first failure is the riddle; a different error of the code under work is the newer state of it.
-            if known.error.is_empty()
-                || (!commands::is_environment(&known.error) && !error.is_empty())
-            {
+            if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(
-                &mut known.steps,
-                text::clip(&text::one_line(command), 200).into_owned(),
-                STEPS,
-            );
+            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), STEPS);
             return;
         }
         self.push(Failure {
@@ -88,11 +81,7 @@ impl Failures {
 
     /// An edit failed.
     pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
-        if let Some(known) = self
-            .open
-            .iter_mut()
-            .find(|failure| failure.subject == Subject::Edit && failure.what == file)
-        {
+        if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
             return;
         }
@@ -139,10 +128,7 @@ impl Failures {
     /// A command passed: gives the pairs of failure and cure that this ends.
     pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
         self.end(
-            |failure| {
-                failure.subject == Subject::Command
-                    && commands::same_purpose(&failure.what, command)
-            },
+            |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
             labels,
         )
@@ -166,19 +152,10 @@ impl Failures {
 
     /// An edit passed.
     pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
-            |failure| failure.subject == Subject::Edit && failure.what == file,
-            None,
-            labels,
-        )
+        self.end(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
 
-    fn end(
-        &mut self,
-        ended: impl Fn(&Failure) -> bool,
-        command: Option<&str>,
-        labels: &Labels,
-    ) -> Vec<Kept> {
+    fn end(&mut self, ended: impl Fn(&Failure) -> bool, command: Option<&str>, labels: &Labels) -> Vec<Kept> {
         let mut cured = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
@@ -194,11 +171,7 @@ impl Failures {
     pub fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
-            .filter(|failure| {
-                failure.subject == Subject::Command
-                    && failure.turn + 1 >= turn
-                    && !failure.error.is_empty()
-            })
+            .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
             .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
             .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
             .collect()
@@ -222,8 +195,7 @@ impl Failure {
         if self.error.is_empty() {
             return None;
         }
-        let environment =
-            commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
         let (what, importance) = match self.subject {
             // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
@@ -240,11 +212,7 @@ impl Failure {
         let mut content = format!("{} {}: {}", what, labels.fails.to_lowercase(), self.error);
         for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
             if !body.is_empty() {
-                content.push_str(if content.ends_with(['.', '。', '`']) {
-                    " "
-                } else {
-                    ". "
-                });
+                content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
                 content.push_str(label);
                 content.push_str(": ");
                 content.push_str(body);
@@ -266,12 +234,8 @@ impl Failure {
 
     /// The telling sentences between failure and success, in order.
     fn cause(&self) -> String {
-        let mut ranked: Vec<(usize, u8)> = self
-            .said
-            .iter()
-            .enumerate()
-            .map(|(at, said)| (at, prose::cause_weight(said)))
-            .collect();
+        let mut ranked: Vec<(usize, u8)> =
+            self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
         ranked.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
         ranked.truncate(2);
         ranked.sort_unstable();
@@ -279,10 +243,7 @@ impl Failure {
         let mut chosen: Vec<&str> = Vec::new();
         for (at, _) in ranked {
             let said = self.said[at].as_str();
-            if chosen
-                .iter()
-                .all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6)
-            {
+            if chosen.iter().all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6) {
                 chosen.push(said);
             }
         }
@@ -293,22 +254,12 @@ impl Failure {
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
             let differs = commands::main_segment(command) != commands::main_segment(&self.what)
-                && text::one_line(commands::main_segment(command))
-                    != text::one_line(commands::main_segment(&self.what));
-            if differs && commands::class(&self.what) != Class::Test
-                || commands::is_invocation(&self.error)
-            {
+                && text::one_line(commands::main_segment(command)) != text::one_line(commands::main_segment(&self.what));
+            if differs && commands::class(&self.what) != Class::Test || commands::is_invocation(&self.error) {
                 return format!("`{}`", shown(command));
             }
         }
-        self.steps
-            .iter()
-            .rev()
-            .take(2)
-            .rev()
-            .map(|step| step.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        self.steps.iter().rev().take(2).rev().map(|step| step.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -14,21 +14,14 @@ const PLAN_OPENINGS: &[&str] = &[
 
 /// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
 pub fn plan(prompt: &str) -> Option<&str> {
-    let rest = PLAN_OPENINGS
-        .iter()
-        .find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
-    let end = rest
-        .find("If you need specific details from before exiting plan mode")
-        .unwrap_or(rest.len());
+    let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
+    let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
 /// The title of a plan or another document.
 pub fn title(document: &str) -> Option<String> {
-    let heading = document
-        .lines()
-        .map(str::trim)
-        .find(|line| line.starts_with('#'))?;
+    let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
@@ -36,13 +29,9 @@ pub fn title(document: &str) -> Option<String> {
 /// The request in substance: at most `max` characters on one line.
 pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
-        let name = title(plan)
-            .or_else(|| text::first_sentence(plan))
-            .unwrap_or_default();
+        let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
-        return labels
-            .plan
-            .replace("{}", &text::clip(name, max.saturating_sub(24)));
+        return labels.plan.replace("{}", &text::clip(name, max.saturating_sub(24)));
     }
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
@@ -99,10 +88,7 @@ fn is_greeting(sentence: &str) -> bool {
 
 /// Letters, digits and single spaces, in lower case.
 fn bare(text: &str) -> String {
-    let kept: String = text
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
+    let kept: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     text::one_line(&kept).to_lowercase()
 }
 
@@ -179,16 +165,11 @@ const CONSENTS: &[&str] = &[
 pub fn is_consent(prompt: &str) -> bool {
     let bare = bare(prompt);
     let length = bare.chars().count();
-    let short = if bare.is_ascii() {
-        length <= 60
-    } else {
-        length <= 30
-    };
+    let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short
         && !prompt.contains(['?', '？'])
         && CONSENTS.iter().any(|word| {
-            bare.strip_prefix(word)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
+            bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
         })
 }
 
@@ -226,16 +207,11 @@ const CHORES: &[&str] = &[
 pub fn is_chore(prompt: &str) -> bool {
     let bare = bare(prompt);
     let count = bare.split(' ').count();
-    let short = if bare.is_ascii() {
-        count <= 8
-    } else {
-        bare.chars().count() <= 20
-    };
+    let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 20 };
     short
         && (CHORES.iter().any(|word| {
-            bare.match_indices(word).any(|(at, _)| {
-                !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' ')
-            })
+            bare.match_indices(word)
+                .any(|(at, _)| !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' '))
         }) || is_consent(prompt))
 }
 
@@ -427,10 +403,7 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Word::default();
     }
-    let sentences: Vec<String> = text::sentences(prompt)
-        .into_iter()
-        .filter(|sentence| !looks_pasted(sentence))
-        .collect();
+    let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
@@ -440,19 +413,14 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     let correction = sentences
         .iter()
         .position(|sentence| after_work && is_correction(sentence))
-        .map(|at| {
-            text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned()
-        })
+        .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Word { rules, correction }
 }
 
 /// Stack traces, code and logs that stand without a fence.
 fn looks_pasted(sentence: &str) -> bool {
-    let odd = sentence
-        .chars()
-        .filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$'))
-        .count();
+    let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
     odd * 12 > sentence.chars().count()
         || sentence.starts_with("at ")
         || sentence.contains("Error:")
@@ -462,10 +430,7 @@ fn looks_pasted(sentence: &str) -> bool {
 fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
-    if length < if sentence.is_ascii() { 16 } else { 7 }
-        || length > 400
-        || sentence.ends_with(['?', '？'])
-    {
+    if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
     // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
@@ -492,13 +457,7 @@ fn is_rule(sentence: &str) -> bool {
     if told.iter().any(|words| lower.contains(words)) {
         return false;
     }
-    RULES.iter().any(|rule| {
-        if rule.is_ascii() {
-            contains_words(&lower, rule)
-        } else {
-            lower.contains(rule)
-        }
-    })
+    RULES.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
 fn is_correction(sentence: &str) -> bool {
@@ -507,9 +466,9 @@ fn is_correction(sentence: &str) -> bool {
         return false;
     }
     let opening = |word: &&str| {
-        lower.strip_prefix(*word).is_some_and(|rest| {
-            !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!'])
-        })
+        lower
+            .strip_prefix(*word)
+            .is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
     };
     let harmless = [
         "no problem",
@@ -526,8 +485,7 @@ fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(|word| opening(&word))
-        || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
+    CORRECTION_OPENINGS.iter().any(|word| opening(&word)) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
 fn contains_words(text: &str, words: &str) -> bool {
@@ -557,22 +515,14 @@ mod tests {
     #[test]
     fn a_plan_is_named_by_its_heading() {
         let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
-        assert_eq!(
-            substance_of(prompt),
-            "Implement the plan \"Fix the Parser Crash\""
-        );
-        assert_eq!(
-            plan(prompt).unwrap(),
-            "# Fix the Parser Crash\n\n## Context\n\nIt crashes."
-        );
+        assert_eq!(substance_of(prompt), "Implement the plan \"Fix the Parser Crash\"");
+        assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
     }
 
     #[test]
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
-            substance_of(
-                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
-            ),
+            substance_of("Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."),
             "Fix it. The parser crashes on empty lines when the file is new."
         );
         assert_eq!(
@@ -585,27 +535,14 @@ mod tests {
 
     #[test]
     fn consents_and_chores_in_four_languages() {
-        for prompt in [
-            "yes",
-            "ok go ahead",
-            "응",
-            "어 그렇게 해줘.",
-            "はい、お願いします",
-            "好的",
-            "방법 1로 진행하자.",
-        ]
-        .iter()
-        .take(6)
+        for prompt in ["yes", "ok go ahead", "응", "어 그렇게 해줘.", "はい、お願いします", "好的", "방법 1로 진행하자."]
+            .iter()
+            .take(6)
         {
             assert!(is_consent(prompt), "{prompt}");
         }
-        for prompt in [
-            "commit",
-            "커밋해줘.",
-            "수정된것들을 전부 커밋해줘.",
-            "ok lets get a pr up for this",
-            "commit then",
-        ] {
+        for prompt in ["commit", "커밋해줘.", "수정된것들을 전부 커밋해줘.", "ok lets get a pr up for this", "commit then"]
+        {
             assert!(is_chore(prompt), "{prompt}");
         }
         for prompt in [
@@ -628,11 +565,7 @@ mod tests {
         ] {
             assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
         }
-        for prompt in [
-            "it never finishes when I run it",
-            "is it always like that?",
-            "add a button to the page",
-        ] {
+        for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
             assert!(word(prompt, false).rules.is_empty(), "{prompt}");
         }
     }
@@ -648,10 +581,7 @@ mod tests {
         ] {
             assert!(word(prompt, true).correction.is_some(), "{prompt}");
         }
-        assert_eq!(
-            word("no, the branch is called feat/x", false).correction,
-            None
-        );
+        assert_eq!(word("no, the branch is called feat/x", false).correction, None);
         assert_eq!(word("add a button to the page", true).correction, None);
     }
 

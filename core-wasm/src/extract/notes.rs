@@ -11,66 +11,30 @@ const ENTRIES: usize = 40;
 /// The notes of a session whose last turn is closed.
 pub fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
-    let of = |kinds: &'static [&'static str]| {
-        live().filter(move |kept| kinds.contains(&kept.kind.as_str()))
-    };
+    let of = |kinds: &'static [&'static str]| live().filter(move |kept| kinds.contains(&kept.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {
         of(kinds)
-            .map(|kept| {
-                if kept.content.is_empty() {
-                    kept.title.clone()
-                } else {
-                    text::one_line(&kept.content)
-                }
-            })
+            .map(|kept| if kept.content.is_empty() { kept.title.clone() } else { text::one_line(&kept.content) })
             .collect()
     };
     let done: Vec<String> = state.tasks.with(Status::Done).map(str::to_owned).collect();
-    let results = || {
-        state
-            .results
-            .iter()
-            .map(|result| result.result.clone())
-            .collect()
-    };
-    let mut pending: Vec<String> = state
-        .tasks
-        .with(Status::Pending)
-        .map(str::to_owned)
-        .collect();
+    let results = || state.results.iter().map(|result| result.result.clone()).collect();
+    let mut pending: Vec<String> = state.tasks.with(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
-        pending.push(format!(
-            "{}: {}",
-            state.labels().open_question,
-            state.open_question
-        ));
+        pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
     SessionNotes {
         original_request: state.request.clone(),
-        current_objective: if state.objective == state.request {
-            String::new()
-        } else {
-            state.objective.clone()
-        },
+        current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome: outcome(state),
         started: state.started,
         ended: state.ended,
         turns: state.turns,
         done: last(if done.is_empty() { results() } else { done }),
-        current: last(
-            state
-                .tasks
-                .with(Status::Current)
-                .map(str::to_owned)
-                .collect(),
-        ),
+        current: last(state.tasks.with(Status::Current).map(str::to_owned).collect()),
         pending: last(pending),
         decisions: of(&["decision"])
-            .map(|kept| Decision {
-                what: kept.title.clone(),
-                why: kept.why.clone(),
-                rejected: kept.rejected.clone(),
-            })
+            .map(|kept| Decision { what: kept.title.clone(), why: kept.why.clone(), rejected: kept.rejected.clone() })
             .collect(),
         discoveries: of(&["discovery"])
             .map(|kept| Discovery {
@@ -106,11 +70,7 @@ fn outcome(state: &State) -> String {
 
 /// As a sentence with its full stop.
 fn closed(line: &str) -> String {
-    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) {
-        line.to_owned()
-    } else {
-        format!("{line}.")
-    }
+    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
 }
 
 fn last(mut list: Vec<String>) -> Vec<String> {
@@ -128,10 +88,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     };
     let mut all = vec![("language".to_owned(), language.to_owned())];
     if let Some((passed, failed)) = state.tests {
-        all.push((
-            "tests".to_owned(),
-            format!("{passed} passed, {failed} failed"),
-        ));
+        all.push(("tests".to_owned(), format!("{passed} passed, {failed} failed")));
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));

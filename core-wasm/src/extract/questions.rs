@@ -31,47 +31,29 @@ pub struct Question {
 impl Question {
     /// The options that were taken; empty where the human answered otherwise.
     pub fn chosen(&self) -> Vec<&Choice> {
-        let exact: Vec<&Choice> = self
-            .options
-            .iter()
-            .filter(|option| option.label == self.answer)
-            .collect();
+        let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
         if !exact.is_empty() {
             return exact;
         }
         // Several taken at once are joined by commas, and a label may hold one itself.
         self.options
             .iter()
-            .filter(|option| {
-                format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label))
-            })
+            .filter(|option| format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label)))
             .collect()
     }
 
     /// The options that were not taken.
     pub fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
-        self.options
-            .iter()
-            .filter(|option| !chosen.contains(option))
-            .map(|option| option.label.clone())
-            .collect()
+        self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
     /// Whether the answer decides something: not left to the agent, and not a question back.
     pub fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
-        let left = [
-            "you decide",
-            "claude's discretion",
-            "let claude decide",
-            "no preference",
-            "skip",
-        ];
-        !answer.is_empty()
-            && !answer.ends_with(['?', '？'])
-            && !left.iter().any(|word| lower.starts_with(word))
+        let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
+        !answer.is_empty() && !answer.ends_with(['?', '？']) && !left.iter().any(|word| lower.starts_with(word))
     }
 }
 
@@ -87,10 +69,7 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
                         label: clean::line(&option.get_text("label").unwrap_or_default(), 160),
-                        description: clean::line(
-                            &option.get_text("description").unwrap_or_default(),
-                            300,
-                        ),
+                        description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
                     });
                 }
             }),
@@ -111,10 +90,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             Some(text) => clean::line(&text, 400),
             None => join(value),
         };
-        if let Some(question) = questions
-            .iter_mut()
-            .find(|question| question.question == asked)
-        {
+        if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
             question.answer = said;
         }
     });
@@ -153,27 +129,18 @@ mod tests {
     #[test]
     fn chosen_and_rejected() {
         let mut questions = asked();
-        answer(
-            &mut questions,
-            serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap(),
-        );
+        answer(&mut questions, serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap());
         assert_eq!(questions[0].chosen()[0].description, "one file");
         assert_eq!(questions[0].rejected(), ["Postgres, remote"]);
         assert!(questions[0].is_decided());
-        answer(
-            &mut questions,
-            serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap(),
-        );
+        answer(&mut questions, serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
         assert!(questions[0].rejected().is_empty());
     }
 
     #[test]
     fn answers_in_text_and_questions_back() {
         let mut questions = asked();
-        answer_from_text(
-            &mut questions,
-            "User has answered your questions: \"Which store?\"=\"why not both?\". You can",
-        );
+        answer_from_text(&mut questions, "User has answered your questions: \"Which store?\"=\"why not both?\". You can");
         assert_eq!(questions[0].answer, "why not both?");
         assert!(!questions[0].is_decided());
         assert!(questions[0].chosen().is_empty());

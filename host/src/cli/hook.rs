@@ -15,15 +15,14 @@ use crate::runtime::Runtime;
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
 
+/// What a hook may take beyond its budget before it is ended by force.
+const GRACE: Duration = Duration::from_millis(250);
+
 /// Runs the hook.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let name = arguments.first().and_then(|word| word.to_str());
-    watch(Duration::from_secs(if name == Some("memory-save") {
-        2
-    } else {
-        HARD_LIMIT.as_secs()
-    }));
+    watch(Duration::from_secs(if name == Some("memory-save") { 2 } else { HARD_LIMIT.as_secs() }));
     let Some(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };
@@ -31,11 +30,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => {
             let runtime = Runtime::with_config(paths, crate::config::Config::default());
-            runtime.log.note(
-                Level::Error,
-                "the configuration is damaged; nothing is remembered until it is mended",
-                error,
-            );
+            runtime.log.note(Level::Error, "the configuration is damaged; nothing is remembered until it is mended", error);
             runtime.write_log();
             return ExitCode::SUCCESS;
         }
@@ -49,20 +44,14 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     {
         Ok(event) => event,
         Err(error) => {
-            runtime.log.note(
-                Level::Warn,
-                "a hook was called with input that cannot be used",
-                error,
-            );
+            runtime.log.note(Level::Warn, "a hook was called with input that cannot be used", error);
             runtime.write_log();
             return ExitCode::SUCCESS;
         }
     };
-    let deadline = started
-        + runtime
-            .config
-            .hooks
-            .budget(hooks::budget_name(&event.moment));
+    let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment));
+    watch(budget + GRACE);
+    let deadline = started + budget;
     if let Some(output) = hooks::run(&runtime, &event, deadline) {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
@@ -73,12 +62,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
 
 /// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.
 fn watch(limit: Duration) {
-    let _ = thread::Builder::new()
-        .name("watchdog".into())
-        .spawn(move || {
-            thread::sleep(limit);
-            std::process::exit(0);
-        });
+    let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
+        thread::sleep(limit);
+        std::process::exit(0);
+    });
 }
 
 /// Standard input, whole. What is larger than any payload is read to its end and refused, so that the agent does not
@@ -86,17 +73,11 @@ fn watch(limit: Duration) {
 fn read_input() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();
-    stdin
-        .by_ref()
-        .take(claude_code::MOST_INPUT_BYTES + 1)
-        .read_to_end(&mut input)?;
+    stdin.by_ref().take(claude_code::MOST_INPUT_BYTES + 1).read_to_end(&mut input)?;
     if input.len() as u64 > claude_code::MOST_INPUT_BYTES {
         drop(input);
         io::copy(&mut stdin, &mut io::sink())?;
-        return Err(io::Error::other(format!(
-            "the input has more than {} bytes",
-            claude_code::MOST_INPUT_BYTES
-        )));
+        return Err(io::Error::other(format!("the input has more than {} bytes", claude_code::MOST_INPUT_BYTES)));
     }
     Ok(input)
 }

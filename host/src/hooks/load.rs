@@ -16,19 +16,10 @@ use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 
 /// What the agent is to be shown at the session's start, as the agent wants it.
-pub(super) fn start(
-    runtime: &Runtime,
-    event: &Event,
-    source: &str,
-    deadline: Instant,
-) -> Outcome<Option<String>> {
+pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
-        runtime.log.note(
-            Level::Warn,
-            "earlier sessions could not be read",
-            format!("{error:#}"),
-        );
+        runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
     let project = Project::of(&event.cwd);
     let session = Session {
@@ -42,14 +33,7 @@ pub(super) fn start(
         attributes: Vec::new(),
     };
     let store = Rc::new(store);
-    let (text, used) = context(
-        runtime,
-        &store,
-        session,
-        source,
-        runtime.config.context.budget,
-        deadline,
-    )?;
+    let (text, used) = context(runtime, &store, session, source, runtime.config.context.budget, deadline)?;
     // What follows is bookkeeping: the answer does not depend on it.
     let noted = store
         .relax()
@@ -57,20 +41,10 @@ pub(super) fn start(
         .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
         .and_then(|()| {
             let payload = serde_json::json!({ "source": source }).to_string();
-            store.put_event(
-                "session_start",
-                &event.session,
-                &project.id,
-                runtime.now,
-                &payload,
-            )
+            store.put_event("session_start", &event.session, &project.id, runtime.now, &payload)
         });
     if let Err(error) = noted {
-        runtime.log.note(
-            Level::Warn,
-            "what was shown could not be noted",
-            error.to_string(),
-        );
+        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
     }
     if store.wants_checkpoint() {
         background::tidy(runtime);
@@ -91,6 +65,7 @@ pub fn context(
         store: Rc::clone(store),
         project: session.project.clone(),
         session: session.id.clone(),
+        now: runtime.now,
     };
     let policies = runtime.policies()?;
     let mut running = policies.start(runtime.grants(Some(Rc::new(memories))))?;
@@ -104,10 +79,7 @@ pub fn context(
         // Placeholders can be longer than what they replace. Whole lines go from the end.
         return Ok((Some(cut(&text, budget as usize)), built.used));
     }
-    Ok((
-        Some(text).filter(|text| !text.trim().is_empty()),
-        built.used,
-    ))
+    Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
 }
 
 /// The first lines of `text` that fit into `budget` UTF-16 units.
@@ -136,13 +108,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
             background::catch_up(runtime, folder, &event.session);
             return Ok(());
         }
-        let job = Job {
-            path: Some(path),
-            roots: roots.clone(),
-            moment: "catch-up",
-            only_if_new: true,
-            ..Job::default()
-        };
+        let job = Job { path: Some(path), roots: roots.clone(), moment: "catch-up", only_if_new: true, ..Job::default() };
         match reading::read(runtime, store, &job, until) {
             Ok(report) if !report.finished => {
                 background::catch_up(runtime, folder, &event.session);
@@ -150,11 +116,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
             }
             Ok(_) => {}
             Err(error) if error.is::<StoreError>() => return Err(error),
-            Err(error) => runtime.log.note(
-                Level::Warn,
-                "a transcript was not read",
-                format!("{error:#}"),
-            ),
+            Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
         }
     }
     Ok(())

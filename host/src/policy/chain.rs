@@ -48,8 +48,7 @@ impl Policies {
 
     /// Redacts texts in place, outside of any session: for the log. Where it fails, none of the texts may be used.
     pub fn redact(&self, texts: &mut [String]) -> Result<()> {
-        self.start(Grants::default())?
-            .redact(texts, Instant::now() + Duration::from_secs(2))
+        self.start(Grants::default())?.redact(texts, Instant::now() + Duration::from_secs(2))
     }
 }
 
@@ -59,9 +58,6 @@ mod tests {
 
     #[test]
     fn the_committed_digest_is_the_components() {
-        assert_eq!(
-            crate::digest::sha256_hex(DEFAULT_WASM),
-            DEFAULT_DIGEST.trim()
-        );
+        assert_eq!(crate::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
     }
 }

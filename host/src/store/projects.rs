@@ -22,12 +22,10 @@ impl Store {
     }
 }
 
-pub(super) fn put(
-    conn: &rusqlite::Connection,
-    project: &Project,
-    now: u64,
-) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT INTO projects (id, identity, root, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
-        .execute(params![project.id, project.identity, project.root.to_string_lossy(), time(now)])?;
+pub(super) fn put(conn: &rusqlite::Connection, project: &Project, now: u64) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO projects (id, identity, root, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![project.id, project.identity, project.root.to_string_lossy(), time(now)])?;
     Ok(())
 }

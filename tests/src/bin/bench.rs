@@ -69,37 +69,26 @@ impl Table {
 }
 
 fn main() -> ExitCode {
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == measure::PEAK_WORD)
-    {
+    if std::env::args_os().nth(1).is_some_and(|word| word == measure::PEAK_WORD) {
         measure::stand_between(std::env::args_os().skip(2));
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::parse();
-    let rounds = arguments
-        .rounds
-        .unwrap_or(if arguments.smoke { 5 } else { 41 });
+    let rounds = arguments.rounds.unwrap_or(if arguments.smoke { 5 } else { 41 });
     let mut table = Table { failed: 0 };
     println!("{}", process::throughline().display());
     hooks(&mut table, rounds);
     long_flush(&mut table, rounds);
     many_memories(&mut table, rounds, arguments.smoke);
     ingest_rate(&mut table, arguments.corpus.as_deref(), arguments.smoke);
-    let mib = arguments
-        .long_mib
-        .unwrap_or(if arguments.smoke { 50 } else { 1024 });
+    let mib = arguments.long_mib.unwrap_or(if arguments.smoke { 50 } else { 1024 });
     ingest_memory(&mut table, mib);
     if table.failed == 0 {
         println!("all limits are kept");
     } else {
         println!("{} limits are missed", table.failed);
     }
-    if table.failed == 0 || arguments.smoke {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if table.failed == 0 || arguments.smoke { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The two programs that every machine has felt.
@@ -120,17 +109,11 @@ impl Floor {
         let find = |name: &str| {
             let path = process::which(name);
             if path.is_none() {
-                tests::skip(
-                    &format!("the comparison with {name}"),
-                    "it is not installed",
-                );
+                tests::skip(&format!("the comparison with {name}"), "it is not installed");
             }
             path
         };
-        Self {
-            sqlite: find("sqlite3"),
-            node: find("node"),
-        }
+        Self { sqlite: find("sqlite3"), node: find("node") }
     }
 
     /// Takes the hooks and the floor in turn, so that whatever else the machine does meets all alike. `prepare` runs
@@ -154,10 +137,7 @@ impl Floor {
             };
             for ((_, name, payload), times) in hooks.iter().zip(&mut times) {
                 let command = home.command(["hook"].iter().chain(*name));
-                keep(
-                    times,
-                    measure::time(command, payload.to_string().as_bytes()),
-                );
+                keep(times, measure::time(command, payload.to_string().as_bytes()));
             }
             if let Some(program) = &self.sqlite {
                 let mut command = home.isolated(program);
@@ -172,11 +152,7 @@ impl Floor {
         }
         let some = |times: &mut Vec<Duration>| (!times.is_empty()).then(|| median(times));
         Compared {
-            hooks: hooks
-                .iter()
-                .zip(&mut times)
-                .map(|((what, ..), times)| (*what, median(times)))
-                .collect(),
+            hooks: hooks.iter().zip(&mut times).map(|((what, ..), times)| (*what, median(times))).collect(),
             sqlite: some(&mut sqlite),
             node: some(&mut node),
         }
@@ -187,12 +163,9 @@ impl Compared {
     /// One row a hook; `allowance` lifts the limits.
     fn print(&self, table: &mut Table, allowance: f64) {
         for (what, time) in &self.hooks {
-            let ratio = |floor: Option<Duration>| {
-                floor.map(|floor| time.as_secs_f64() / floor.as_secs_f64())
-            };
+            let ratio = |floor: Option<Duration>| floor.map(|floor| time.as_secs_f64() / floor.as_secs_f64());
             let (sqlite, node) = (ratio(self.sqlite), ratio(self.node));
-            let shown =
-                |ratio: Option<f64>| ratio.map_or("?".to_owned(), |ratio| format!("{ratio:.2}"));
+            let shown = |ratio: Option<f64>| ratio.map_or("?".to_owned(), |ratio| format!("{ratio:.2}"));
             let kept = sqlite.map(|ratio| ratio <= MOST_OF_SQLITE * allowance);
             let kept = match (kept, node.map(|ratio| ratio <= MOST_OF_NODE * allowance)) {
                 (Some(a), Some(b)) => Some(a && b),
@@ -200,27 +173,15 @@ impl Compared {
             };
             table.row(
                 what,
-                &format!(
-                    "{:.1} ms, {}, {}",
-                    milliseconds(*time),
-                    shown(sqlite),
-                    shown(node)
-                ),
-                &format!(
-                    "≤ {} sqlite3, {} node",
-                    MOST_OF_SQLITE * allowance,
-                    MOST_OF_NODE * allowance
-                ),
+                &format!("{:.1} ms, {}, {}", milliseconds(*time), shown(sqlite), shown(node)),
+                &format!("≤ {} sqlite3, {} node", MOST_OF_SQLITE * allowance, MOST_OF_NODE * allowance),
                 kept,
             );
         }
     }
 
     fn print_floor(&self, table: &mut Table) {
-        for (what, time) in [
-            ("sqlite3 FILE 'select 1'", self.sqlite),
-            ("node -e 1", self.node),
-        ] {
+        for (what, time) in [("sqlite3 FILE 'select 1'", self.sqlite), ("node -e 1", self.node)] {
             if let Some(time) = time {
                 table.row(what, &format!("{:.1} ms", milliseconds(time)), "", None);
             }
@@ -277,16 +238,11 @@ fn every_payload(session: &Session<'_>) -> Vec<(&'static str, &'static [&'static
 fn borrowed<'a>(
     payloads: &'a [(&'static str, &'static [&'static str], Value)],
 ) -> Vec<(&'static str, &'a [&'a str], &'a Value)> {
-    payloads
-        .iter()
-        .map(|(what, name, payload)| (*what, *name, payload))
-        .collect()
+    payloads.iter().map(|(what, name, payload)| (*what, *name, payload)).collect()
 }
 
 fn hooks(table: &mut Table, rounds: usize) {
-    println!(
-        "\nhooks: a median of {rounds} whole processes; times the wall time of sqlite3, and of node"
-    );
+    println!("\nhooks: a median of {rounds} whole processes; times the wall time of sqlite3, and of node");
     let home = Home::new();
     let project = home.project("bench");
     let mut past = ordinary(&home, &project, 1);
@@ -341,23 +297,12 @@ fn long_flush(table: &mut Table, rounds: usize) {
     let session = Session::new(&home, &project, &session_id(1));
     std::fs::create_dir_all(session.path.parent().expect("a folder")).expect("create the folder");
     let mut file = BufWriter::new(File::create(&session.path).expect("create the transcript"));
-    bulk::long_transcript(&mut file, &project, session.id(), WHOLE, 1)
-        .expect("write the transcript");
+    bulk::long_transcript(&mut file, &project, session.id(), WHOLE, 1).expect("write the transcript");
     drop(file);
-    drop(
-        home.run([OsStr::new("ingest"), session.path.as_os_str()])
-            .success(),
-    );
+    drop(home.run([OsStr::new("ingest"), session.path.as_os_str()]).success());
 
-    let payload = session.payload(
-        "PreCompact",
-        &json!({"trigger": "auto", "custom_instructions": null}),
-    );
-    let hooks = [(
-        "PreCompact, hook memory-flush",
-        &["memory-flush"][..],
-        &payload,
-    )];
+    let payload = session.payload("PreCompact", &json!({"trigger": "auto", "custom_instructions": null}));
+    let hooks = [("PreCompact, hook memory-flush", &["memory-flush"][..], &payload)];
     // A transcript of its own goes on in the same file: its uuids must be new.
     let mut more = tests::transcript::Transcript::new(&session_id(2), &project);
     let mut dice = Dice::new(2);
@@ -370,10 +315,7 @@ fn long_flush(table: &mut Table, rounds: usize) {
         more.append_to(&session.path);
     });
     compared.print(table, LONG_FLUSH);
-    let (bytes, _) = measure::peak(
-        &home.command(["hook", "memory-flush"]),
-        payload.to_string().into_bytes(),
-    );
+    let (bytes, _) = measure::peak(&home.command(["hook", "memory-flush"]), payload.to_string().into_bytes());
     table.row("its memory", &mebibytes(bytes), "", None);
 }
 
@@ -382,42 +324,22 @@ fn many_memories(table: &mut Table, rounds: usize, smoke: bool) {
     println!("\nstartup in a project of {wanted} memories");
     let home = Home::new();
     let project = home.project("many");
-    let folder = home
-        .transcript_path(&project, "x")
-        .parent()
-        .expect("a folder")
-        .to_owned();
+    let folder = home.transcript_path(&project, "x").parent().expect("a folder").to_owned();
     let mut sessions = 0;
     while sessions == 0 || home.count("memories") < wanted {
         bulk::sessions(&folder, &project, sessions, 50, 20);
         sessions += 50;
-        drop(
-            home.run([OsStr::new("ingest"), folder.as_os_str()])
-                .success(),
-        );
+        drop(home.run([OsStr::new("ingest"), folder.as_os_str()]).success());
     }
     let session = Session::new(&home, &project, &session_id(1_000_000));
     let start = |source: &str| session.payload("SessionStart", &json!({"source": source}));
     let (startup, clear) = (start("startup"), start("clear"));
     let hooks = [
-        (
-            "SessionStart(startup), hook memory-load",
-            &["memory-load"][..],
-            &startup,
-        ),
-        (
-            "SessionStart(clear), hook memory-load",
-            &["memory-load"][..],
-            &clear,
-        ),
+        ("SessionStart(startup), hook memory-load", &["memory-load"][..], &startup),
+        ("SessionStart(clear), hook memory-load", &["memory-load"][..], &clear),
     ];
-    Floor::find()
-        .compare(&home, &hooks, rounds, || ())
-        .print(table, 1.0);
-    let (bytes, _) = measure::peak(
-        &home.command(["hook", "memory-load"]),
-        startup.to_string().into_bytes(),
-    );
+    Floor::find().compare(&home, &hooks, rounds, || ()).print(table, 1.0);
+    let (bytes, _) = measure::peak(&home.command(["hook", "memory-load"]), startup.to_string().into_bytes());
     table.row(
         &format!("its memory, with {} memories", home.count("memories")),
         &mebibytes(bytes),
@@ -447,11 +369,7 @@ fn on_one_core(command: Command) -> Command {
         return command;
     };
     let mut pinned = Command::new(taskset);
-    pinned
-        .args(["-c", "0"])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear();
+    pinned.args(["-c", "0"]).arg(command.get_program()).args(command.get_args()).env_clear();
     for (name, value) in command.get_envs() {
         if let Some(value) = value {
             pinned.env(name, value);
@@ -470,16 +388,9 @@ fn ingest_rate(table: &mut Table, corpus: Option<&Path>, smoke: bool) {
         println!("\ningest of generated transcripts");
         std::fs::create_dir_all(&generated).expect("create the folder");
         for number in 0..if smoke { 4 } else { 40 } {
-            let file = File::create(generated.join(format!("{}.jsonl", session_id(number))))
-                .expect("create");
-            bulk::long_transcript(
-                &mut BufWriter::new(file),
-                &home.work(),
-                &session_id(number),
-                4 << 20,
-                number + 1,
-            )
-            .expect("write the transcript");
+            let file = File::create(generated.join(format!("{}.jsonl", session_id(number)))).expect("create");
+            bulk::long_transcript(&mut BufWriter::new(file), &home.work(), &session_id(number), 4 << 20, number + 1)
+                .expect("write the transcript");
         }
         generated
     };
@@ -495,11 +406,7 @@ fn ingest_rate(table: &mut Table, corpus: Option<&Path>, smoke: bool) {
     #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
     let rate = bytes as f64 / median(&mut times).as_secs_f64();
     table.row(
-        &format!(
-            "{} into {} memories, on one core",
-            mebibytes(bytes),
-            home.count("memories")
-        ),
+        &format!("{} into {} memories, on one core", mebibytes(bytes), home.count("memories")),
         &format!("{:.1} MB/s", rate / 1e6),
         &format!("≥ {:.0} MB/s", LEAST_INGEST_RATE / 1e6),
         Some(rate >= LEAST_INGEST_RATE),
@@ -511,13 +418,9 @@ fn ingest_memory(table: &mut Table, mib: u64) {
     let home = Home::new();
     let path = home.path().join(format!("{}.jsonl", session_id(1)));
     let mut file = BufWriter::new(File::create(&path).expect("create the transcript"));
-    bulk::long_transcript(&mut file, &home.work(), &session_id(1), mib << 20, 3)
-        .expect("write the transcript");
+    bulk::long_transcript(&mut file, &home.work(), &session_id(1), mib << 20, 3).expect("write the transcript");
     drop(file);
-    let (bytes, wall) = measure::peak(
-        &home.command([OsStr::new("ingest"), path.as_os_str()]),
-        Vec::new(),
-    );
+    let (bytes, wall) = measure::peak(&home.command([OsStr::new("ingest"), path.as_os_str()]), Vec::new());
     table.row(
         &format!("its memory, in {:.1} s", wall.as_secs_f64()),
         &mebibytes(bytes),

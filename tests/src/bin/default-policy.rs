@@ -3,9 +3,6 @@
 fn main() -> anyhow::Result<()> {
     let component = tests::component::build()?;
     let digest = tests::component::install(&component)?;
-    println!(
-        "policies/default/policy.wasm: {} bytes, SHA-256 {digest}",
-        component.len()
-    );
+    println!("policies/default/policy.wasm: {} bytes, SHA-256 {digest}", component.len());
     Ok(())
 }

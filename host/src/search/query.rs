@@ -1,0 +1,418 @@
+//! What a person typed → what to look for. No text is an error: what is not understood is searched for its words.
+//!
+//! | written | meaning |
+//! | --- | --- |
+//! | `cache timeout` | either word, the more the better |
+//! | `"cache timeout"` | these words, in this order |
+//! | `-docker`, `-"dry run"`, `-type:turn` | not this |
+//! | `type:decision,error_fix` | one of these kinds |
+//! | `file:runner.ts` | about a file with this in its path |
+//! | `session:61d299fc` | of a session whose identifier begins so |
+//! | `after:2026-02-23`, `before:7d` | learned since then, or before then: a year, month, day or moment, `today`, `yesterday`, or how long ago in `h`, `d` or `w` |
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, Zoned, civil};
+
+use super::tokens::{self, Class};
+
+/// What is beyond this many bytes of a query is not read.
+const MAX_QUERY_BYTES: usize = 8 * 1024;
+
+/// The most terms that are searched for, the first ones; each costs a walk over all rows that hold it.
+const MAX_TERMS: usize = 64;
+
+/// Words that say nothing about what is sought.
+const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
+    had has have how i if in into is it its just let me my no not of on or our please should so some than that the \
+    their them then there these they this to us was we were what when where which who why will with would you your ";
+
+/// Korean and Japanese words of the same sort, as they stand between spaces.
+const STOP_RUNS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
+    누가 좀 및 등 수 때 더 또 해 해줘 해주세요 하는 하고 해서 했던 했지 있는 있어 있나 없는 없어 대한 대해 위한 위해 그리고 \
+    그래서 하지만 에서 으로 です ます する した して これ それ あれ この その ください どう なに ";
+
+/// A query, understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    terms: Vec<Term>,
+    phrases: Vec<Phrase>,
+    excluded: Vec<Phrase>,
+    /// Kinds of which the memory must be one; none: any.
+    pub kinds: Vec<String>,
+    /// Kinds of which it must be none.
+    pub excluded_kinds: Vec<String>,
+    /// Folded parts of paths, of which one of the memory's files must hold one.
+    pub files: Vec<String>,
+    /// Beginnings of session identifiers, of which the memory's session must have one.
+    pub sessions: Vec<String>,
+    /// Learned at this time or later; milliseconds since the Unix epoch.
+    pub after: Option<i64>,
+    /// Learned before this time; milliseconds since the Unix epoch.
+    pub before: Option<i64>,
+}
+
+/// One token to look for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    text: String,
+    /// The token need only begin so.
+    prefix: bool,
+}
+
+/// Words that must, or must not, stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Phrase {
+    terms: Vec<Term>,
+    folded: String,
+}
+
+/// What of a memory a query can ask about.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The memory's kind.
+    pub kind: &'a str,
+    /// Its session's identifier.
+    pub session: &'a str,
+    /// When it was learned; milliseconds since the Unix epoch.
+    pub created: i64,
+    /// Its title.
+    pub title: &'a str,
+    /// Its content.
+    pub content: &'a str,
+    /// Its keywords.
+    pub keywords: &'a str,
+    /// Its files.
+    pub files: &'a [String],
+}
+
+impl Query {
+    /// Understands `text`. Relative dates count from `now`, and days are those of its time zone.
+    pub fn parse(text: &str, now: &Zoned) -> Self {
+        let mut query = Self::default();
+        let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];
+        let mut words = String::new();
+        for item in Items(text) {
+            if !query.take(&item, now) {
+                words.push_str(item.source);
+                words.push(' ');
+            }
+        }
+        query.terms = without_stop_words(&words);
+        if query.is_empty() {
+            // Nothing but exclusions: its words are what it says.
+            query.excluded.clear();
+            query.excluded_kinds.clear();
+            query.terms = without_stop_words(text);
+        }
+        query
+    }
+
+    /// Whether it asks for nothing at all. Such a query finds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.term_count() == 0
+            && self.kinds.is_empty()
+            && self.files.is_empty()
+            && self.sessions.is_empty()
+            && self.after.is_none()
+            && self.before.is_none()
+    }
+
+    /// How many different tokens it looks for. 0: it only filters, and what it finds is listed by age.
+    pub fn term_count(&self) -> usize {
+        self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()
+    }
+
+    /// The FTS5 expression that finds the pieces, always well-formed; none where it only filters.
+    ///
+    /// It finds too much where words must stand together or be missing from the whole memory: [`Query::accepts`] has the
+    /// last word.
+    pub fn expression(&self) -> Option<String> {
+        let required: Vec<&Term> = self.phrases.iter().flat_map(|phrase| &phrase.terms).collect();
+        let mut expression = match required.split_first() {
+            None if self.terms.is_empty() => return None,
+            None => any(self.terms.iter()),
+            Some((first, _)) if !self.terms.is_empty() => {
+                format!("{} AND ({})", all(required.iter().copied()), any(std::iter::once(*first).chain(&self.terms)))
+            }
+            Some(_) => all(required.iter().copied()),
+        };
+        let excluded: Vec<&Term> = self.excluded.iter().filter_map(Phrase::single).collect();
+        if !excluded.is_empty() {
+            expression = format!("({expression}) NOT ({})", any(excluded.into_iter()));
+        }
+        Some(expression)
+    }
+
+    /// Whether a memory is what the query asks for, its optional words aside.
+    pub fn accepts(&self, facts: &Facts<'_>) -> bool {
+        let kind = |kinds: &[String]| kinds.iter().any(|kind| kind == facts.kind);
+        (self.kinds.is_empty() || kind(&self.kinds))
+            && !kind(&self.excluded_kinds)
+            && (self.sessions.is_empty() || self.sessions.iter().any(|start| facts.session.starts_with(start)))
+            && self.after.is_none_or(|after| facts.created >= after)
+            && self.before.is_none_or(|before| facts.created < before)
+            && (self.files.is_empty() || facts.files.iter().any(|file| self.names(file)))
+            && self.accepts_text(facts)
+    }
+
+    fn names(&self, file: &str) -> bool {
+        let file = fold_path(file);
+        self.files.iter().any(|part| file.contains(part))
+    }
+
+    fn accepts_text(&self, facts: &Facts<'_>) -> bool {
+        if self.phrases.is_empty() && self.excluded.is_empty() {
+            return true;
+        }
+        let mut texts = vec![facts.title, facts.content, facts.keywords];
+        texts.extend(facts.files.iter().map(String::as_str));
+        if self.excluded.iter().filter_map(Phrase::single).any(|term| texts.iter().any(|text| term.stands_in(text))) {
+            return false;
+        }
+        let texts: Vec<String> = texts.into_iter().map(tokens::fold).collect();
+        let holds = |phrase: &Phrase| texts.iter().any(|text| contains(text, &phrase.folded));
+        self.phrases.iter().all(holds) && !self.excluded.iter().any(|phrase| phrase.single().is_none() && holds(phrase))
+    }
+
+    /// Takes what has a meaning of its own; false where it is plain words.
+    fn take(&mut self, item: &Item<'_>, now: &Zoned) -> bool {
+        match (item.field, item.excluded) {
+            (None, _) if !item.quoted && !item.excluded => return false,
+            (None, excluded) => {
+                let Some(phrase) = Phrase::new(item.value) else { return false };
+                let room = MAX_TERMS.saturating_sub(self.term_count());
+                if phrase.terms.len() > room || self.excluded.len() >= MAX_TERMS {
+                    return false;
+                }
+                if excluded { self.excluded.push(phrase) } else { self.phrases.push(phrase) }
+            }
+            (Some(Field::Type), true) => self.excluded_kinds.extend(list(item.value)),
+            (Some(_), true) => return false,
+            (Some(Field::Type), false) => self.kinds.extend(list(item.value)),
+            (Some(Field::File), false) => self.files.push(fold_path(item.value)),
+            (Some(Field::Session), false) => self.sessions.push(item.value.to_owned()),
+            (Some(Field::After), false) => match moment(item.value, now) {
+                Some(after) => self.after = Some(after),
+                None => return false,
+            },
+            (Some(Field::Before), false) => match moment(item.value, now) {
+                Some(before) => self.before = Some(before),
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+impl Term {
+    /// As FTS5 reads it: a string, which cannot be an operator. Tokens hold no quotation mark.
+    fn quoted(&self) -> String {
+        format!("\"{}\"{}", self.text, if self.prefix { " *" } else { "" })
+    }
+
+    fn stands_in(&self, text: &str) -> bool {
+        let mut found = false;
+        tokens::each(text, |token| {
+            found |= token.text == self.text || self.prefix && token.text.starts_with(&self.text);
+        });
+        found
+    }
+}
+
+fn any<'a>(terms: impl Iterator<Item = &'a Term>) -> String {
+    terms.map(Term::quoted).collect::<Vec<_>>().join(" OR ")
+}
+
+fn all<'a>(terms: impl Iterator<Item = &'a Term>) -> String {
+    terms.map(Term::quoted).collect::<Vec<_>>().join(" AND ")
+}
+
+impl Phrase {
+    /// None where `text` has no words.
+    ///
+    /// Of an identifier only the parts are required: what stands around the phrase in the text decides what whole it
+    /// belongs to.
+    fn new(text: &str) -> Option<Self> {
+        let (mut terms, mut wholes) = (Vec::new(), Vec::new());
+        tokens::each(text, |token| match token.class {
+            Class::Whole => push(&mut wholes, token.text, false),
+            Class::Last if token.text != token.surface => {}
+            Class::Word | Class::Pair | Class::Last => push(&mut terms, token.text, token.class == Class::Last),
+        });
+        // A version has no parts.
+        let terms = if terms.is_empty() { wholes } else { terms };
+        (!terms.is_empty()).then(|| Self { terms, folded: tokens::fold(text) })
+    }
+
+    /// The term of a phrase that is one word; any form of the word is meant, not only the one that was written.
+    fn single(&self) -> Option<&Term> {
+        if let [term] = self.terms.as_slice() { Some(term) } else { None }
+    }
+}
+
+fn push(terms: &mut Vec<Term>, text: &str, prefix: bool) {
+    if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.text == text) {
+        terms.push(Term { text: text.to_owned(), prefix });
+    }
+}
+
+/// The terms of `text`; where all of its words are stop words, these.
+fn without_stop_words(text: &str) -> Vec<Term> {
+    let (mut terms, mut stopped) = (Vec::new(), Vec::new());
+    tokens::each(text, |token| {
+        // Every other character of a run begins a pair: the last one is for one-character queries.
+        if token.class == Class::Last && token.text != token.surface {
+            return;
+        }
+        let chosen = if is_stop_word(token.surface, token.class) { &mut stopped } else { &mut terms };
+        push(chosen, token.text, token.class == Class::Last);
+    });
+    if terms.is_empty() { stopped } else { terms }
+}
+
+fn is_stop_word(surface: &str, class: Class) -> bool {
+    let list = match class {
+        Class::Word => STOP_WORDS,
+        Class::Pair | Class::Last => STOP_RUNS,
+        Class::Whole => return false,
+    };
+    list.match_indices(surface).any(|(at, _)| list[..at].ends_with(' ') && list[at + surface.len()..].starts_with(' '))
+}
+
+/// Whether `text` holds `phrase` and not merely as a part of longer words. Both are folded.
+fn contains(text: &str, phrase: &str) -> bool {
+    let inner = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + phrase.len()..].chars().next());
+        !(inner(before) && inner(phrase.chars().next()) || inner(after) && inner(phrase.chars().next_back()))
+    })
+}
+
+fn fold_path(path: &str) -> String {
+    tokens::fold(path).replace('\\', "/")
+}
+
+fn list(value: &str) -> impl Iterator<Item = String> {
+    value.split(',').filter(|kind| !kind.is_empty()).map(str::to_lowercase)
+}
+
+/// A moment, in milliseconds since the Unix epoch; of a period its beginning.
+fn moment(value: &str, now: &Zoned) -> Option<i64> {
+    let day = |date: civil::Date| Some(date.to_zoned(now.time_zone().clone()).ok()?.timestamp());
+    let found = match value {
+        "today" => day(now.date()),
+        "yesterday" => day(now.date().yesterday().ok()?),
+        _ => ago(value, now)
+            .or_else(|| value.parse::<Timestamp>().ok())
+            .or_else(|| civil_moment(value, now.time_zone()))
+            .or_else(|| day(value.parse().ok()?))
+            .or_else(|| day(format!("{value}-01").parse().ok()?))
+            .or_else(|| day(format!("{value}-01-01").parse().ok()?)),
+    };
+    found.map(Timestamp::as_millisecond)
+}
+
+/// `2026-02-23T10:30`, in the zone of the user.
+fn civil_moment(value: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let moment = value.contains('T').then(|| value.parse::<civil::DateTime>().ok())??;
+    Some(moment.to_zoned(zone.clone()).ok()?.timestamp())
+}
+
+/// `3h`, `7d`, `2w`.
+fn ago(value: &str, now: &Zoned) -> Option<Timestamp> {
+    let unit = value.chars().next_back()?;
+    let hours = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 24 * 7,
+        _ => return None,
+    };
+    let count: i64 = value.strip_suffix(unit)?.parse().ok()?;
+    now.timestamp().checked_sub(SignedDuration::try_from_hours(count.checked_mul(hours)?)?).ok()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Type,
+    File,
+    Session,
+    After,
+    Before,
+}
+
+/// One thing between spaces.
+struct Item<'a> {
+    source: &'a str,
+    excluded: bool,
+    field: Option<Field>,
+    value: &'a str,
+    quoted: bool,
+}
+
+/// Splits a query at its spaces, but not within quotation marks.
+struct Items<'a>(&'a str);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let text = self.0.trim_start();
+        if text.is_empty() {
+            return None;
+        }
+        let (excluded, rest) = exclusion(text);
+        let (field, rest) = field(rest);
+        let (value, quoted, rest) = value(rest);
+        self.0 = rest;
+        Some(Item { source: &text[..text.len() - rest.len()], excluded, field, value, quoted })
+    }
+}
+
+/// A hyphen before a word or a quotation mark excludes; `-m` and `--message` are flags.
+fn exclusion(text: &str) -> (bool, &str) {
+    let Some(rest) = text.strip_prefix('-') else { return (false, text) };
+    let mut chars = rest.chars();
+    let excludes = match chars.next() {
+        Some(c) if is_quote(c) => true,
+        Some(c) if c.is_ascii_alphabetic() => chars.next().is_some_and(char::is_alphanumeric),
+        Some(c) => c.is_alphabetic(),
+        None => false,
+    };
+    if excludes { (true, rest) } else { (false, text) }
+}
+
+fn field(text: &str) -> (Option<Field>, &str) {
+    let known = [
+        ("type:", Field::Type),
+        ("file:", Field::File),
+        ("session:", Field::Session),
+        ("after:", Field::After),
+        ("before:", Field::Before),
+    ];
+    for (name, field) in known {
+        if let Some(rest) = text.strip_prefix(name)
+            && rest.starts_with(|c: char| !c.is_whitespace())
+        {
+            return (Some(field), rest);
+        }
+    }
+    (None, text)
+}
+
+/// The value at the start of `text`, whether it was quoted, and what follows it. A quotation that does not end is words.
+fn value(text: &str) -> (&str, bool, &str) {
+    if let Some(open) = text.chars().next().filter(|&c| is_quote(c)) {
+        let inner = &text[open.len_utf8()..];
+        if let Some((end, close)) = inner.char_indices().find(|&(_, c)| is_quote(c))
+            && !inner[..end].trim().is_empty()
+        {
+            return (&inner[..end], true, &inner[end + close.len_utf8()..]);
+        }
+    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (&text[..end], false, &text[end..])
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}')
+}
