@@ -12,9 +12,7 @@ pub struct Fault {
 
 impl Fault {
     fn new(undo: impl FnOnce() + 'static) -> Self {
-        Self {
-            undo: Some(Box::new(undo)),
-        }
+        Self { undo: Some(Box::new(undo)) }
     }
 
     /// Undoes it now.
@@ -41,11 +39,7 @@ pub fn immutable(file: &Path) -> Option<Fault> {
     let file = file.to_owned();
     if is_root() {
         let change = |flag: &str, file: &Path| {
-            Command::new("chattr")
-                .arg(flag)
-                .arg(file)
-                .output()
-                .is_ok_and(|output| output.status.success())
+            Command::new("chattr").arg(flag).arg(file).output().is_ok_and(|output| output.status.success())
         };
         change("+i", &file).then(|| {
             Fault::new(move || {
@@ -68,14 +62,7 @@ fn set_mode(file: &Path, mode: u32) {
 pub fn small_disk(folder: &Path, bytes: u64) -> Option<Fault> {
     std::fs::create_dir_all(folder).expect("create the folder");
     let options = format!("size={bytes},mode=0700");
-    mount(
-        Some("tmpfs"),
-        folder,
-        Some("tmpfs"),
-        MsFlags::empty(),
-        Some(options.as_str()),
-    )
-    .ok()?;
+    mount(Some("tmpfs"), folder, Some("tmpfs"), MsFlags::empty(), Some(options.as_str())).ok()?;
     let folder = folder.to_owned();
     Some(Fault::new(move || {
         let _ = umount2(&folder, MntFlags::MNT_DETACH);

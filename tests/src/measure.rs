@@ -20,14 +20,9 @@ pub fn median(times: &mut [Duration]) -> Duration {
 pub fn time(mut command: Command, input: &[u8]) -> Duration {
     use std::io::Write as _;
 
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = Instant::now();
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let mut stdin = child.stdin.take().expect("stdin is piped");
     // A process that does not read its input may be gone already.
     drop(stdin.write_all(input));
@@ -48,11 +43,7 @@ pub const PEAK_WORD: &str = "peak-memory-of";
 pub fn peak(command: &Command, input: Vec<u8>) -> (u64, Duration) {
     let own = std::env::current_exe().expect("the path of the running executable");
     let mut between = Command::new(own);
-    between
-        .arg(PEAK_WORD)
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear();
+    between.arg(PEAK_WORD).arg(command.get_program()).args(command.get_args()).env_clear();
     for (name, value) in command.get_envs() {
         if let Some(value) = value {
             between.env(name, value);
@@ -76,14 +67,8 @@ pub fn stand_between(mut arguments: impl Iterator<Item = std::ffi::OsString>) {
     use nix::sys::resource::{UsageWho, getrusage};
 
     let program = arguments.next().expect("a program to run");
-    let status = Command::new(&program)
-        .args(arguments)
-        .stdout(Stdio::null())
-        .status()
-        .expect("run the program");
+    let status = Command::new(&program).args(arguments).stdout(Stdio::null()).status().expect("run the program");
     assert!(status.success(), "{}: {status}", program.display());
-    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .expect("getrusage")
-        .max_rss();
+    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage").max_rss();
     eprintln!("{}", kibibytes * 1024);
 }

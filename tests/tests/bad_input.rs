@@ -147,7 +147,8 @@ fn a_hook_of_a_later_version() {
 fn a_transcript_that_is_not_there() {
     let (home, project) = with_one_session();
     let session = sound(&home, &project, 2);
-    logged(&home, || session.stop_before_it_is_written("Done."));
+    let end = session.payload("SessionEnd", &json!({"reason": "other"}));
+    logged(&home, || home.hook(&end)).silent();
     drop(ingest(&home, &session.path).failure_with_hint());
     // At a session's start there is none yet: that is as it should be.
     assert!(session.start("startup").said().contains("otter"));
@@ -185,7 +186,6 @@ fn a_transcript_of_somebody_else() {
         folder.join("../../../outside").join(name),
         Path::new("/etc/passwd").to_owned(),
         Path::new("/dev/zero").to_owned(),
-        Path::new("").to_owned(),
     ] {
         foreign.path = path;
         logged(&home, || foreign.stop_before_it_is_written("Done."));
