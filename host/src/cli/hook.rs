@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
-    let event = match read_input()
+    let mut event = match read_input()
         .map_err(|error| error.to_string())
         .and_then(|input| claude_code::parse(&input, name).map_err(|error| error.to_string()))
     {
@@ -49,6 +50,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
+    // The folder in which the agent was started. Its working folder may have moved on, into a subfolder or out of the project.
+    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute()) {
+        event.cwd = folder;
+    }
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment));
     watch(budget + GRACE);
     let deadline = started + budget;

@@ -11,7 +11,6 @@ use super::{Outcome, PATIENCE, ProjectMemories, background};
 use crate::agent::{Event, claude_code};
 use crate::contract::Session;
 use crate::log::Level;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 
@@ -21,7 +20,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     if let Err(error) = catch_up(runtime, &mut store, event) {
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
-    let project = Project::of(&event.cwd);
+    let project = reading::project_of(&store, &event.session, &event.cwd)?;
     let session = Session {
         id: event.session.clone(),
         project: project.id.clone(),

@@ -153,7 +153,7 @@ fn read_share(
         return Ok(Progress::Done);
     }
 
-    let project = Project::of(&place.cwd);
+    let project = project_of(store, &place.session, &place.cwd)?;
     report.session.clone_from(&place.session);
     report.project.clone_from(&project.root);
     let policies = runtime.policies()?;
@@ -195,10 +195,13 @@ fn read_share(
     };
     let served = served.lock().unwrap_or_else(PoisonError::into_inner);
     let mut cursor = place.cursor;
+    let mut at_end = transcript.is_none() || served.at_end;
     if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
+        let before = cursor.offset;
         advance(cursor, transcript, &extraction, &served, report)?;
+        // An extractor that does not move is not asked again and again.
+        at_end |= cursor.offset == before;
     }
-    let at_end = transcript.is_none() || served.at_end;
     drop(served);
     let mut extracted = Extracted::new(&mut running, &session, extraction, until)?;
     extracted.redact(&mut running, until)?;
@@ -229,6 +232,14 @@ fn read_share(
     report.stored += committed.stored;
     report.seen_again += committed.seen_again;
     Ok(if at_end { Progress::Done } else { Progress::More })
+}
+
+/// The project of a session: the one that it began in, wherever the agent has moved since.
+pub(super) fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
+    Ok(match store.project_of_session(session)? {
+        Some(project) => project,
+        None => Project::of(cwd),
+    })
 }
 
 /// Finds the cursor, the session and its folder. None: the transcript does not say whose it is, and so holds nothing.
