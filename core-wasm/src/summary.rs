@@ -2,6 +2,7 @@
 
 use crate::bindings::exports::throughline::policy::summarizer::Summary;
 use crate::bindings::throughline::policy::types::SessionNotes;
+use crate::extract::labels;
 use crate::text;
 
 /// The most topics that a summary has.
@@ -28,7 +29,8 @@ fn sentences(notes: &SessionNotes) -> String {
         };
     }
     if let Some(commits) = quoted(&notes.commits, 3) {
-        all = format!("{all} ⎇ {commits}");
+        let language = notes.attributes.iter().find(|(name, _)| name == "language").map_or("en", |(_, language)| language);
+        all = format!("{} ({}: {commits})", all.trim_end(), labels::of(language).committed);
     }
     all
 }

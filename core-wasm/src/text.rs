@@ -187,22 +187,43 @@ pub fn hash(text: &str) -> u32 {
     })
 }
 
+/// Words that say nothing of what a text is about.
+const COMMON: &[&str] = &[
+    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its", "now", "when", "which", "will",
+    "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there", "their", "what",
+];
+
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
 pub fn features(text: &str) -> HashSet<u32> {
     let mut set = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
-        if word.is_ascii() {
-            if word.len() > 2 {
-                set.insert(hash(&word.to_ascii_lowercase()));
+        for run in runs(word) {
+            if run.is_ascii() {
+                let word = run.to_ascii_lowercase();
+                if word.len() > 2 && !COMMON.contains(&word.as_str()) {
+                    set.insert(hash(&word));
+                }
+                continue;
             }
-            continue;
-        }
-        let chars: Vec<char> = word.chars().collect();
-        for pair in chars.windows(2) {
-            set.insert(hash(&pair.iter().collect::<String>()));
+            let chars: Vec<char> = run.chars().collect();
+            for pair in chars.windows(2) {
+                set.insert(hash(&pair.iter().collect::<String>()));
+            }
         }
     }
     set
+}
+
+/// The parts of a word that are ASCII and that are not, in order: particles are written onto names.
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let ascii = rest.chars().next()?.is_ascii();
+        let end = rest.find(|c: char| c.is_ascii() != ascii).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
 }
 
 /// How much of the smaller text stands in the other too: 0 to 1.

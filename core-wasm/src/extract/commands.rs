@@ -501,6 +501,21 @@ const COMMIT_FAILED: &[&str] = &[
     "husky - ",
 ];
 
+/// Whether the command passed for certain: what it is piped into hides its exit code.
+pub fn passed(command: &str, output: &str) -> bool {
+    let class = class(command);
+    let main = main_segment(command);
+    let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
+    let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
+    if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
+        return true;
+    }
+    match class {
+        Class::Test => tests(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_strong(line.trim())),
+    }
+}
+
 /// What a test run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
@@ -548,7 +563,9 @@ pub fn tests(output: &str) -> Option<Tests> {
 
 /// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<Tests> {
-    if line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
+    let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
+    let opens = first.bytes().all(|byte| byte.is_ascii_digit()) || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
+    if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }
     let mut counts = None::<Tests>;

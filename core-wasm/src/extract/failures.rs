@@ -190,6 +190,14 @@ impl Failures {
         cured
     }
 
+    /// What was committed, or reported as passing, has no open checks behind it.
+    pub fn settle_checks(&mut self) {
+        self.open.retain(|failure| {
+            failure.subject != Subject::Command
+                || !matches!(commands::class(&failure.what), Class::Test | Class::Check | Class::Build | Class::Commit)
+        });
+    }
+
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
     pub fn errors(&self, turn: u32) -> Vec<String> {
         self.open
@@ -292,12 +300,8 @@ impl Failure {
     /// What was different when it passed: the command itself, else the last thing done before.
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
-            let differs = commands::main_segment(command) != commands::main_segment(&self.what)
-                && text::one_line(commands::main_segment(command))
-                    != text::one_line(commands::main_segment(&self.what));
-            if differs && commands::class(&self.what) != Class::Test
-                || commands::is_invocation(&self.error)
-            {
+            let differs = shown(command) != shown(&self.what);
+            if commands::is_invocation(&self.error) || (differs && commands::class(&self.what) != Class::Test) {
                 return format!("`{}`", shown(command));
             }
         }
@@ -312,8 +316,19 @@ impl Failure {
     }
 }
 
-/// A command as a reader wants it: its main part on one line, without a long message.
+/// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
 pub fn shown(command: &str) -> String {
     let main = commands::main_segment(command);
-    text::clip(&text::one_line(main), 140).into_owned()
+    let main = match (main.find("<<"), main.find(" -m ")) {
+        (Some(at), _) => {
+            let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
+            let closing = if main[..at].contains("\"$(") { ")\"" } else { "" };
+            format!("{} …{closing}", &main[..end])
+        }
+        (None, Some(at)) if commands::class(command) == Class::Commit => format!("{} -m \"…\"", &main[..at]),
+        _ => main.to_owned(),
+    };
+    let line = text::one_line(&main);
+    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"].iter().fold(line, |line, end| line.replace(end, ""));
+    text::clip(&text::one_line(&line), 140).into_owned()
 }

@@ -14,7 +14,9 @@ const PROSE_SHOWN: usize = 8;
 /// How many such candidates are held.
 const PROSE_HELD: usize = 32;
 /// From which likeness on two memories say the same.
-const SAME: f32 = 0.7;
+const SAME: f32 = 0.75;
+/// The same where only prose speaks for one of them.
+const SAME_PROSE: f32 = 0.6;
 
 /// Where something was learned, as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,6 +93,13 @@ impl Kept {
         }
     }
 
+    fn says_the_same(&self, other: &Kept) -> bool {
+        // Commits and plans are facts of their own, however much else they say.
+        let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
+        let least = if self.prose || other.prose { SAME_PROSE } else { SAME };
+        !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
+    }
+
     fn features(&self) -> std::collections::HashSet<u32> {
         let mut set = text::features(&self.title);
         set.extend(text::features(&self.content));
@@ -113,18 +122,10 @@ impl Memories {
             *same = memory;
             return;
         }
-        let features = memory.features();
-        // A commit is a fact of its own, however like the last one it reads.
-        if memory.kind != "commit"
-            && let Some(at) = self.all.iter().position(|kept| {
-                kept.kind != "commit" && text::likeness(&features, &kept.features()) >= SAME
-            })
-        {
-            if self.all[at].importance >= memory.importance {
-                return;
-            }
-            self.all.remove(at);
+        if self.all.iter().any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory)) {
+            return;
         }
+        self.all.retain(|kept| !kept.says_the_same(&memory));
         self.all.push(memory);
         self.bound(settled);
     }

@@ -1,6 +1,6 @@
 //! The session's notes: a function of what is known at its present end.
 
-use super::state::State;
+use super::state::{State, TurnResult};
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
@@ -30,6 +30,7 @@ pub fn notes(state: &State) -> SessionNotes {
         state
             .results
             .iter()
+            .filter(|result| !result.open)
             .map(|result| result.result.clone())
             .collect()
     };
@@ -89,19 +90,19 @@ pub fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// The result of the first request, and of the last where that is another one.
+/// What came of it, in at most three sentences: the results that changed something, else the ones that report.
 fn outcome(state: &State) -> String {
-    let (Some(first), Some(latest)) = (state.results.first(), state.results.last()) else {
-        return String::new();
-    };
-    let mut outcome = closed(&first.result);
-    if state.results.len() > 1 && latest.result != first.result {
-        outcome = format!("{outcome} {}", closed(&latest.result));
+    let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
+    let closed_ones: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
+    let results = [edited, closed_ones].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
+    let Some((first, rest)) = results.split_first() else { return String::new() };
+    let checked = rest.last().map_or(first.checked.as_str(), |latest| latest.checked.as_str());
+    let mut sentences = vec![first.result.as_str()];
+    sentences.extend(rest.iter().rev().take(if checked.is_empty() { 2 } else { 1 }).rev().map(|result| result.result.as_str()));
+    if !checked.is_empty() {
+        sentences.push(checked);
     }
-    if !latest.checked.is_empty() {
-        outcome = format!("{outcome} {}", closed(&latest.checked));
-    }
-    outcome
+    sentences.into_iter().map(|sentence| closed(&text::clip(sentence, 260))).collect::<Vec<_>>().join(" ")
 }
 
 /// As a sentence with its full stop.

@@ -347,13 +347,16 @@ fn proposal(answer: &str) -> Option<Resolved> {
     let question = prose::closing_question(answer)?;
     let bare = proposed(&question);
     let before = text::sentences(answer);
-    let before = before.iter().rev().skip(1).find(|sentence| {
-        !prose::is_narration(sentence) && !sentence.ends_with([':', '：', '?', '？'])
-    });
+    let before = before
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
+        .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
     // A question without an object ("Shall I fix it?", "수정할까요?") is answered by the sentence before it.
     let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
     let what = match before {
-        Some(before) if vague => before.clone(),
+        Some(before) if vague => before,
         _ if vague => return None,
         _ => bare,
     };
@@ -362,6 +365,13 @@ fn proposal(answer: &str) -> Option<Resolved> {
         why: String::new(),
         rejected: Vec::new(),
     })
+}
+
+/// A second thought beside the proposal.
+fn is_aside(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    ["or ", "alternatively", "optionally", "또는", "혹은", "あるいは", "または", "或者"].iter().any(|opening| lower.starts_with(opening))
+        || sentence.chars().count() < if sentence.is_ascii() { 24 } else { 10 }
 }
 
 fn has_pointer(text: &str) -> bool {

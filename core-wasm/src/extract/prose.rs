@@ -401,6 +401,10 @@ pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
             before.clear();
             continue;
         }
+        // A point of a list stands on its own.
+        if line.starts_with(['-', '*', '•']) {
+            before.clear();
+        }
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence).to_owned();
             if let Some(insight) = insight(&sentence, &heading, &before, is_answer) {
@@ -508,6 +512,20 @@ fn is_guess(lower: &str) -> bool {
         "seems like",
         "likely",
         "wonder",
+        "could",
+        "would",
+        "can also",
+        "recommend",
+        "suggest",
+        "consider",
+        "alternatively",
+        "수 있습니다",
+        "수도 있",
+        "가능합니다",
+        "추천",
+        "できます",
+        "可以",
+        "建议",
         "아마",
         "かもしれ",
         "可能是",
@@ -558,6 +576,11 @@ const POINTERS: &[&str] = &[
 fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
+        // Korean and Japanese leave out the subject where the sentence before names it.
+        let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
+        if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
+            return Some(format!("{before} {sentence}"));
+        }
         return Some(sentence.to_owned());
     }
     if !heading.is_empty() {

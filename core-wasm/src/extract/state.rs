@@ -40,6 +40,10 @@ pub struct TurnResult {
     pub result: String,
     /// What was checked: one sentence, or empty.
     pub checked: String,
+    /// Whether files were changed for it.
+    pub edited: bool,
+    /// Whether the answer ended in a question.
+    pub open: bool,
 }
 
 /// Everything that is known of a session.
@@ -251,7 +255,7 @@ impl State {
         self.decided(&prompt, &place, settled);
         self.laid_down(&prompt, &place, settled);
         if let Some(plan) = human::plan(&prompt) {
-            self.approved(plan, &place, settled);
+            self.approved(plan, 35, &place, settled);
         }
         if substantive {
             if self.request.is_empty() {
@@ -449,7 +453,8 @@ impl State {
         self.memories.add(kept, settled);
     }
 
-    fn approved(&mut self, plan: &str, place: &Place, settled: &mut Vec<Draft>) {
+    /// A plan that the human approved.
+    fn approved(&mut self, plan: &str, importance: u8, place: &Place, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };
@@ -463,7 +468,7 @@ impl State {
             kind: "plan".to_owned(),
             content: digest(plan),
             title,
-            importance: 50,
+            importance,
             place: place.clone(),
             ..Kept::default()
         };
@@ -592,6 +597,8 @@ impl State {
                     asked: turn.title.clone(),
                     result,
                     checked,
+                    edited: turn.edited,
+                    open: !self.open_question.is_empty(),
                 });
                 if self.results.len() > RESULTS {
                     self.results.remove(1);
@@ -654,7 +661,7 @@ impl State {
                     .map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let place = place(line);
-                self.approved(&plan, &place, settled);
+                self.approved(&plan, 50, &place, settled);
                 self.turn
                     .add_long(text::head(&plan, 9000), self.labels(), settled);
             }
@@ -753,10 +760,9 @@ impl State {
         {
             return;
         }
-        for commit in commits::made(command, output)
-            .into_iter()
-            .filter(|_| !is_error)
-        {
+        let made = if is_error { Vec::new() } else { commits::made(command, output) };
+        let committed = !made.is_empty();
+        for commit in made {
             self.committed(commit, &tool_use.place, settled);
         }
         if let Some(url) = commits::pull_request(command, output) {
@@ -770,7 +776,7 @@ impl State {
                 .command_failed(command, &error, &tool_use.place, self.turns);
             cured
         } else {
-            let cured = self.failures.command_passed(command, labels);
+            let cured = if commands::passed(command, output) { self.failures.command_passed(command, labels) } else { Vec::new() };
             if commands::may_cure(command) {
                 self.failures
                     .step(&format!("`{}`", super::failures::shown(command)));
@@ -779,6 +785,9 @@ impl State {
         };
         for kept in cured {
             self.cured(kept, settled);
+        }
+        if committed {
+            self.failures.settle_checks();
         }
     }
 

@@ -107,10 +107,10 @@ impl Use {
         };
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
-                self.what = value
-                    .text()
-                    .map(|text| clean::block(&text, COMMAND))
-                    .unwrap_or_default()
+                let command = value.text().unwrap_or_default();
+                // Absolute paths inside the project say where it lies on one machine.
+                let inside = if root.len() > 1 { command.replace(&format!("{root}/"), "") } else { command.into_owned() };
+                self.what = clean::block(&inside, COMMAND);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
                 self.what = value
