@@ -29,7 +29,12 @@ fn main() -> std::io::Result<()> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--json" => json = true,
-            "--split" => calls = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(1),
+            "--split" => {
+                calls = arguments
+                    .next()
+                    .and_then(|count| count.parse().ok())
+                    .unwrap_or(1)
+            }
             _ => files.push(argument),
         }
     }
@@ -39,14 +44,18 @@ fn main() -> std::io::Result<()> {
         let (memories, extraction) = run(&lines, calls);
         let mut out = std::io::stdout().lock();
         if json {
-            let name = file.rsplit('/').next().unwrap_or(&file).trim_end_matches(".jsonl");
+            let name = file
+                .rsplit('/')
+                .next()
+                .unwrap_or(&file)
+                .trim_end_matches(".jsonl");
             for draft in memories.values() {
                 let (kind, title, content) = (&draft.kind, &draft.title, &draft.content);
                 let value = serde_json::json!({"session": name, "key": draft.key, "kind": kind, "title": title, "content": content, "files": draft.files});
                 writeln!(out, "{value}")?;
             }
             let summary = summarize(&extraction.notes).map(|summary| summary.text);
-            let value = serde_json::json!({"session": name, "key": "summary", "kind": "session_summary", "title": "", "content": summary, "files": []});
+            let value = serde_json::json!({"session": name, "key": "summary", "kind": "session_summary", "title": "", "content": summary, "files": [], "notes": format!("{:?}", extraction.notes)});
             writeln!(out, "{value}")?;
         } else {
             print(&mut out, &memories, &extraction)?;
@@ -64,7 +73,12 @@ fn run(lines: &[&str], calls: usize) -> (BTreeMap<String, Draft>, Extraction) {
     }
     let mut last = None;
     for chunk in chunks {
-        let request = Request { session: session(), moment: "ingest".to_owned(), state, supplements: Vec::new() };
+        let request = Request {
+            session: session(),
+            moment: "ingest".to_owned(),
+            state,
+            supplements: Vec::new(),
+        };
         let extraction = extract(&request, &mut Slice(Some(chunk)));
         for key in &extraction.retracted {
             memories.remove(key);
@@ -91,11 +105,21 @@ fn session() -> Session {
     }
 }
 
-fn print(out: &mut impl Write, memories: &BTreeMap<String, Draft>, extraction: &Extraction) -> std::io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    memories: &BTreeMap<String, Draft>,
+    extraction: &Extraction,
+) -> std::io::Result<()> {
     let mut all: Vec<&Draft> = memories.values().collect();
     all.sort_by_key(|draft| draft.origin.at);
     for draft in all.iter().filter(|draft| draft.kind == "turn") {
-        writeln!(out, "--- {} {:?}\n{}\n", draft.key.as_deref().unwrap_or(""), draft.files, draft.content)?;
+        writeln!(
+            out,
+            "--- {} {:?}\n{}\n",
+            draft.key.as_deref().unwrap_or(""),
+            draft.files,
+            draft.content
+        )?;
     }
     for draft in all.iter().filter(|draft| draft.kind != "turn") {
         writeln!(
@@ -110,5 +134,10 @@ fn print(out: &mut impl Write, memories: &BTreeMap<String, Draft>, extraction: &
     }
     writeln!(out, "{:#?}", extraction.notes)?;
     writeln!(out, "{:#?}", summarize(&extraction.notes))?;
-    writeln!(out, "state {} bytes, malformed {}", extraction.state.len(), extraction.malformed)
+    writeln!(
+        out,
+        "state {} bytes, malformed {}",
+        extraction.state.len(),
+        extraction.malformed
+    )
 }

@@ -25,7 +25,10 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     };
     // One character of the budget is the ellipsis.
-    let cut = text[..cut].char_indices().next_back().map_or(0, |(at, _)| at);
+    let cut = text[..cut]
+        .char_indices()
+        .next_back()
+        .map_or(0, |(at, _)| at);
     let word = text[..cut].rfind(char::is_whitespace).unwrap_or(cut);
     // Scripts without spaces, and long words, are cut where the budget ends.
     let cut = if word * 3 >= cut * 2 { word } else { cut };
@@ -82,7 +85,10 @@ pub fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    one_line(&numbering_stripped(rest).replace("**", "").replace("__", "")).trim_end_matches('|').trim().to_owned()
+    one_line(&numbering_stripped(rest).replace("**", "").replace("__", ""))
+        .trim_end_matches('|')
+        .trim()
+        .to_owned()
 }
 
 /// Without a leading `1.`, `2)` and the like.
@@ -151,7 +157,11 @@ fn sentence_end(line: &str) -> Option<usize> {
             '.' | '!' | '?' if !code => {
                 let next = line[at + 1..].chars().next();
                 let abbreviation = mark == '.' && ends_in_abbreviation(&line[..at]);
-                let goes_on = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
+                let goes_on = line[at + 1..]
+                    .trim_start()
+                    .chars()
+                    .next()
+                    .is_some_and(char::is_lowercase);
                 if next.is_some_and(char::is_whitespace) && !abbreviation && !goes_on {
                     return Some(at + 1);
                 }
@@ -163,31 +173,61 @@ fn sentence_end(line: &str) -> Option<usize> {
 }
 
 fn ends_in_abbreviation(text: &str) -> bool {
-    let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    let word = text
+        .rsplit(|c: char| c.is_whitespace() || c == '(')
+        .next()
+        .unwrap_or("");
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "no" | "No") || word.len() == 1
 }
 
 /// FNV-1a over bytes, in 32 bits: identities inside one session, not security.
 pub fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
 }
+
+/// Words that say nothing of what a text is about.
+const COMMON: &[&str] = &[
+    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has",
+    "have", "had", "its", "now", "when", "which", "will", "can", "into", "all", "also", "more",
+    "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there",
+    "their", "what",
+];
 
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
 pub fn features(text: &str) -> HashSet<u32> {
     let mut set = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
-        if word.is_ascii() {
-            if word.len() > 2 {
-                set.insert(hash(&word.to_ascii_lowercase()));
+        for run in runs(word) {
+            if run.is_ascii() {
+                let word = run.to_ascii_lowercase();
+                if word.len() > 2 && !COMMON.contains(&word.as_str()) {
+                    set.insert(hash(&word));
+                }
+                continue;
             }
-            continue;
-        }
-        let chars: Vec<char> = word.chars().collect();
-        for pair in chars.windows(2) {
-            set.insert(hash(&pair.iter().collect::<String>()));
+            let chars: Vec<char> = run.chars().collect();
+            for pair in chars.windows(2) {
+                set.insert(hash(&pair.iter().collect::<String>()));
+            }
         }
     }
     set
+}
+
+/// The parts of a word that are ASCII and that are not, in order: particles are written onto names.
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let ascii = rest.chars().next()?.is_ascii();
+        let end = rest
+            .find(|c: char| c.is_ascii() != ascii)
+            .unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
 }
 
 /// How much of the smaller text stands in the other too: 0 to 1.
@@ -254,19 +294,31 @@ mod tests {
     fn sentences_keep_paths_versions_and_code_whole() {
         assert_eq!(
             sentences("Use `a. B` in v1.2.3, e.g. here. Then run src/main.rs! 끝났다. 終わり。次"),
-            ["Use `a. B` in v1.2.3, e.g. here.", "Then run src/main.rs!", "끝났다.", "終わり。", "次"]
+            [
+                "Use `a. B` in v1.2.3, e.g. here.",
+                "Then run src/main.rs!",
+                "끝났다.",
+                "終わり。",
+                "次"
+            ]
         );
     }
 
     #[test]
     fn sentences_leave_out_code_and_marks() {
-        assert_eq!(sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"), ["Fix", "One done", "Two"]);
+        assert_eq!(
+            sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"),
+            ["Fix", "One done", "Two"]
+        );
     }
 
     #[test]
     fn languages_by_script() {
         assert_eq!(language("fix `runner.ts`"), Language::English);
-        assert_eq!(language("writing-guide.md 문서를 한국어로 변경해줘"), Language::Korean);
+        assert_eq!(
+            language("writing-guide.md 문서를 한국어로 변경해줘"),
+            Language::Korean
+        );
         assert_eq!(language("todo.mdもけして"), Language::Japanese);
         assert_eq!(language("请修复这个错误"), Language::Chinese);
     }

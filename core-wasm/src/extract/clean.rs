@@ -29,12 +29,19 @@ fn window(text: &str) -> Cow<'_, str> {
     if text.len() <= WINDOW {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW / 2), text::tail(text, WINDOW / 2)))
+    Cow::Owned(format!(
+        "{}\n…\n{}",
+        text::head(text, WINDOW / 2),
+        text::tail(text, WINDOW / 2)
+    ))
 }
 
 /// Without ANSI escape sequences and other control characters; carriage returns end lines.
 fn printable(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t') {
+    if !text
+        .bytes()
+        .any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t')
+    {
         return Cow::Borrowed(text);
     }
     let mut plain = String::with_capacity(text.len());
@@ -68,7 +75,10 @@ pub fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
     let root = root.trim_end_matches('/');
-    let relative = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
+    let relative = path
+        .strip_prefix(root)
+        .filter(|_| !root.is_empty())
+        .and_then(|rest| rest.strip_prefix('/'));
     line(relative.unwrap_or(&path), 300)
 }
 

@@ -24,16 +24,19 @@ pub enum Class {
 }
 
 /// Programs that run the program after them.
-const WRAPPERS: &[&str] =
-    &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
+const WRAPPERS: &[&str] = &[
+    "sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx",
+    "rtk", "nohup", "xvfb-run",
+];
 
 /// Programs that only look or prepare.
 const LOOKS: &[&str] = &[
-    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
-    "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
-    "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
-    "basename", "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for", "while", "if",
-    "do", "done", "then", "fi",
+    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc",
+    "sed", "awk", "sort", "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep",
+    "export", "source", "set", "printf", "jq", "ps", "lsof", "env", "date", "du", "df", "kill",
+    "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink", "basename",
+    "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for",
+    "while", "if", "do", "done", "then", "fi",
 ];
 
 /// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
@@ -105,11 +108,18 @@ fn words(segment: &str) -> Vec<&str> {
             }
         }
         // git's and make's folder, cargo's package: what follows names the place, not the purpose.
-        if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
+        if matches!(
+            word,
+            "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F"
+        ) {
             skip = true;
             continue;
         }
-        if word.starts_with('-') || word.contains('>') || word.starts_with('<') || word.starts_with('&') {
+        if word.starts_with('-')
+            || word.contains('>')
+            || word.starts_with('<')
+            || word.starts_with('&')
+        {
             continue;
         }
         words.push(word);
@@ -122,7 +132,11 @@ pub fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
         .rev()
-        .find(|segment| words(segment).first().is_some_and(|program| !LOOKS.contains(program)))
+        .find(|segment| {
+            words(segment)
+                .first()
+                .is_some_and(|program| !LOOKS.contains(program))
+        })
         .or(all.last())
         .copied()
         .unwrap_or(command)
@@ -132,29 +146,70 @@ pub fn main_segment(command: &str) -> &str {
 pub fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
-    let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
+    let Some(program) = words
+        .first()
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+    else {
         return Class::Look;
     };
     if LOOKS.contains(&program) {
         return Class::Look;
     }
-    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
+    let has = |any: &[&str]| {
+        words
+            .iter()
+            .any(|word| any.contains(&word.split(':').next().unwrap_or(word)))
+    };
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
-        "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
+        "git"
+            if has(&[
+                "status",
+                "diff",
+                "log",
+                "show",
+                "branch",
+                "ls-files",
+                "blame",
+                "check-ignore",
+                "rev-parse",
+            ]) =>
+        {
             Class::Look
         }
         "gh" if has(&["create", "merge"]) => Class::Publish,
         "gh" => Class::Look,
-        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
-        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
-        | "rustfmt" => Class::Check,
+        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest"
+        | "ctest" => Class::Test,
+        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint"
+        | "clippy" | "oxlint" | "rustfmt" => Class::Check,
         "tsc" => Class::Check,
-        _ if has(&["test", "tests", "nextest", "pytest", "vitest", "jest", "e2e"]) => Class::Test,
-        _ if has(&["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify"]) => Class::Check,
+        _ if has(&[
+            "test", "tests", "nextest", "pytest", "vitest", "jest", "e2e",
+        ]) =>
+        {
+            Class::Test
+        }
+        _ if has(&[
+            "lint",
+            "typecheck",
+            "type-check",
+            "format",
+            "fmt",
+            "check",
+            "clippy",
+            "vet",
+            "verify",
+        ]) =>
+        {
+            Class::Check
+        }
         _ if has(&["build", "compile"])
-            || matches!(program, "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite") =>
+            || matches!(
+                program,
+                "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite"
+            ) =>
         {
             Class::Build
         }
@@ -166,8 +221,16 @@ pub fn class(command: &str) -> Class {
 /// What commands of the same purpose share: the program and its subcommands.
 pub fn purpose(command: &str) -> String {
     let words = words(main_segment(command));
-    let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
-    words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
+    let plain = |word: &&&str| {
+        !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word)
+    };
+    words
+        .iter()
+        .take(3)
+        .filter(plain)
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The files and folders that the command line names.
@@ -192,7 +255,10 @@ pub fn same_purpose(failed: &str, later: &str) -> bool {
         return false;
     }
     let (before, after) = (targets(failed), targets(later));
-    before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
+    before.is_empty()
+        || after.is_empty()
+        || before.iter().any(|target| after.contains(target))
+        || after.len() < before.len()
 }
 
 /// Whether a later command line is the failed one in other words.
@@ -307,8 +373,15 @@ const FRAMES: &[&str] = &[
 
 /// The line of an output that says why a command failed.
 pub fn error_line(output: &str) -> Option<String> {
-    let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
-    let telling = lines().find(|line| is_strong(line)).or_else(|| lines().find(|line| is_telling(line)));
+    let lines = || {
+        output
+            .lines()
+            .map(str::trim)
+            .filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic))
+    };
+    let telling = lines()
+        .find(|line| is_strong(line))
+        .or_else(|| lines().find(|line| is_telling(line)));
     let line = telling.or_else(|| lines().next_back())?;
     Some(text::clip(line, 200).into_owned())
 }
@@ -316,7 +389,11 @@ pub fn error_line(output: &str) -> Option<String> {
 /// The lines of an output that say what went wrong, at most `max`.
 pub fn error_lines(output: &str, max: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for line in output.lines().map(str::trim).filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line))) {
+    for line in output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line)))
+    {
         let line = text::clip(line, 200).into_owned();
         if !all.contains(&line) {
             all.push(line);
@@ -325,7 +402,11 @@ pub fn error_lines(output: &str, max: usize) -> Vec<String> {
             return all;
         }
     }
-    if all.is_empty() { error_line(output).into_iter().collect() } else { all }
+    if all.is_empty() {
+        error_line(output).into_iter().collect()
+    } else {
+        all
+    }
 }
 
 /// Whether a command may be what made another pass: it changes something.
@@ -334,20 +415,43 @@ pub fn may_cure(command: &str) -> bool {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
     let program = words(main_segment(command)).first().copied().unwrap_or("");
-    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
+    matches!(
+        program,
+        "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed"
+    )
 }
 
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAMES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
+        || is_passing(line)
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
 }
 
+/// Lines about what passed may hold any word of failure.
+fn is_passing(line: &str) -> bool {
+    ["(pass)", "✓", "✔", "PASS ", "[PASS]", "√"]
+        .iter()
+        .any(|sign| line.contains(sign))
+        || line.starts_with("ok ")
+        || line.ends_with("... ok")
+}
+
 fn is_strong(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
+    let starts = [
+        "error",
+        "fatal",
+        "panic",
+        "typeerror",
+        "failed:",
+        "e   ",
+        "✗",
+        "✘",
+        "× ",
+    ];
     starts.iter().any(|start| lower.starts_with(start))
         || lower.contains("error:")
         || lower.contains("error ts")
@@ -387,7 +491,9 @@ pub fn output_says_failed(class: Class, output: &str) -> bool {
         }
         Class::Test => tests(output).is_some_and(|counts| counts.failed > 0),
         Class::Publish => {
-            output.contains("! [rejected]") || output.contains("error: failed to push") || output.contains("fatal:")
+            output.contains("! [rejected]")
+                || output.contains("error: failed to push")
+                || output.contains("fatal:")
         }
         _ => false,
     }
@@ -404,6 +510,23 @@ const COMMIT_FAILED: &[&str] = &[
     "script failed",
     "husky - ",
 ];
+
+/// Whether the command passed for certain: what it is piped into hides its exit code.
+pub fn passed(command: &str, output: &str) -> bool {
+    let class = class(command);
+    let main = main_segment(command);
+    let after = command
+        .find(main)
+        .map_or("", |at| &command[at + main.len()..]);
+    let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
+    if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
+        return true;
+    }
+    match class {
+        Class::Test => tests(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_strong(line.trim())),
+    }
+}
 
 /// What a test run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -430,13 +553,19 @@ pub fn tests(output: &str) -> Option<Tests> {
         let Some(counts) = counts_of(line) else {
             continue;
         };
-        if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
+        if line.starts_with("Test Suites")
+            || line.starts_with("Test Files")
+            || line.starts_with("Suites")
+        {
             continue;
         }
         // Runners such as bun say passed and failed on lines of their own.
         match &mut found {
             Some(Tests { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
-                found = Some(Tests { passed: *passed, failed: counts.failed })
+                found = Some(Tests {
+                    passed: *passed,
+                    failed: counts.failed,
+                })
             }
             _ => found = Some(counts),
         }
@@ -446,12 +575,22 @@ pub fn tests(output: &str) -> Option<Tests> {
 
 /// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<Tests> {
-    if line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
+    let first = line
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .find(|word| !word.is_empty())?;
+    let opens = first.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(
+            first,
+            "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results"
+        );
+    if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }
     let mut counts = None::<Tests>;
     let mut number = None;
-    for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
+    for word in line
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':'))
+    {
         if word.is_empty() {
             continue;
         }
@@ -462,7 +601,9 @@ fn counts_of(line: &str) -> Option<Tests> {
         let word = word.to_ascii_lowercase();
         match (number.take(), word.as_str()) {
             (Some(n), "pass" | "passed" | "passing") => counts.get_or_insert_default().passed = n,
-            (Some(n), "fail" | "failed" | "failing" | "failures") => counts.get_or_insert_default().failed = n,
+            (Some(n), "fail" | "failed" | "failing" | "failures") => {
+                counts.get_or_insert_default().failed = n
+            }
             (n, "tests" | "test") => number = n,
             _ => {}
         }
@@ -481,7 +622,10 @@ mod tests_ {
             segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
             ["cd a", "FOO=1 bun test 2>&1", "echo 'a && b'"]
         );
-        assert_eq!(segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(), 1);
+        assert_eq!(
+            segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(),
+            1
+        );
     }
 
     #[test]
@@ -490,9 +634,18 @@ mod tests_ {
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
         assert_eq!(class("git status"), Class::Look);
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
-        assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
-        assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
-        assert!(!same_purpose("bun test src/a.test.ts", "bun test src/b.test.ts"));
+        assert!(same_purpose(
+            "npm run build",
+            "cd web && npm run build 2>&1 | tail"
+        ));
+        assert!(same_purpose(
+            "git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"",
+            "git commit -m 'a'"
+        ));
+        assert!(!same_purpose(
+            "bun test src/a.test.ts",
+            "bun test src/b.test.ts"
+        ));
         assert!(!same_purpose("npm run lint", "npm run typecheck"));
         assert!(alike("rtk bun run test 2>&1", "bun run test 2>&1"));
     }
@@ -504,10 +657,7 @@ mod tests_ {
             "error: unrecognized subcommand 'bun'"
         );
         assert_eq!(
-            error_line(
-                "Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit"
-            )
-            .unwrap(),
+            error_line("Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit").unwrap(),
             "(eval):1: can't create temp file for here document: operation not permitted"
         );
         assert_eq!(error_line("Exit code 1"), None);
@@ -516,14 +666,28 @@ mod tests_ {
     #[test]
     fn counts_of_common_runners() {
         let counts = |output| tests(output).map(|t| (t.passed, t.failed));
-        assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
-        assert_eq!(counts("Tests:       1 failed, 20 passed, 21 total"), Some((20, 1)));
-        assert_eq!(counts("===== 3 failed, 20 passed in 1.2s ====="), Some((20, 3)));
         assert_eq!(
-            counts("test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"),
+            counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"),
+            Some((1346, 114))
+        );
+        assert_eq!(
+            counts("Tests:       1 failed, 20 passed, 21 total"),
+            Some((20, 1))
+        );
+        assert_eq!(
+            counts("===== 3 failed, 20 passed in 1.2s ====="),
+            Some((20, 3))
+        );
+        assert_eq!(
+            counts(
+                "test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"
+            ),
             Some((10, 0))
         );
-        assert_eq!(counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"), Some((20, 0)));
+        assert_eq!(
+            counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"),
+            Some((20, 0))
+        );
         assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
         assert_eq!(counts("all good"), None);
     }

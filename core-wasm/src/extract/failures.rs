@@ -12,6 +12,9 @@ use crate::text;
 const OPEN: usize = 16;
 /// What was done between failure and success.
 const STEPS: usize = 8;
+/// How many texts after a failure may name its cause, and after how many it is given up.
+const NEAR: u32 = 8;
+const GIVEN_UP: u32 = 30;
 /// Sentences of the agent between failure and success.
 const SENTENCES: usize = 12;
 
@@ -42,6 +45,9 @@ pub struct Failure {
     steps: Vec<String>,
     /// The number of the turn.
     turn: u32,
+    /// How many texts the agent said since.
+    #[serde(default)]
+    age: u32,
 }
 
 /// All open failures.
@@ -53,19 +59,26 @@ pub struct Failures {
 impl Failures {
     /// A command failed.
     pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
-        if commands::class(command) == Class::Look && !commands::is_environment(error) {
+        if is_throwaway(command) && !commands::is_invocation(error) {
             return;
         }
-        let same =
-            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
+        let same = |failure: &&mut Failure| {
+            failure.subject == Subject::Command && commands::same_purpose(&failure.what, command)
+        };
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
             // The first failure is the riddle; a different error of the code under work is the newer state of it.
-            if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+            if known.error.is_empty()
+                || (!commands::is_environment(&known.error) && !error.is_empty())
+            {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), STEPS);
+            push_bounded(
+                &mut known.steps,
+                text::clip(&text::one_line(command), 200).into_owned(),
+                STEPS,
+            );
             return;
         }
         self.push(Failure {
@@ -81,7 +94,11 @@ impl Failures {
 
     /// An edit failed.
     pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
-        if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
+        if let Some(known) = self
+            .open
+            .iter_mut()
+            .find(|failure| failure.subject == Subject::Edit && failure.what == file)
+        {
             known.times += 1;
             return;
         }
@@ -109,8 +126,12 @@ impl Failures {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
+        self.open
+            .retain(|failure| failure.age < GIVEN_UP || failure.is_check());
         for failure in &mut self.open {
-            for cause in &causes {
+            failure.age += 1;
+            // What is said much later is about something else.
+            for cause in causes.iter().filter(|_| failure.age <= NEAR) {
                 push_bounded(&mut failure.said, cause.clone(), SENTENCES);
             }
         }
@@ -128,7 +149,10 @@ impl Failures {
     /// A command passed: gives the pairs of failure and cure that this ends.
     pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
         self.end(
-            |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
+            |failure| {
+                failure.subject == Subject::Command
+                    && commands::same_purpose(&failure.what, command)
+            },
             Some(command),
             labels,
         )
@@ -152,10 +176,19 @@ impl Failures {
 
     /// An edit passed.
     pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
+        self.end(
+            |failure| failure.subject == Subject::Edit && failure.what == file,
+            None,
+            labels,
+        )
     }
 
-    fn end(&mut self, ended: impl Fn(&Failure) -> bool, command: Option<&str>, labels: &Labels) -> Vec<Kept> {
+    fn end(
+        &mut self,
+        ended: impl Fn(&Failure) -> bool,
+        command: Option<&str>,
+        labels: &Labels,
+    ) -> Vec<Kept> {
         let mut cured = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
@@ -167,11 +200,20 @@ impl Failures {
         cured
     }
 
+    /// What was committed, or reported as passing, has no open checks behind it.
+    pub fn settle_checks(&mut self) {
+        self.open.retain(|failure| !failure.is_check());
+    }
+
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
     pub fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
-            .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
+            .filter(|failure| {
+                failure.subject == Subject::Command
+                    && failure.turn + 1 >= turn
+                    && !failure.error.is_empty()
+            })
             .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
             .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
             .collect()
@@ -189,13 +231,36 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
 }
 
+/// Commands that are made up for one look: their failing teaches nothing but that.
+fn is_throwaway(command: &str) -> bool {
+    let main = commands::main_segment(command);
+    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"]
+        .iter()
+        .any(|flag| main.contains(flag));
+    let loops = ["for ", "while ", "until "]
+        .iter()
+        .any(|word| command.contains(word))
+        && command.contains("done");
+    let class = commands::class(command);
+    class == Class::Look || (class == Class::Other && inline) || loops
+}
+
 impl Failure {
+    fn is_check(&self) -> bool {
+        self.subject == Subject::Command
+            && matches!(
+                commands::class(&self.what),
+                Class::Test | Class::Check | Class::Build | Class::Commit
+            )
+    }
+
     /// The pair as a memory; none where it would only say that work went on.
     fn cured(&self, command: Option<&str>, labels: &Labels) -> Option<Kept> {
         if self.error.is_empty() {
             return None;
         }
-        let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        let environment =
+            commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
         let (what, importance) = match self.subject {
             // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
@@ -212,7 +277,11 @@ impl Failure {
         let mut content = format!("{} {}: {}", what, labels.fails.to_lowercase(), self.error);
         for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
             if !body.is_empty() {
-                content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
+                content.push_str(if content.ends_with(['.', '。', '`']) {
+                    " "
+                } else {
+                    ". "
+                });
                 content.push_str(label);
                 content.push_str(": ");
                 content.push_str(body);
@@ -234,8 +303,12 @@ impl Failure {
 
     /// The telling sentences between failure and success, in order.
     fn cause(&self) -> String {
-        let mut ranked: Vec<(usize, u8)> =
-            self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
+        let mut ranked: Vec<(usize, u8)> = self
+            .said
+            .iter()
+            .enumerate()
+            .map(|(at, said)| (at, prose::cause_weight(said)))
+            .collect();
         ranked.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
         ranked.truncate(2);
         ranked.sort_unstable();
@@ -243,7 +316,10 @@ impl Failure {
         let mut chosen: Vec<&str> = Vec::new();
         for (at, _) in ranked {
             let said = self.said[at].as_str();
-            if chosen.iter().all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6) {
+            if chosen
+                .iter()
+                .all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6)
+            {
                 chosen.push(said);
             }
         }
@@ -253,18 +329,45 @@ impl Failure {
     /// What was different when it passed: the command itself, else the last thing done before.
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
-            let differs = commands::main_segment(command) != commands::main_segment(&self.what)
-                && text::one_line(commands::main_segment(command)) != text::one_line(commands::main_segment(&self.what));
-            if differs && commands::class(&self.what) != Class::Test || commands::is_invocation(&self.error) {
+            let differs = shown(command) != shown(&self.what);
+            if commands::is_invocation(&self.error)
+                || (differs && commands::class(&self.what) != Class::Test)
+            {
                 return format!("`{}`", shown(command));
             }
         }
-        self.steps.iter().rev().take(2).rev().map(|step| step.as_str()).collect::<Vec<_>>().join(", ")
+        self.steps
+            .iter()
+            .rev()
+            .take(2)
+            .rev()
+            .map(|step| step.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
-/// A command as a reader wants it: its main part on one line, without a long message.
+/// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
 pub fn shown(command: &str) -> String {
     let main = commands::main_segment(command);
-    text::clip(&text::one_line(main), 140).into_owned()
+    let main = match (main.find("<<"), main.find(" -m ")) {
+        (Some(at), _) => {
+            let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
+            let closing = if main[..at].contains("\"$(") {
+                ")\""
+            } else {
+                ""
+            };
+            format!("{} …{closing}", &main[..end])
+        }
+        (None, Some(at)) if commands::class(command) == Class::Commit => {
+            format!("{} -m \"…\"", &main[..at])
+        }
+        _ => main.to_owned(),
+    };
+    let line = text::one_line(&main);
+    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"]
+        .iter()
+        .fold(line, |line, end| line.replace(end, ""));
+    text::clip(&text::one_line(&line), 140).into_owned()
 }

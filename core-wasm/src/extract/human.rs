@@ -14,14 +14,21 @@ const PLAN_OPENINGS: &[&str] = &[
 
 /// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
 pub fn plan(prompt: &str) -> Option<&str> {
-    let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
-    let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
+    let rest = PLAN_OPENINGS
+        .iter()
+        .find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
+    let end = rest
+        .find("If you need specific details from before exiting plan mode")
+        .unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
 /// The title of a plan or another document.
 pub fn title(document: &str) -> Option<String> {
-    let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
+    let heading = document
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
@@ -29,9 +36,13 @@ pub fn title(document: &str) -> Option<String> {
 /// The request in substance: at most `max` characters on one line.
 pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
-        let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
+        let name = title(plan)
+            .or_else(|| text::first_sentence(plan))
+            .unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
-        return labels.plan.replace("{}", &text::clip(name, max.saturating_sub(24)));
+        return labels
+            .plan
+            .replace("{}", &text::clip(name, max.saturating_sub(24)));
     }
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
@@ -88,7 +99,10 @@ fn is_greeting(sentence: &str) -> bool {
 
 /// Letters, digits and single spaces, in lower case.
 fn bare(text: &str) -> String {
-    let kept: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let kept: String = text
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .collect();
     text::one_line(&kept).to_lowercase()
 }
 
@@ -165,11 +179,16 @@ const CONSENTS: &[&str] = &[
 pub fn is_consent(prompt: &str) -> bool {
     let bare = bare(prompt);
     let length = bare.chars().count();
-    let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
+    let short = if bare.is_ascii() {
+        length <= 60
+    } else {
+        length <= 30
+    };
     short
         && !prompt.contains(['?', '？'])
         && CONSENTS.iter().any(|word| {
-            bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
+            bare.strip_prefix(word)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
         })
 }
 
@@ -207,11 +226,16 @@ const CHORES: &[&str] = &[
 pub fn is_chore(prompt: &str) -> bool {
     let bare = bare(prompt);
     let count = bare.split(' ').count();
-    let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 20 };
+    let short = if bare.is_ascii() {
+        count <= 8
+    } else {
+        bare.chars().count() <= 20
+    };
     short
         && (CHORES.iter().any(|word| {
-            bare.match_indices(word)
-                .any(|(at, _)| !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' '))
+            bare.match_indices(word).any(|(at, _)| {
+                !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' ')
+            })
         }) || is_consent(prompt))
 }
 
@@ -245,6 +269,11 @@ const RULES: &[&str] = &[
     "stop using",
     "keep in mind",
     "my preference",
+    "better not",
+    "i'd rather",
+    "i would rather",
+    "let's not",
+    "please avoid",
     "only ever",
     "항상",
     "절대",
@@ -281,17 +310,17 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "nope",
     "nah",
     "wrong",
-    "that's wrong",
+    "thats wrong",
     "that is wrong",
-    "that's not",
+    "thats not",
     "that is not",
     "not what i",
     "this is wrong",
     "this is not",
-    "it's not",
+    "its not",
     "it is not",
     "incorrect",
-    "don't",
+    "dont",
     "do not",
     "dont",
     "stop",
@@ -302,11 +331,11 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "you forgot",
     "you missed",
     "you should have",
-    "you shouldn't",
+    "you shouldnt",
     "why did you",
     "why are you",
     "why do you",
-    "why didn't you",
+    "why didnt you",
     "did we not",
     "did you not",
     "actually",
@@ -319,15 +348,15 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "still not",
     "it still",
     "still fails",
-    "doesn't work",
-    "it doesn't work",
+    "doesnt work",
+    "it doesnt work",
     "does not work",
     "hold on",
     "wait",
-    "please don't",
+    "please dont",
     "remove that",
     "you are not",
-    "you're not",
+    "youre not",
     "아니",
     "그게 아니",
     "틀렸",
@@ -362,18 +391,18 @@ const CORRECTION_SIGNS: &[&str] = &[
     "you forgot",
     "you missed",
     "should not have",
-    "shouldn't have",
-    "that's wrong",
-    "that's not right",
+    "shouldnt have",
+    "thats wrong",
+    "thats not right",
     "is incorrect",
     "is wrong",
     "dont have access",
-    "you don't need",
-    "don't need to",
+    "you dont need",
+    "dont need to",
     "no need to",
     "must not",
     "should not",
-    "shouldn't",
+    "shouldnt",
     "말고",
     "아니라",
     "하지마",
@@ -403,7 +432,10 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Word::default();
     }
-    let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
+    let sentences: Vec<String> = text::sentences(prompt)
+        .into_iter()
+        .filter(|sentence| !looks_pasted(sentence))
+        .collect();
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
@@ -413,14 +445,19 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     let correction = sentences
         .iter()
         .position(|sentence| after_work && is_correction(sentence))
-        .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
+        .map(|at| {
+            text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned()
+        })
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Word { rules, correction }
 }
 
 /// Stack traces, code and logs that stand without a fence.
 fn looks_pasted(sentence: &str) -> bool {
-    let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
+    let odd = sentence
+        .chars()
+        .filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$'))
+        .count();
     odd * 12 > sentence.chars().count()
         || sentence.starts_with("at ")
         || sentence.contains("Error:")
@@ -430,13 +467,21 @@ fn looks_pasted(sentence: &str) -> bool {
 fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
-    if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
+    if length < if sentence.is_ascii() { 16 } else { 7 }
+        || length > 400
+        || sentence.ends_with(['?', '？'])
+    {
         return false;
     }
     // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
     let told = [
         " it never",
         " it always",
+        " will never",
+        " will also never",
+        " would never",
+        " could never",
+        " can never",
         " is never",
         " is always",
         " was never",
@@ -457,18 +502,30 @@ fn is_rule(sentence: &str) -> bool {
     if told.iter().any(|words| lower.contains(words)) {
         return false;
     }
-    RULES.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
+    RULES.iter().any(|rule| {
+        if rule.is_ascii() {
+            contains_words(&lower, rule)
+        } else {
+            lower.contains(rule)
+        }
+    })
+}
+
+/// In lower case; people leave the apostrophes out as often as not.
+fn without_apostrophes(text: &str) -> String {
+    text.to_lowercase().replace(['’', '\''], "")
 }
 
 fn is_correction(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase().replace('’', "'");
+    let lower = without_apostrophes(sentence);
+    let asks = sentence.ends_with(['?', '？']);
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
         return false;
     }
     let opening = |word: &&str| {
-        lower
-            .strip_prefix(*word)
-            .is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
+        lower.strip_prefix(*word).is_some_and(|rest| {
+            !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!'])
+        })
     };
     let harmless = [
         "no problem",
@@ -485,7 +542,33 @@ fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(|word| opening(&word)) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
+    CORRECTION_OPENINGS.iter().any(|word| opening(&word))
+        || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
+}
+
+/// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
+pub fn is_remark(prompt: &str) -> bool {
+    let length = prompt.chars().count();
+    let least = if prompt.is_ascii() { 16 } else { 8 };
+    (least..=300).contains(&length)
+        && !prompt.trim_end().ends_with(['?', '？'])
+        && !prompt.starts_with('/')
+        && !is_chore(prompt)
+}
+
+/// Whether a remark points to what was said before it.
+pub fn needs_context(said: &str) -> bool {
+    let bare = bare(said);
+    let pointers = [
+        "it", "this", "that", "these", "those", "them", "there", "its", "thats",
+    ];
+    bare.split(' ').any(|word| pointers.contains(&word))
+        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
+        || [
+            "그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个",
+        ]
+        .iter()
+        .any(|word| said.contains(word))
 }
 
 fn contains_words(text: &str, words: &str) -> bool {
@@ -515,14 +598,22 @@ mod tests {
     #[test]
     fn a_plan_is_named_by_its_heading() {
         let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
-        assert_eq!(substance_of(prompt), "Implement the plan \"Fix the Parser Crash\"");
-        assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
+        assert_eq!(
+            substance_of(prompt),
+            "Implement the plan \"Fix the Parser Crash\""
+        );
+        assert_eq!(
+            plan(prompt).unwrap(),
+            "# Fix the Parser Crash\n\n## Context\n\nIt crashes."
+        );
     }
 
     #[test]
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
-            substance_of("Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."),
+            substance_of(
+                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
+            ),
             "Fix it. The parser crashes on empty lines when the file is new."
         );
         assert_eq!(
@@ -535,14 +626,27 @@ mod tests {
 
     #[test]
     fn consents_and_chores_in_four_languages() {
-        for prompt in ["yes", "ok go ahead", "응", "어 그렇게 해줘.", "はい、お願いします", "好的", "방법 1로 진행하자."]
-            .iter()
-            .take(6)
+        for prompt in [
+            "yes",
+            "ok go ahead",
+            "응",
+            "어 그렇게 해줘.",
+            "はい、お願いします",
+            "好的",
+            "방법 1로 진행하자.",
+        ]
+        .iter()
+        .take(6)
         {
             assert!(is_consent(prompt), "{prompt}");
         }
-        for prompt in ["commit", "커밋해줘.", "수정된것들을 전부 커밋해줘.", "ok lets get a pr up for this", "commit then"]
-        {
+        for prompt in [
+            "commit",
+            "커밋해줘.",
+            "수정된것들을 전부 커밋해줘.",
+            "ok lets get a pr up for this",
+            "commit then",
+        ] {
             assert!(is_chore(prompt), "{prompt}");
         }
         for prompt in [
@@ -565,7 +669,11 @@ mod tests {
         ] {
             assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
         }
-        for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
+        for prompt in [
+            "it never finishes when I run it",
+            "is it always like that?",
+            "add a button to the page",
+        ] {
             assert!(word(prompt, false).rules.is_empty(), "{prompt}");
         }
     }
@@ -581,7 +689,10 @@ mod tests {
         ] {
             assert!(word(prompt, true).correction.is_some(), "{prompt}");
         }
-        assert_eq!(word("no, the branch is called feat/x", false).correction, None);
+        assert_eq!(
+            word("no, the branch is called feat/x", false).correction,
+            None
+        );
         assert_eq!(word("add a button to the page", true).correction, None);
     }
 

@@ -14,7 +14,9 @@ const PROSE_SHOWN: usize = 8;
 /// How many such candidates are held.
 const PROSE_HELD: usize = 32;
 /// From which likeness on two memories say the same.
-const SAME: f32 = 0.7;
+const SAME: f32 = 0.75;
+/// The same where only prose speaks for one of them.
+const SAME_PROSE: f32 = 0.6;
 
 /// Where something was learned, as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +30,10 @@ pub struct Place {
 impl Place {
     /// As the contract has it.
     pub fn origin(&self) -> Origin {
-        Origin { line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()), at: self.at }
+        Origin {
+            line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()),
+            at: self.at,
+        }
     }
 }
 
@@ -75,13 +80,28 @@ impl Kept {
             key: Some(self.key.clone()),
             kind: self.kind.clone(),
             title: text::clip(&self.title, 200).into_owned(),
-            content: if self.content.is_empty() { self.title.clone() } else { self.content.clone() },
+            content: if self.content.is_empty() {
+                self.title.clone()
+            } else {
+                self.content.clone()
+            },
             keywords: Vec::new(),
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
             origin: self.place.origin(),
             attributes: Vec::new(),
         }
+    }
+
+    fn says_the_same(&self, other: &Kept) -> bool {
+        // Commits and plans are facts of their own, however much else they say.
+        let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
+        let least = if self.prose || other.prose {
+            SAME_PROSE
+        } else {
+            SAME
+        };
+        !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
     }
 
     fn features(&self) -> std::collections::HashSet<u32> {
@@ -106,17 +126,14 @@ impl Memories {
             *same = memory;
             return;
         }
-        let features = memory.features();
-        // A commit is a fact of its own, however like the last one it reads.
-        if memory.kind != "commit"
-            && let Some(at) =
-                self.all.iter().position(|kept| kept.kind != "commit" && text::likeness(&features, &kept.features()) >= SAME)
+        if self
+            .all
+            .iter()
+            .any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory))
         {
-            if self.all[at].importance >= memory.importance {
-                return;
-            }
-            self.all.remove(at);
+            return;
         }
+        self.all.retain(|kept| !kept.says_the_same(&memory));
         self.all.push(memory);
         self.bound(settled);
     }
@@ -147,7 +164,9 @@ impl Memories {
 
     /// Indexes of memories that only prose speaks for, best first; the older of two equals is the better.
     fn ranked_prose(&self) -> Vec<usize> {
-        let mut ranked: Vec<usize> = (0..self.all.len()).filter(|&at| self.all[at].prose).collect();
+        let mut ranked: Vec<usize> = (0..self.all.len())
+            .filter(|&at| self.all[at].prose)
+            .collect();
         ranked.sort_by_key(|&at| std::cmp::Reverse(self.all[at].importance));
         ranked
     }
@@ -162,7 +181,10 @@ impl Memories {
 
     /// The memories that hold now, oldest first.
     pub fn live(&self) -> impl Iterator<Item = &Kept> {
-        self.all.iter().zip(self.shown()).filter_map(|(kept, shown)| shown.then_some(kept))
+        self.all
+            .iter()
+            .zip(self.shown())
+            .filter_map(|(kept, shown)| shown.then_some(kept))
     }
 }
 
@@ -184,9 +206,18 @@ mod tests {
     #[test]
     fn the_same_is_said_once_by_the_weightier() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        memories.add(kept("a", "the parser rejects empty input lines", 40, true), &mut settled);
-        memories.add(kept("b", "the parser rejects empty input lines today", 60, false), &mut settled);
-        memories.add(kept("c", "parser rejects empty input", 50, true), &mut settled);
+        memories.add(
+            kept("a", "the parser rejects empty input lines", 40, true),
+            &mut settled,
+        );
+        memories.add(
+            kept("b", "the parser rejects empty input lines today", 60, false),
+            &mut settled,
+        );
+        memories.add(
+            kept("c", "parser rejects empty input", 50, true),
+            &mut settled,
+        );
         let keys: Vec<&str> = memories.live().map(|kept| kept.key.as_str()).collect();
         assert_eq!(keys, ["b"]);
     }
@@ -194,8 +225,13 @@ mod tests {
     #[test]
     fn only_the_best_of_what_prose_says_is_shown() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        for word in ["alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india"] {
-            memories.add(kept(word, word, if word == "alpha" { 10 } else { 50 }, true), &mut settled);
+        for word in [
+            "alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india",
+        ] {
+            memories.add(
+                kept(word, word, if word == "alpha" { 10 } else { 50 }, true),
+                &mut settled,
+            );
         }
         assert_eq!(memories.live().count(), PROSE_SHOWN);
         assert!(memories.live().all(|kept| kept.key != "alpha"));
@@ -205,7 +241,10 @@ mod tests {
     fn what_leaves_for_want_of_room_is_settled() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
         for number in 0..=COUNT {
-            memories.add(kept(&number.to_string(), &format!("word{number}"), 50, false), &mut settled);
+            memories.add(
+                kept(&number.to_string(), &format!("word{number}"), 50, false),
+                &mut settled,
+            );
         }
         assert_eq!(settled.len(), 1);
         assert_eq!(settled[0].key.as_deref(), Some("0"));

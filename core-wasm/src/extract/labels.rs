@@ -121,6 +121,16 @@ const CHINESE: Labels = Labels {
     tests: "测试",
 };
 
+/// The words of the language with that code.
+pub fn of(code: &str) -> &'static Labels {
+    labels(match code {
+        "ko" => Language::Korean,
+        "ja" => Language::Japanese,
+        "zh" => Language::Chinese,
+        _ => Language::English,
+    })
+}
+
 /// The words of that language.
 pub fn labels(language: Language) -> &'static Labels {
     match language {

@@ -6,6 +6,7 @@
 pub mod clean;
 pub mod commands;
 pub mod commits;
+pub mod compact;
 pub mod failures;
 pub mod files;
 pub mod human;
@@ -47,25 +48,61 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
         malformed = malformed.saturating_add(state.fold(line, &mut settled));
         consumed = end;
     }) {}
-    for supplement in request.supplements.iter().filter(|supplement| supplement.kind == "compact-summary") {
-        settled.extend(state::compact_summary(&supplement.text, Place::default()));
+    for supplement in request
+        .supplements
+        .iter()
+        .filter(|supplement| supplement.kind == "compact-summary")
+    {
+        settled.extend(compact::summary(&supplement.text, &Place::default()));
     }
-    let last_message = request.supplements.iter().rfind(|supplement| supplement.kind == "last-assistant-message");
+    let last_message = request
+        .supplements
+        .iter()
+        .rfind(|supplement| supplement.kind == "last-assistant-message");
     let (drafts, retracted) = give_out(&mut state, settled);
-    let notes = notes_with(&state, last_message.map(|supplement| supplement.text.as_str()));
-    Extraction { drafts, retracted, notes, state: state.save(STATE), consumed, malformed }
+    let notes = notes_with(
+        &state,
+        last_message.map(|supplement| supplement.text.as_str()),
+    );
+    Extraction {
+        drafts,
+        retracted,
+        notes,
+        state: state.save(STATE),
+        consumed,
+        malformed,
+    }
 }
 
 /// What is new or changed since the last call, and what no longer holds.
 fn give_out(state: &mut State, settled: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
     let live = live(state);
     let ledger = std::mem::take(&mut state.ledger);
-    let known =
-        |draft: &Draft| ledger.iter().any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft));
-    let gone = |key: &String| !live.iter().chain(&settled).any(|draft| draft.key.as_ref() == Some(key));
-    let retracted = ledger.iter().map(|(key, _)| key.clone()).filter(gone).collect();
-    state.ledger = live.iter().filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft)))).collect();
-    let drafts = settled.into_iter().chain(live).filter(|draft| !known(draft)).collect();
+    let known = |draft: &Draft| {
+        ledger
+            .iter()
+            .any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft))
+    };
+    let gone = |key: &String| {
+        !live
+            .iter()
+            .chain(&settled)
+            .any(|draft| draft.key.as_ref() == Some(key))
+    };
+    let retracted = ledger
+        .iter()
+        .map(|(key, _)| key.clone())
+        .filter(gone)
+        .collect();
+    state.ledger = live
+        .iter()
+        .filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft))))
+        .collect();
+    let drafts = settled
+        .into_iter()
+        .chain(live)
+        .filter(|draft| !known(draft))
+        .collect();
     (drafts, retracted)
 }
 
@@ -90,5 +127,8 @@ fn notes_with(state: &State, last_message: Option<&str>) -> SessionNotes {
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    text::hash(&format!("{}\n{}\n{}\n{:?}\n{}", draft.kind, draft.title, draft.content, draft.files, draft.importance))
+    text::hash(&format!(
+        "{}\n{}\n{}\n{:?}\n{}",
+        draft.kind, draft.title, draft.content, draft.files, draft.importance
+    ))
 }

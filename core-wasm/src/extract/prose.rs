@@ -151,6 +151,9 @@ const NARRATION: &[&str] = &[
     "i understand",
     "i'd be happy",
     "hope",
+    "ready",
+    "nothing",
+    "say the word",
     "good question",
     "great question",
     "the plan is ready",
@@ -216,13 +219,16 @@ pub fn is_narration(sentence: &str) -> bool {
     let sentence = without_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
-    NARRATION.iter().any(|opening| starts_with_words(&lower, opening))
+    NARRATION
+        .iter()
+        .any(|opening| starts_with_words(&lower, opening))
         || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
 }
 
 fn starts_with_words(text: &str, opening: &str) -> bool {
     text.strip_prefix(opening).is_some_and(|rest| {
-        !opening.ends_with(|c: char| c.is_ascii_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric())
+        !opening.ends_with(|c: char| c.is_ascii_alphanumeric())
+            || !rest.starts_with(|c: char| c.is_alphanumeric())
     })
 }
 
@@ -233,9 +239,15 @@ pub fn without_interjection(sentence: &str) -> &str {
         let lower = rest.to_lowercase();
         let shorter = INTERJECTIONS.iter().find_map(|word| {
             // Only where lower-casing kept the bytes in place can the cut be carried over.
-            let after = lower.strip_prefix(word).filter(|_| lower.len() == rest.len())?;
-            let cut = after.trim_start_matches([',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
-            let marked = after.trim_start().starts_with([',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
+            let after = lower
+                .strip_prefix(word)
+                .filter(|_| lower.len() == rest.len())?;
+            let cut = after.trim_start_matches([
+                ',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
+            ]);
+            let marked = after.trim_start().starts_with([
+                ',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
+            ]);
             marked.then(|| &rest[rest.len() - cut.len()..])
         });
         match shorter {
@@ -284,7 +296,7 @@ const CAUSES: &[(&str, u8)] = &[
     ("even though", 2),
     ("gotcha", 4),
     ("caveat", 3),
-    ("pre-existing", 2),
+    ("pre-existing", 1),
     ("unrelated", 1),
     ("by default", 2),
     ("hardcoded", 2),
@@ -368,7 +380,11 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| lower.contains(sign)).map(|(_, weight)| *weight).collect();
+    let mut found: Vec<u8> = signs
+        .iter()
+        .filter(|(sign, _)| lower.contains(sign))
+        .map(|(_, weight)| *weight)
+        .collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
@@ -388,6 +404,10 @@ pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
             before.clear();
             continue;
         }
+        // A point of a list stands on its own.
+        if line.starts_with(['-', '*', '•']) {
+            before.clear();
+        }
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence).to_owned();
             if let Some(insight) = insight(&sentence, &heading, &before, is_answer) {
@@ -400,7 +420,10 @@ pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
 }
 
 fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Option<Insight> {
-    if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
+    if is_narration(sentence)
+        || sentence.ends_with(['?', '？', ':', '：'])
+        || sentence.contains("```")
+    {
         return None;
     }
     let lower = sentence.to_lowercase();
@@ -417,8 +440,17 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     }
     let file = file_in(&whole);
     let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
-    let score = cause + reason + 2 * u8::from(concrete) + u8::from(is_answer) + u8::from(!heading.is_empty() && is_answer);
-    Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
+    let score = cause
+        + reason
+        + 2 * u8::from(concrete)
+        + u8::from(is_answer)
+        + u8::from(!heading.is_empty() && is_answer);
+    Some(Insight {
+        text: whole,
+        score,
+        is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause),
+        file,
+    })
 }
 
 /// Sentences that may name the cause of a failure: no narration, no guess, no question.
@@ -448,16 +480,31 @@ pub fn cause_weight(sentence: &str) -> u8 {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
-    let failing =
-        ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
-            .iter()
-            .any(|sign| lower.contains(sign));
+    let failing = [
+        "fail",
+        "error",
+        "not ",
+        "n't",
+        "uses",
+        "expects",
+        "runs",
+        "문제",
+        "않",
+        "없",
+        "ない",
+        "エラー",
+        "不",
+        "错误",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign));
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
-/// Guesses are not knowledge.
+/// Guesses, proposals and forecasts are not knowledge.
 fn is_guess(lower: &str) -> bool {
     [
+        "may need",
         "maybe",
         "perhaps",
         "might be",
@@ -469,6 +516,27 @@ fn is_guess(lower: &str) -> bool {
         "seems like",
         "likely",
         "wonder",
+        "could",
+        "would",
+        "should resolve",
+        "should fix",
+        "should work",
+        "should now",
+        "should be able",
+        "whenever you",
+        "uncommitted",
+        "can also",
+        "recommend",
+        "suggest",
+        "consider",
+        "alternatively",
+        "수 있습니다",
+        "수도 있",
+        "가능합니다",
+        "추천",
+        "できます",
+        "可以",
+        "建议",
         "아마",
         "かもしれ",
         "可能是",
@@ -519,23 +587,39 @@ const POINTERS: &[&str] = &[
 fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
+        // Korean and Japanese leave out the subject where the sentence before names it.
+        let drops = matches!(
+            text::language(sentence),
+            text::Language::Korean | text::Language::Japanese
+        );
+        if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
+            return Some(format!("{before} {sentence}"));
+        }
         return Some(sentence.to_owned());
     }
     if !heading.is_empty() {
         return Some(format!("{heading}: {sentence}"));
     }
     let lower = before.to_lowercase();
-    let usable = !before.is_empty() && !is_narration(before) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    let usable = !before.is_empty()
+        && !is_narration(before)
+        && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
     usable.then(|| format!("{} {sentence}", before.trim_end_matches(':')))
 }
 
 /// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
 fn heading_of(line: &str) -> Option<String> {
     let is_marked = line.starts_with('#');
-    let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
+    let unnumbered = line.trim_start_matches(|c: char| {
+        c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*')
+    });
     let is_bold = line.contains("**")
-        && line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-')).starts_with("**")
-        && unnumbered.split_once("**").is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
+        && line
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-'))
+            .starts_with("**")
+        && unnumbered
+            .split_once("**")
+            .is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
     if !is_marked && !is_bold {
         return None;
     }
@@ -568,7 +652,11 @@ fn heading_of(line: &str) -> Option<String> {
         "solution",
     ];
     let lower = title.to_lowercase();
-    Some(if generic.contains(&lower.as_str()) { String::new() } else { without_numbering(title) })
+    Some(if generic.contains(&lower.as_str()) {
+        String::new()
+    } else {
+        without_numbering(title)
+    })
 }
 
 /// `Fix 2: Title` → `Title`
@@ -586,7 +674,11 @@ fn without_numbering(title: &str) -> String {
 /// The first thing in the text that looks like a file of a project.
 pub fn file_in(text: &str) -> Option<String> {
     text.split(|c: char| {
-        c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
+        c.is_whitespace()
+            || matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。'
+            )
     })
     .map(|word| word.trim_end_matches('.'))
     .find(|word| is_file(word))
@@ -594,10 +686,11 @@ pub fn file_in(text: &str) -> Option<String> {
 }
 
 const EXTENSIONS: &[&str] = &[
-    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs",
-    "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh", "ps1", "sql", "css", "scss", "html", "vue",
-    "svelte", "lua", "nix", "tf", "proto", "wit", "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs",
-    "erl", "hs", "scala", "dart", "omp",
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h",
+    "cc", "cpp", "hpp", "cs", "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh",
+    "ps1", "sql", "css", "scss", "html", "vue", "svelte", "lua", "nix", "tf", "proto", "wit",
+    "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs", "erl", "hs", "scala",
+    "dart", "omp",
 ];
 
 fn is_file(word: &str) -> bool {
@@ -615,15 +708,27 @@ fn is_file(word: &str) -> bool {
 /// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
 /// opens.
 pub fn result_line(answer: &str, max: usize) -> Option<String> {
-    let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
+    let lines: Vec<&str> = text::prose_lines(answer)
+        .filter(|line| !line.starts_with('|'))
+        .collect();
+    let mut short = None;
     for (at, line) in lines.iter().enumerate() {
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence);
             let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
-            if is_empty_talk(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
+            if is_empty_talk(sentence)
+                || (is_narration(sentence) && !lead)
+                || sentence.ends_with(['?', '？'])
+            {
                 continue;
             }
             if !lead {
+                let sentence = sentence.strip_prefix("and ").unwrap_or(sentence);
+                // "Done with all four." says less than what follows.
+                if sentence.chars().count() < if sentence.is_ascii() { 28 } else { 12 } {
+                    short.get_or_insert_with(|| sentence.to_owned());
+                    continue;
+                }
                 return Some(text::clip(sentence, max).into_owned());
             }
             let points = points(&lines[at + 1..]);
@@ -634,19 +739,22 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
             return Some(text::clip(&format!("{lead}: {}", points.join("; ")), max).into_owned());
         }
     }
-    None
+    short
 }
 
 /// The first points after a line that ends in a colon.
 fn points(lines: &[&str]) -> Vec<String> {
-    let has_headings = lines.iter().any(|line| heading_of(line).is_some_and(|title| !title.is_empty()));
+    let has_headings = lines
+        .iter()
+        .any(|line| heading_of(line).is_some_and(|title| !title.is_empty()));
     lines
         .iter()
         .filter_map(|line| {
             if has_headings {
                 return heading_of(line).filter(|title| !title.is_empty());
             }
-            let is_point = line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
+            let is_point =
+                line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
             is_point.then(|| text::plain(line))
         })
         .take(4)
@@ -684,8 +792,12 @@ pub fn checked(answer: &str) -> Option<String> {
 
 /// Sentences that report nothing.
 fn is_empty_talk(sentence: &str) -> bool {
-    let bare: String =
-        sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
+    let bare: String = sentence
+        .chars()
+        .filter(|c| c.is_alphanumeric() || *c == ' ')
+        .collect::<String>()
+        .trim()
+        .to_lowercase();
     let empty = [
         "done",
         "all done",
@@ -759,6 +871,8 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
             signs.iter().any(|sign| lower.contains(sign))
+                && !lower.starts_with("nothing")
+                && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])
                 && (16..300).contains(&sentence.chars().count())
         })
@@ -768,9 +882,13 @@ pub fn blockers(answer: &str) -> Vec<String> {
 
 /// What the agent proposes or asks at the end of its answer; none where it only reports.
 pub fn closing_question(answer: &str) -> Option<String> {
-    let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
-    let asks =
-        last.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| last.ends_with(end));
+    let last = text::sentences(text::tail(answer, 1200))
+        .into_iter()
+        .next_back()?;
+    let asks = last.ends_with(['?', '？'])
+        || ["까요.", "ますか。", "しょうか。", "吗。"]
+            .iter()
+            .any(|end| last.ends_with(end));
     asks.then_some(last)
 }
 
@@ -797,7 +915,10 @@ mod tests {
         let said = "I see — the hook fails because `bun test` picks up files in `tmp/clones/`. Let me remove them.";
         let found = insights(said, false);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].text, "the hook fails because `bun test` picks up files in `tmp/clones/`.");
+        assert_eq!(
+            found[0].text,
+            "the hook fails because `bun test` picks up files in `tmp/clones/`."
+        );
     }
 
     #[test]
@@ -805,19 +926,20 @@ mod tests {
         let answer = "Done:\n\n**Fix 2: Aggregation guarded against malformed results** (2 places)\n- same guard\n\nThis prevents a `TypeError` when the limiter stores a raw Error.";
         let found = insights(answer, true);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].text.starts_with("Aggregation guarded against malformed results (2 places): This prevents"));
+        assert!(found[0].text.starts_with(
+            "Aggregation guarded against malformed results (2 places): This prevents"
+        ));
         assert!(found[0].is_choice);
-        assert_eq!(insights("This prevents a `TypeError` because of it.", true), []);
+        assert_eq!(
+            insights("This prevents a `TypeError` because of it.", true),
+            []
+        );
     }
 
     #[test]
     fn the_result_of_an_answer() {
         assert_eq!(
-            result_line(
-                "All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b",
-                200
-            )
-            .unwrap(),
+            result_line("All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b", 200).unwrap(),
             "All fixes applied and verified: Writes wrapped (4); Loop guarded"
         );
         assert_eq!(
@@ -829,9 +951,15 @@ mod tests {
 
     #[test]
     fn files_are_told_from_names() {
-        assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
+        assert_eq!(
+            file_in("see `src/a/runner.ts:12` and Node.js").as_deref(),
+            Some("src/a/runner.ts")
+        );
         assert_eq!(file_in("Next.js 14 and e.g. that"), None);
-        assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
+        assert_eq!(
+            file_in("`writing-guide.md`의 내용").as_deref(),
+            Some("writing-guide.md")
+        );
     }
 
     proptest! {

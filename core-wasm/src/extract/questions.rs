@@ -31,29 +31,76 @@ pub struct Question {
 impl Question {
     /// The options that were taken; empty where the human answered otherwise.
     pub fn chosen(&self) -> Vec<&Choice> {
-        let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
+        let exact: Vec<&Choice> = self
+            .options
+            .iter()
+            .filter(|option| option.label == self.answer)
+            .collect();
         if !exact.is_empty() {
             return exact;
         }
         // Several taken at once are joined by commas, and a label may hold one itself.
         self.options
             .iter()
-            .filter(|option| format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label)))
+            .filter(|option| {
+                format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label))
+            })
             .collect()
     }
 
     /// The options that were not taken.
     pub fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
-        self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
+        self.options
+            .iter()
+            .filter(|option| !chosen.contains(option))
+            .map(|option| option.label.clone())
+            .collect()
+    }
+
+    /// Whether the question is about the conversation itself.
+    fn is_of_procedure(&self) -> bool {
+        let question = self.question.to_lowercase();
+        let signs = [
+            "more questions",
+            "next area",
+            "areas do you want to discuss",
+            "anything else",
+            "are we done",
+            "ready to proceed",
+            "ready to continue",
+            "shall we continue",
+            "want to continue",
+            "what would you like to do next",
+            "what's next",
+            "does this look right",
+            "does this look good",
+            "다음 단계로",
+            "次に進",
+        ];
+        signs.iter().any(|sign| question.contains(sign))
     }
 
     /// Whether the answer decides something: not left to the agent, and not a question back.
     pub fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
-        let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
-        !answer.is_empty() && !answer.ends_with(['?', '？']) && !left.iter().any(|word| lower.starts_with(word))
+        let left = [
+            "you decide",
+            "claude's discretion",
+            "let claude decide",
+            "no preference",
+            "skip",
+        ];
+        let hedged = self.chosen().is_empty()
+            && ["hmm", "depend", "not sure", "i don't know", "maybe"]
+                .iter()
+                .any(|word| lower.contains(word));
+        !answer.is_empty()
+            && !hedged
+            && !self.is_of_procedure()
+            && !answer.ends_with(['?', '？'])
+            && !left.iter().any(|word| lower.starts_with(word))
     }
 }
 
@@ -69,7 +116,10 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
                         label: clean::line(&option.get_text("label").unwrap_or_default(), 160),
-                        description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
+                        description: clean::line(
+                            &option.get_text("description").unwrap_or_default(),
+                            300,
+                        ),
                     });
                 }
             }),
@@ -90,7 +140,10 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             Some(text) => clean::line(&text, 400),
             None => join(value),
         };
-        if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
+        if let Some(question) = questions
+            .iter_mut()
+            .find(|question| question.question == asked)
+        {
             question.answer = said;
         }
     });
@@ -129,18 +182,27 @@ mod tests {
     #[test]
     fn chosen_and_rejected() {
         let mut questions = asked();
-        answer(&mut questions, serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap());
+        answer(
+            &mut questions,
+            serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap(),
+        );
         assert_eq!(questions[0].chosen()[0].description, "one file");
         assert_eq!(questions[0].rejected(), ["Postgres, remote"]);
         assert!(questions[0].is_decided());
-        answer(&mut questions, serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
+        answer(
+            &mut questions,
+            serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap(),
+        );
         assert!(questions[0].rejected().is_empty());
     }
 
     #[test]
     fn answers_in_text_and_questions_back() {
         let mut questions = asked();
-        answer_from_text(&mut questions, "User has answered your questions: \"Which store?\"=\"why not both?\". You can");
+        answer_from_text(
+            &mut questions,
+            "User has answered your questions: \"Which store?\"=\"why not both?\". You can",
+        );
         assert_eq!(questions[0].answer, "why not both?");
         assert!(!questions[0].is_decided());
         assert!(questions[0].chosen().is_empty());

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::commits;
+use super::compact;
 use super::failures::Failures;
 use super::files::{self, Files};
 use super::kept::{Kept, Memories, Place};
@@ -40,6 +41,10 @@ pub struct TurnResult {
     pub result: String,
     /// What was checked: one sentence, or empty.
     pub checked: String,
+    /// Whether files were changed for it.
+    pub edited: bool,
+    /// Whether the answer ended in a question.
+    pub open: bool,
 }
 
 /// Everything that is known of a session.
@@ -78,14 +83,21 @@ pub struct State {
     /// What the human refused, until they say why.
     refused: String,
     interrupted: bool,
+    /// The human wants to talk about a question before answering it: that is no refusal.
+    asked_back: bool,
 }
 
 impl State {
     /// A state from what the last call returned; anew where that cannot be read.
     pub fn restore(state: Option<&str>, root: &str) -> Self {
-        let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let mut this: State = state
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default();
         if this.version != VERSION {
-            this = State { version: VERSION, ..State::default() };
+            this = State {
+                version: VERSION,
+                ..State::default()
+            };
         }
         if !root.is_empty() {
             root.clone_into(&mut this.root);
@@ -110,12 +122,20 @@ impl State {
     /// The session's language.
     pub fn language(&self) -> Language {
         let [english, korean, japanese, chinese] = self.spoken;
-        let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
-            .into_iter()
-            .max_by_key(|(count, _)| *count)
-            .unwrap_or_default();
+        let (most, language) = [
+            (korean, Language::Korean),
+            (japanese, Language::Japanese),
+            (chinese, Language::Chinese),
+        ]
+        .into_iter()
+        .max_by_key(|(count, _)| *count)
+        .unwrap_or_default();
         // Plans and code are English in every session: a third of another language decides.
-        if most * 2 > english { language } else { Language::English }
+        if most * 2 > english {
+            language
+        } else {
+            Language::English
+        }
     }
 
     /// The session's words.
@@ -141,7 +161,11 @@ impl State {
                     return;
                 }
                 self.note_time(line);
-                if line.kind == Kind::User { self.user(line, settled) } else { self.assistant(line, settled) }
+                if line.kind == Kind::User {
+                    self.user(line, settled)
+                } else {
+                    self.assistant(line, settled)
+                }
             }
             Kind::Queue => self.queue(line, settled),
             Kind::Attachment => self.attachment(line, settled),
@@ -152,7 +176,11 @@ impl State {
                 }
             }
             Kind::Title => {
-                self.title = line.title.and_then(Raw::text).map(|text| clean::line(&text, 120)).unwrap_or_default()
+                self.title = line
+                    .title
+                    .and_then(Raw::text)
+                    .map(|text| clean::line(&text, 120))
+                    .unwrap_or_default()
             }
             Kind::System | Kind::Other => {}
         }
@@ -181,7 +209,11 @@ impl State {
         if line.is_compact_summary {
             line.blocks(|block| {
                 if let Block::Text(raw) = block {
-                    settled.extend(compact_summary(&raw.text().unwrap_or_default(), place(line)));
+                    let (text, place) = (raw.text().unwrap_or_default(), place(line));
+                    settled.extend(compact::summary(&text, &place));
+                    for fix in compact::fixes(&text, &place) {
+                        self.memories.add(fix, settled);
+                    }
                 }
             });
             return;
@@ -194,10 +226,14 @@ impl State {
             Block::Text(raw) => match said::classify(&raw.text().unwrap_or_default()) {
                 Said::Human(text) => join(&mut prompt, &text),
                 Said::Command(command) => join(&mut prompt, &command),
-                Said::Interrupted => self.interrupted = true,
+                Said::Interrupted => self.interrupted = !self.asked_back,
                 Said::Machine => {}
             },
-            Block::ToolResult { id, content, is_error } => {
+            Block::ToolResult {
+                id,
+                content,
+                is_error,
+            } => {
                 let id = id.text().unwrap_or_default();
                 if let Some(tool_use) = self.uses.take(&id) {
                     self.result(&tool_use, content, is_error, line, settled);
@@ -215,14 +251,15 @@ impl State {
         self.close_turn(settled);
         self.turns += 1;
         self.spoken[text::language(&prompt) as usize] += 2;
-        self.queue.retain(|queued| !prompt.contains(queued.as_str()));
+        self.queue
+            .retain(|queued| !prompt.contains(queued.as_str()));
         let labels = self.labels();
         let title = human::substance(&prompt, 180, labels);
         let substantive = human::is_substantive(&prompt);
         self.decided(&prompt, &place, settled);
         self.laid_down(&prompt, &place, settled);
         if let Some(plan) = human::plan(&prompt) {
-            self.approved(plan, &place, settled);
+            self.approved(plan, 35, &place, settled);
         }
         if substantive {
             if self.request.is_empty() {
@@ -232,7 +269,14 @@ impl State {
             }
         }
         self.open_question.clear();
-        self.turn = Turn::begin(place, title, human::plan(&prompt).unwrap_or(&prompt), substantive, labels, settled);
+        self.turn = Turn::begin(
+            place,
+            title,
+            human::plan(&prompt).unwrap_or(&prompt),
+            substantive,
+            labels,
+            settled,
+        );
     }
 
     /// What the human says while the agent works, or adds to a prompt.
@@ -260,15 +304,24 @@ impl State {
         let operation = line.operation.and_then(Raw::text).unwrap_or_default();
         // These lines have no identifier of their own.
         let content = line.content.and_then(Raw::text).unwrap_or_default();
-        let identity = format!("{operation} {} {}", line.timestamp().unwrap_or_default(), text::hash(&content));
+        let identity = format!(
+            "{operation} {} {}",
+            line.timestamp().unwrap_or_default(),
+            text::hash(&content)
+        );
         if !self.seen.insert(&identity) {
             return;
         }
         match &*operation {
             "enqueue" => {
-                let machine =
-                    content.is_empty() || content.starts_with('{') || !matches!(said::classify(&content), Said::Human(_));
-                self.queue.push(if machine { String::new() } else { clean::block(&content, 4000) });
+                let machine = content.is_empty()
+                    || content.starts_with('{')
+                    || !matches!(said::classify(&content), Said::Human(_));
+                self.queue.push(if machine {
+                    String::new()
+                } else {
+                    clean::block(&content, 4000)
+                });
                 if self.queue.len() > QUEUED {
                     self.queue.remove(0);
                 }
@@ -285,7 +338,10 @@ impl State {
                 let waiting = if content.is_empty() {
                     0
                 } else {
-                    self.queue.iter().position(|queued| content.contains(queued.as_str())).unwrap_or(0)
+                    self.queue
+                        .iter()
+                        .position(|queued| content.contains(queued.as_str()))
+                        .unwrap_or(0)
                 };
                 if waiting < self.queue.len() {
                     let queued = self.queue.remove(waiting);
@@ -326,8 +382,17 @@ impl State {
         }
         if let Some(resolved) = options::resolve(prompt, &self.last_answer) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
-            let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
-            let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
+            let content = decision_text(
+                &resolved.what,
+                &resolved.why,
+                &resolved.rejected,
+                self.labels(),
+            );
+            let content = if resolved.rejected.is_empty() {
+                content
+            } else {
+                format!("{content} (\"{said}\")")
+            };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
             let kept = decision(
                 format!("choice:{}", place.uuid),
@@ -345,7 +410,8 @@ impl State {
     /// Standing rules and corrections.
     fn laid_down(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
-        let interrupted = std::mem::take(&mut self.interrupted);
+        self.interrupted = false;
+        self.asked_back = false;
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::word(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
@@ -359,17 +425,22 @@ impl State {
             };
             self.memories.add(kept, settled);
         }
-        let stopped = (interrupted || !refused.is_empty())
-            && !human::is_chore(prompt)
-            && prompt.chars().count() <= 600
-            && !prompt.starts_with('/');
-        let said = word.correction.or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 360).into_owned()));
+        // After a refusal the next words say why, if they are more than a word and no new request.
+        let stopped = !refused.is_empty() && human::is_remark(prompt);
+        let said = word
+            .correction
+            .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
         let Some(said) = said.filter(|_| word.rules.is_empty()) else {
             return;
         };
         let labels = self.labels();
-        let about = if refused.is_empty() { self.turn.title.clone() } else { labels.refused.replace("{}", &refused) };
-        let content = if about.is_empty() { said.clone() } else { format!("{said} ({}: {about})", labels.about) };
+        let content = if !refused.is_empty() {
+            format!("{said} ({})", labels.refused.replace("{}", &refused))
+        } else if human::needs_context(&said) && !self.turn.title.is_empty() {
+            format!("{said} ({}: {})", labels.about, self.turn.title)
+        } else {
+            said.clone()
+        };
         let kept = Kept {
             key: format!("correction:{}", place.uuid),
             kind: "correction".to_owned(),
@@ -382,17 +453,22 @@ impl State {
         self.memories.add(kept, settled);
     }
 
-    fn approved(&mut self, plan: &str, place: &Place, settled: &mut Vec<Draft>) {
+    /// A plan that the human approved.
+    fn approved(&mut self, plan: &str, importance: u8, place: &Place, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };
-        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+        let title = title
+            .strip_prefix("Plan:")
+            .unwrap_or(&title)
+            .trim()
+            .to_owned();
         let kept = Kept {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
             content: digest(plan),
             title,
-            importance: 50,
+            importance,
             place: place.clone(),
             ..Kept::default()
         };
@@ -409,7 +485,10 @@ impl State {
         line.blocks(|block| match block {
             Block::Text(raw) => self.say(&raw.text().unwrap_or_default(), place(line), settled),
             Block::ToolUse { id, name, input } => {
-                let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
+                let (id, name) = (
+                    id.text().unwrap_or_default(),
+                    name.text().unwrap_or_default(),
+                );
                 let tool_use = Use::read(&id, &name, input, &self.root, place(line));
                 self.uses.push(tool_use);
             }
@@ -431,15 +510,17 @@ impl State {
         self.failures.said(&said);
         let labels = self.labels();
         let line_place = place.clone();
-        self.open_turn(&line_place, &said).say(&said, place, labels, settled);
+        self.open_turn(&line_place, &said)
+            .say(&said, place, labels, settled);
     }
 
     /// The open turn; begun here where the agent works without a prompt.
     fn open_turn(&mut self, place: &Place, said: &str) -> &mut Turn {
         if self.turn.place.uuid.is_empty() {
             self.turn.place = place.clone();
-            self.turn.title =
-                text::first_sentence(said).map(|title| text::clip(&title, 160).into_owned()).unwrap_or_default();
+            self.turn.title = text::first_sentence(said)
+                .map(|title| text::clip(&title, 160).into_owned())
+                .unwrap_or_default();
         }
         &mut self.turn
     }
@@ -449,7 +530,7 @@ impl State {
         let said = self.turn.answer.clone();
         let place = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
-            if insight.score < if is_answer { 5 } else { 6 } {
+            if insight.score < if is_answer { 6 } else { 7 } {
                 continue;
             }
             let kind = if insight.is_choice {
@@ -477,15 +558,23 @@ impl State {
     /// The whole path of a file that prose names by its end.
     fn known_file(&self, name: &str) -> String {
         let ends = |path: &&str| {
-            path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
+            path.ends_with(name)
+                && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
         };
-        self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
+        self.files
+            .paths()
+            .rev()
+            .find(ends)
+            .map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
     /// The agent's last text, where its line has not come yet.
     pub fn catch_up(&mut self, message: &str) {
         if clean::clean(message.trim()) != self.turn.answer {
-            let place = Place { at: self.ended, ..Place::default() };
+            let place = Place {
+                at: self.ended,
+                ..Place::default()
+            };
             self.say(message, place, &mut Vec::new());
         }
     }
@@ -498,12 +587,19 @@ impl State {
             self.blockers = prose::blockers(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = ends(&turn.answer, LAST_ANSWER);
-            if let Some(result) =
-                prose::result_line(&turn.answer, 300).filter(|_| turn.substantive || turn.edited || self.results.is_empty())
+            if let Some(result) = prose::result_line(&turn.answer, 300)
+                .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
             {
-                let checked =
-                    prose::checked(&turn.answer).filter(|checked| !result.contains(checked.as_str())).unwrap_or_default();
-                self.results.push(TurnResult { asked: turn.title.clone(), result, checked });
+                let checked = prose::checked(&turn.answer)
+                    .filter(|checked| !result.contains(checked.as_str()))
+                    .unwrap_or_default();
+                self.results.push(TurnResult {
+                    asked: turn.title.clone(),
+                    result,
+                    checked,
+                    edited: turn.edited,
+                    open: !self.open_question.is_empty(),
+                });
                 if self.results.len() > RESULTS {
                     self.results.remove(1);
                 }
@@ -525,14 +621,22 @@ impl State {
         line: &Line<'_>,
         settled: &mut Vec<Draft>,
     ) {
-        let said = if is_error { clean::clean(&transcript::result_text(content)) } else { String::new() };
+        let said = if is_error {
+            clean::clean(&transcript::result_text(content))
+        } else {
+            String::new()
+        };
         if is_error && said.contains("The user doesn't want to proceed with this tool use") {
             self.refuse(tool_use, &said, &place(line), settled);
             return;
         }
         match tool_use.tool {
             Tool::Shell => {
-                let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
+                let output = if is_error {
+                    said
+                } else {
+                    clean::clean(&transcript::result_text(content))
+                };
                 self.ran(tool_use, &output, is_error, settled);
             }
             Tool::Edit if is_error => self.edit_failed(tool_use, &said, settled),
@@ -543,16 +647,23 @@ impl State {
                 }
             }
             Tool::Search => {
-                let piece = format!("- {} `{}` {}", tool_use.name, tool_use.what, tool_use.detail);
+                let piece = format!(
+                    "- {} `{}` {}",
+                    tool_use.name, tool_use.what, tool_use.detail
+                );
                 self.turn.add(&piece, self.labels(), settled);
             }
             Tool::Ask if !is_error => self.answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
-                let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
+                let plan = line
+                    .result
+                    .and_then(|result| result.get_text("plan"))
+                    .map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let place = place(line);
-                self.approved(&plan, &place, settled);
-                self.turn.add_long(text::head(&plan, 9000), self.labels(), settled);
+                self.approved(&plan, 50, &place, settled);
+                self.turn
+                    .add_long(text::head(&plan, 9000), self.labels(), settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
@@ -566,21 +677,37 @@ impl State {
                     .and_then(|task| task.get_text("id"))
                     .unwrap_or_default();
                 let id = clean::line(&id, 40);
-                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &place(line));
-                self.turn.add(&format!("- task: {}: {}", tool_use.what, tool_use.detail), self.labels(), settled);
+                self.tasks
+                    .create(&id, &tool_use.what, &tool_use.detail, &place(line));
+                self.turn.add(
+                    &format!("- task: {}: {}", tool_use.what, tool_use.detail),
+                    self.labels(),
+                    settled,
+                );
             }
             Tool::TaskUpdate if !is_error => {
-                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()), None);
+                self.tasks.update(
+                    &tool_use.what,
+                    Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()),
+                    None,
+                );
             }
             Tool::Agent | Tool::Web => {
-                let output =
-                    clean::block(&transcript::result_text(content), if tool_use.tool == Tool::Agent { 4000 } else { 600 });
+                let output = clean::block(
+                    &transcript::result_text(content),
+                    if tool_use.tool == Tool::Agent {
+                        4000
+                    } else {
+                        600
+                    },
+                );
                 let piece = format!("- {}: {} {}", tool_use.name, tool_use.what, tool_use.detail);
                 self.turn.add(&piece, self.labels(), settled);
                 self.turn.add_long(&output, self.labels(), settled);
             }
             Tool::Other if is_error => {
-                let piece = turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &said);
+                let piece =
+                    turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &said);
                 self.turn.add(&piece, self.labels(), settled);
             }
             _ => {}
@@ -589,18 +716,30 @@ impl State {
 
     fn refuse(&mut self, tool_use: &Use, said: &str, place: &Place, settled: &mut Vec<Draft>) {
         let what = match tool_use.tool {
-            // Questions that the human wants to talk about first are not refused.
-            Tool::Ask => return,
+            Tool::Ask => {
+                self.asked_back = true;
+                return;
+            }
             Tool::Plan => human::title(&tool_use.what).unwrap_or_default(),
             Tool::Shell => format!("`{}`", super::failures::shown(&tool_use.what)),
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
         what.trim().clone_into(&mut self.refused);
-        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
+        let reason = said
+            .split_once("the user said:")
+            .map(|(_, reason)| reason.trim());
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
+            let reason = reason
+                .split("\n\nNote: The user's next message")
+                .next()
+                .unwrap_or(reason)
+                .to_owned();
             self.laid_down(&reason, place, settled);
-            let piece = format!("**{}:** {}", self.labels().added, text::clip_block(&reason, 1200));
+            let piece = format!(
+                "**{}:** {}",
+                self.labels().added,
+                text::clip_block(&reason, 1200)
+            );
             self.turn.add(&piece, self.labels(), settled);
         }
     }
@@ -615,14 +754,21 @@ impl State {
             self.tests = Some((counts.passed, counts.failed));
         }
         let outcome = turn::outcome(class, output, failed, counts);
-        self.turn.add(&turn::command_piece(command, &outcome), labels, settled);
+        self.turn
+            .add(&turn::command_piece(command, &outcome), labels, settled);
         if output.contains("Sibling tool call errored")
             || output.contains("tool call was cancelled")
             || output.contains("Request interrupted")
         {
             return;
         }
-        for commit in commits::made(command, output).into_iter().filter(|_| !is_error) {
+        let made = if is_error {
+            Vec::new()
+        } else {
+            commits::made(command, output)
+        };
+        let committed = !made.is_empty();
+        for commit in made {
             self.committed(commit, &tool_use.place, settled);
         }
         if let Some(url) = commits::pull_request(command, output) {
@@ -632,24 +778,34 @@ impl State {
         let cured = if failed {
             let error = commands::error_line(output).unwrap_or_default();
             let cured = self.failures.command_reached(command, &error, labels);
-            self.failures.command_failed(command, &error, &tool_use.place, self.turns);
+            self.failures
+                .command_failed(command, &error, &tool_use.place, self.turns);
             cured
         } else {
-            let cured = self.failures.command_passed(command, labels);
+            let cured = if commands::passed(command, output) {
+                self.failures.command_passed(command, labels)
+            } else {
+                Vec::new()
+            };
             if commands::may_cure(command) {
-                self.failures.step(&format!("`{}`", super::failures::shown(command)));
+                self.failures
+                    .step(&format!("`{}`", super::failures::shown(command)));
             }
             cured
         };
         for kept in cured {
             self.cured(kept, settled);
         }
+        if committed {
+            self.failures.settle_checks();
+        }
     }
 
     /// A pair of failure and cure says what its sentences said before as mere insights.
     fn cured(&mut self, kept: Kept, settled: &mut Vec<Draft>) {
         let why = kept.why.clone();
-        self.memories.forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
+        self.memories
+            .forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
         self.memories.add(kept, settled);
     }
 
@@ -660,7 +816,8 @@ impl State {
         if commit.amends
             && let Some(last) = self.commits.pop()
         {
-            self.memories.forget(|kept| kept.kind == "commit" && kept.title == last);
+            self.memories
+                .forget(|kept| kept.kind == "commit" && kept.title == last);
         }
         let subject = clean::line(&commit.subject, 180);
         if !self.commits.contains(&subject) {
@@ -670,7 +827,10 @@ impl State {
             }
         }
         let mut content = subject.clone();
-        if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
+        if let Some(branch) = commit
+            .branch
+            .filter(|branch| !matches!(branch.as_str(), "main" | "master"))
+        {
             content = format!("{content} ({branch})");
         }
         if !commit.body.is_empty() {
@@ -689,7 +849,11 @@ impl State {
     }
 
     fn pull_request(&mut self, url: &str, title: &str, place: &Place, settled: &mut Vec<Draft>) {
-        let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
+        let line = if title.is_empty() {
+            url.to_owned()
+        } else {
+            format!("{title} ({url})")
+        };
         if self.commits.iter().any(|known| known.contains(url)) {
             return;
         }
@@ -706,13 +870,20 @@ impl State {
     }
 
     fn edit_failed(&mut self, tool_use: &Use, said: &str, settled: &mut Vec<Draft>) {
-        let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
+        let first = said
+            .replace("<tool_use_error>", "")
+            .replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         let labels = self.labels();
-        self.turn.add(&turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &first), labels, settled);
+        self.turn.add(
+            &turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &first),
+            labels,
+            settled,
+        );
         // What the client asks of the agent before any edit is no trait of the file.
         if !first.contains("has not been read yet") && !first.contains("modified since read") {
-            self.failures.edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
+            self.failures
+                .edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
         }
     }
 
@@ -734,14 +905,23 @@ impl State {
         }
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
         if added + removed == 0 && kind == Some("\"create\"") {
-            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
+            added = content.and_then(Raw::text).map_or(0, |text| {
+                u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+            });
         }
         self.files.change(file, added, removed);
         self.turn.edited = true;
         self.turn.touch(file);
         let labels = self.labels();
-        self.turn.add(&format!("- {} `{file}` +{added} −{removed}", tool_use.name), labels, settled);
-        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+        self.turn.add(
+            &format!("- {} `{file}` +{added} −{removed}", tool_use.name),
+            labels,
+            settled,
+        );
+        let (old, new) = (
+            old.and_then(Raw::text).unwrap_or_default(),
+            new.and_then(Raw::text).unwrap_or_default(),
+        );
         if self.files.edit(file, &old, &new) {
             self.reverted(file, &tool_use.place, settled);
         }
@@ -772,7 +952,13 @@ impl State {
         self.memories.add(kept, settled);
     }
 
-    fn answered(&mut self, tool_use: &Use, content: Option<Raw<'_>>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn answered(
+        &mut self,
+        tool_use: &Use,
+        content: Option<Raw<'_>>,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
         let mut asked = tool_use.questions.clone();
         match line.result.and_then(|result| result.get("answers")) {
             Some(answers) => questions::answer(&mut asked, answers),
@@ -798,13 +984,25 @@ impl State {
                 .join("; ");
             let what = format!("{} → {}", question.question, question.answer);
             let rejected = if chosen.is_empty() {
-                question.options.iter().map(|option| option.label.clone()).collect()
+                question
+                    .options
+                    .iter()
+                    .map(|option| option.label.clone())
+                    .collect()
             } else {
                 question.rejected()
             };
             let content = decision_text(&what, &why, &rejected, labels);
             let key = format!("question:{}:{number}", tool_use.place.uuid);
-            let kept = decision(key, what, text::clip(&why, 300).into_owned(), rejected, content, 80, &tool_use.place);
+            let kept = decision(
+                key,
+                what,
+                text::clip(&why, 300).into_owned(),
+                rejected,
+                content,
+                80,
+                &tool_use.place,
+            );
             self.memories.add(kept, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
         }
@@ -836,34 +1034,22 @@ fn decision(
 fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
     let mut content = what.to_owned();
     if !why.is_empty() {
-        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content.push_str(if content.ends_with(['.', '。']) {
+            " "
+        } else {
+            ". "
+        });
         content.push_str(&format!("{}: {why}", labels.why));
     }
     if !rejected.is_empty() {
-        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content.push_str(if content.ends_with(['.', '。']) {
+            " "
+        } else {
+            ". "
+        });
         content.push_str(&format!("{}: {}", labels.rejected, rejected.join("; ")));
     }
     content
-}
-
-/// The draft of a summary that the agent wrote of its own context; none where nothing is left of it.
-pub fn compact_summary(text: &str, place: Place) -> Option<Draft> {
-    let summary = said::compact_summary(&clean::clean(text));
-    if summary.is_empty() || summary.contains(said::INJECTED_HEADING) {
-        return None;
-    }
-    let title = text::sentences(&summary).into_iter().find(|sentence| sentence.chars().count() >= 24).unwrap_or_default();
-    Some(Draft {
-        key: Some(format!("compact:{:08x}", text::hash(&summary))),
-        kind: "compact_summary".to_owned(),
-        title: text::clip(&title, 200).into_owned(),
-        content: text::clip_block(&summary, 60 * 1024).into_owned(),
-        keywords: Vec::new(),
-        files: Vec::new(),
-        importance: 0.6,
-        origin: place.origin(),
-        attributes: Vec::new(),
-    })
 }
 
 /// A plan's title, why, and headings: what it is, without its code.
@@ -898,8 +1084,14 @@ fn digest(plan: &str) -> String {
 }
 
 fn place(line: &Line<'_>) -> Place {
-    let uuid = line.uuid().map(|uuid| clean::line(&uuid, 64)).unwrap_or_default();
-    Place { uuid, at: line.at() }
+    let uuid = line
+        .uuid()
+        .map(|uuid| clean::line(&uuid, 64))
+        .unwrap_or_default();
+    Place {
+        uuid,
+        at: line.at(),
+    }
 }
 
 fn join(all: &mut String, text: &str) {
@@ -914,5 +1106,9 @@ fn ends(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
-    format!("{}\n\n{}", text::head(text, max / 2), text::tail(text, max / 2))
+    format!(
+        "{}\n\n{}",
+        text::head(text, max / 2),
+        text::tail(text, max / 2)
+    )
 }

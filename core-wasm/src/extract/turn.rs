@@ -61,8 +61,17 @@ impl Turn {
         settled: &mut Vec<Draft>,
     ) -> Self {
         let prompt = text::clip_block(prompt, LONGEST_PROMPT);
-        let mut turn = Turn { place, title, substantive, ..Turn::default() };
-        let cut = if prompt.len() > PROMPT { text::natural_cut(&prompt, PROMPT) } else { prompt.len() };
+        let mut turn = Turn {
+            place,
+            title,
+            substantive,
+            ..Turn::default()
+        };
+        let cut = if prompt.len() > PROMPT {
+            text::natural_cut(&prompt, PROMPT)
+        } else {
+            prompt.len()
+        };
         prompt[..cut].trim_end().clone_into(&mut turn.prompt);
         turn.add_long(&prompt[cut..], labels, settled);
         turn
@@ -80,7 +89,11 @@ impl Turn {
     pub fn add_long(&mut self, text: &str, labels: &Labels, settled: &mut Vec<Draft>) {
         let mut rest = text.trim();
         while !rest.is_empty() {
-            let cut = if rest.len() > PIECE { text::natural_cut(rest, PIECE) } else { rest.len() };
+            let cut = if rest.len() > PIECE {
+                text::natural_cut(rest, PIECE)
+            } else {
+                rest.len()
+            };
             self.add(&rest[..cut], labels, settled);
             rest = rest[cut..].trim_start();
         }
@@ -121,7 +134,11 @@ impl Turn {
 
     /// What of the turn may still change: the first draft and the open chunk.
     pub fn open_drafts(&self, labels: &Labels) -> Vec<Draft> {
-        if self.prompt.is_empty() && self.answer.is_empty() && self.work.is_empty() && self.closed == 0 {
+        if self.prompt.is_empty()
+            && self.answer.is_empty()
+            && self.work.is_empty()
+            && self.closed == 0
+        {
             return Vec::new();
         }
         let mut drafts = vec![self.first_draft(labels)];
@@ -134,11 +151,19 @@ impl Turn {
     fn first_draft(&self, labels: &Labels) -> Draft {
         let mut content = String::new();
         section(&mut content, labels.asked, &self.prompt);
-        section(&mut content, labels.answer, &text::clip_block(&self.answer, ANSWER));
+        section(
+            &mut content,
+            labels.answer,
+            &text::clip_block(&self.answer, ANSWER),
+        );
         if self.is_inline() {
             section(&mut content, labels.work, &self.work);
         }
-        let files = if self.is_inline() { self.files.clone() } else { Vec::new() };
+        let files = if self.is_inline() {
+            self.files.clone()
+        } else {
+            Vec::new()
+        };
         self.draft(0, content, files)
     }
 
@@ -166,7 +191,8 @@ impl Turn {
     /// The end of a long answer that the first draft has no room for becomes work when the turn is over.
     pub fn finish(&mut self, labels: &Labels, settled: &mut Vec<Draft>) {
         if self.answer.len() > ANSWER {
-            let rest = self.answer[text::natural_cut(&self.answer, ANSWER - '…'.len_utf8())..].to_owned();
+            let rest =
+                self.answer[text::natural_cut(&self.answer, ANSWER - '…'.len_utf8())..].to_owned();
             self.add_long(&rest, labels, settled);
         }
         settled.extend(self.open_drafts(labels));
@@ -191,11 +217,20 @@ fn section(content: &mut String, label: &str, body: &str) {
 pub fn command_piece(command: &str, outcome: &str) -> String {
     let command = text::one_line(command);
     let command = text::clip(&command, 400);
-    if outcome.is_empty() { format!("- `{command}`") } else { format!("- `{command}` → {}", clean::line(outcome, 500)) }
+    if outcome.is_empty() {
+        format!("- `{command}`")
+    } else {
+        format!("- `{command}` → {}", clean::line(outcome, 500))
+    }
 }
 
 /// What came of a command, as far as it is worth finding again.
-pub fn outcome(class: Class, output: &str, failed: bool, counts: Option<commands::Tests>) -> String {
+pub fn outcome(
+    class: Class,
+    output: &str,
+    failed: bool,
+    counts: Option<commands::Tests>,
+) -> String {
     if failed {
         let telling = commands::error_lines(output, 4).join(" / ");
         return format!("✗ {telling}");

@@ -99,8 +99,13 @@ const MACHINE_OPENINGS: &[&str] = &[
 ];
 
 /// Elements that the client wraps around or puts beside the human's words.
-const CLIENT_ELEMENTS: &[&str] =
-    &["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics", "new-diagnostics"];
+const CLIENT_ELEMENTS: &[&str] = &[
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+];
 
 /// Says whose words a user text is.
 pub fn classify(text: &str) -> Said<'_> {
@@ -115,7 +120,10 @@ pub fn classify(text: &str) -> Said<'_> {
     if trimmed.starts_with("<command-") {
         return command(trimmed);
     }
-    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
+    if MACHINE_OPENINGS
+        .iter()
+        .any(|opening| trimmed.starts_with(opening))
+    {
         return Said::Machine;
     }
     match &text {
@@ -125,7 +133,8 @@ pub fn classify(text: &str) -> Said<'_> {
 }
 
 fn command(text: &str) -> Said<'static> {
-    let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message")) else {
+    let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message"))
+    else {
         return Said::Machine;
     };
     let name = name.trim().trim_start_matches('/');
@@ -133,7 +142,11 @@ fn command(text: &str) -> Said<'static> {
         return Said::Machine;
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
-    Said::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
+    Said::Command(if arguments.is_empty() {
+        format!("/{name}")
+    } else {
+        format!("/{name} {arguments}")
+    })
 }
 
 /// The inside of the first element of that name.
@@ -162,7 +175,9 @@ pub fn without_element(text: &str, name: &str) -> Option<String> {
         .map(|(at, _)| at)
         .find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))?;
     let close = format!("</{name}>");
-    let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
+    let end = text[start..]
+        .find(&close)
+        .map_or(text.len(), |at| start + at + close.len());
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
@@ -178,10 +193,14 @@ pub fn compact_summary(text: &str) -> String {
     let mut inner = inner.as_str();
     if let Some(at) = inner.find("This session is being continued from a previous conversation") {
         let preamble = &inner[at..];
-        inner = ["earlier portion of the conversation.", "conversation is summarized below:", "\n"]
-            .iter()
-            .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
-            .unwrap_or("");
+        inner = [
+            "earlier portion of the conversation.",
+            "conversation is summarized below:",
+            "\n",
+        ]
+        .iter()
+        .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
+        .unwrap_or("");
     }
     // Older clients write the thoughts without tags, before the summary's own heading.
     if inner.trim_start().starts_with("Analysis:")
@@ -217,7 +236,9 @@ mod tests {
     fn the_humans_words_stay_whole() {
         assert_eq!(classify(" fix the crash\n"), human("fix the crash"));
         assert_eq!(
-            classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
+            classify(
+                "<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"
+            ),
             Said::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
     }
@@ -237,19 +258,26 @@ mod tests {
         ] {
             assert_eq!(classify(text), Said::Machine, "{text}");
         }
-        assert_eq!(classify("[Request interrupted by user for tool use]"), Said::Interrupted);
+        assert_eq!(
+            classify("[Request interrupted by user for tool use]"),
+            Said::Interrupted
+        );
     }
 
     #[test]
     fn commands_that_start_work_are_requests() {
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>42</command-args>";
         assert_eq!(classify(typed), Said::Command("/review 42".to_owned()));
-        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), Said::Machine);
+        assert_eq!(
+            classify("<command-name>/clear</command-name><command-args></command-args>"),
+            Said::Machine
+        );
     }
 
     #[test]
     fn both_sources_of_a_compact_summary_give_the_same() {
-        let hook = "<analysis>\nthoughts\n</analysis>\n\n<summary>\n1. Request:\n   Fix it\n</summary>";
+        let hook =
+            "<analysis>\nthoughts\n</analysis>\n\n<summary>\n1. Request:\n   Fix it\n</summary>";
         let line = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Request:\n   Fix it\n\nIf you need specific details from before compaction (like code), read the full transcript at: /x.jsonl\nPlease continue the conversation from where we left off without asking the user any further questions.";
         let old = "This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:\nAnalysis:\nthoughts\n\nSummary:\n1. Request:\n   Fix it\nPlease continue the conversation from where we left off.";
         assert_eq!(compact_summary(hook), "1. Request:\n   Fix it");
