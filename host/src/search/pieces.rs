@@ -4,6 +4,8 @@
 //! session was first for 66 % of 658 questions instead of 62 %, and among the first five for 79 % instead of 76 %; a
 //! memory counts as its best piece (see [`super::rank`]).
 
+use std::ops::RangeInclusive;
+
 /// About how many bytes a piece has. 400 to 1,000 measured alike, 1,500 and more worse. Bytes rather than characters,
 /// because a Korean or Chinese character says about as much as three Latin ones.
 const PIECE_BYTES: usize = 1_000;
@@ -49,6 +51,12 @@ pub fn row(memory: i64, piece: usize) -> i64 {
     (memory << 8) | i64::try_from(piece.min(MAX_PIECES - 1)).unwrap_or(0)
 }
 
+/// The first and the last row number that pieces of a memory can have: to delete them, or to search among the pieces of a
+/// range of memories.
+pub fn rows(memories: RangeInclusive<i64>) -> (i64, i64) {
+    (row(*memories.start(), 0), row(*memories.end(), MAX_PIECES - 1))
+}
+
 /// The memory's own row number, from a piece's.
 pub fn memory_of(row: i64) -> i64 {
     row >> 8
@@ -82,6 +90,19 @@ mod tests {
             }
         }
         assert_ne!(row(1, 255), row(2, 0));
+    }
+
+    #[test]
+    fn all_pieces_of_a_memory_can_be_deleted_at_once() {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE VIRTUAL TABLE f USING fts5(t, content = '', contentless_delete = 1)").unwrap();
+        for (memory, piece) in [(1, 0), (2, 0), (2, 1), (2, 255), (3, 0)] {
+            db.execute("INSERT INTO f (rowid, t) VALUES (?1, 'word')", [row(memory, piece)]).unwrap();
+        }
+        assert_eq!(db.execute("DELETE FROM f WHERE rowid BETWEEN ?1 AND ?2", rows(2..=2)).unwrap(), 3);
+        let mut left = db.prepare("SELECT rowid FROM f WHERE f MATCH 'word' ORDER BY rowid").unwrap();
+        let left: Vec<i64> = left.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(left, [row(1, 0), row(3, 0)]);
     }
 
     proptest! {

@@ -13,13 +13,20 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
 
-use super::tokens::{self, Class};
+use super::tokens::{self, Class, Token};
 
 /// What is beyond this many bytes of a query is not read.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
 /// The most terms that are searched for, the first ones; each costs a walk over all rows that hold it.
 const MAX_TERMS: usize = 64;
+
+/// Up to how many rows of a term need be counted. A term that stands in as many or more is not searched for, unless the
+/// query has no better ones: so the cost of a search has a bound that does not depend on the size of the database.
+pub const COUNT_LIMIT: usize = 4_000;
+
+/// So many of the rarest terms are searched for however common they are.
+const MIN_TERMS: usize = 3;
 
 /// Words that say nothing about what is sought.
 const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
@@ -51,12 +58,23 @@ pub struct Query {
     pub before: Option<i64>,
 }
 
+/// How to search for a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The FTS5 expression.
+    pub expression: String,
+    /// About the BM25 of a piece that holds every word once, as a positive number.
+    pub ideal: f64,
+}
+
 /// One token to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Term {
     text: String,
     /// The token need only begin so.
     prefix: bool,
+    /// A whole of which the parts are terms too.
+    whole: bool,
 }
 
 /// Words that must, or must not, stand together.
@@ -122,23 +140,49 @@ impl Query {
         self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()
     }
 
-    /// The FTS5 expression that finds the pieces, always well-formed; none where it only filters.
+    /// The FTS5 expression of each token that it looks for. The store counts the rows of each, up to [`COUNT_LIMIT`], for
+    /// [`Query::plan`].
+    pub fn terms(&self) -> impl Iterator<Item = String> {
+        self.all_terms().map(Term::quoted)
+    }
+
+    fn all_terms(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().chain(self.phrases.iter().flat_map(|phrase| &phrase.terms))
+    }
+
+    /// How to search, given in how many rows each of [`Query::terms`] stands, and how many rows there are; a rough
+    /// number of rows does. None where the query only filters.
+    pub fn plan(&self, counts: &[usize], rows: usize) -> Option<Plan> {
+        let weighed: Vec<(&Term, usize)> =
+            self.all_terms().zip(counts.iter().copied().chain(std::iter::repeat(0))).collect();
+        let (optional, required) = weighed.split_at(self.terms.len());
+        let telling = telling(optional);
+        let expression = self.expression(&telling, required)?;
+        let ideal = telling.iter().chain(required).map(|&(_, count)| idf(count, rows)).sum::<f64>()
+            + optional.iter().filter(|&&(term, count)| count == 0 && !term.whole).map(|_| idf(0, rows)).sum::<f64>();
+        Some(Plan { expression, ideal })
+    }
+
+    /// The expression that finds pieces, always well-formed.
     ///
     /// It finds too much where words must stand together or be missing from the whole memory: [`Query::accepts`] has the
     /// last word.
-    pub fn expression(&self) -> Option<String> {
-        let required: Vec<&Term> = self.phrases.iter().flat_map(|phrase| &phrase.terms).collect();
-        let mut expression = match required.split_first() {
-            None if self.terms.is_empty() => return None,
-            None => any(self.terms.iter()),
-            Some((first, _)) if !self.terms.is_empty() => {
-                format!("{} AND ({})", all(required.iter().copied()), any(std::iter::once(*first).chain(&self.terms)))
-            }
-            Some(_) => all(required.iter().copied()),
+    fn expression(&self, optional: &[(&Term, usize)], required: &[(&Term, usize)]) -> Option<String> {
+        let terms = |weighed: &[(&Term, usize)], operator| {
+            weighed.iter().map(|(term, _)| term.quoted()).collect::<Vec<_>>().join(operator)
         };
-        let excluded: Vec<&Term> = self.excluded.iter().filter_map(Phrase::single).collect();
+        let mut expression = match (required, optional) {
+            ([], []) => self.terms.first()?.quoted(),
+            ([], _) => terms(optional, " OR "),
+            (_, []) => terms(required, " AND "),
+            // What is optional must not be missing, or FTS5 would not find the row: the first required term stands in.
+            ([(first, _), ..], _) => {
+                format!("{} AND ({} OR {})", terms(required, " AND "), first.quoted(), terms(optional, " OR "))
+            }
+        };
+        let excluded: Vec<String> = self.excluded.iter().filter_map(Phrase::single).map(Term::quoted).collect();
         if !excluded.is_empty() {
-            expression = format!("({expression}) NOT ({})", any(excluded.into_iter()));
+            expression = format!("({expression}) NOT ({})", excluded.join(" OR "));
         }
         Some(expression)
     }
@@ -179,7 +223,9 @@ impl Query {
         match (item.field, item.excluded) {
             (None, _) if !item.quoted && !item.excluded => return false,
             (None, excluded) => {
-                let Some(phrase) = Phrase::new(item.value) else { return false };
+                let Some(phrase) = Phrase::new(item.value) else {
+                    return false;
+                };
                 let room = MAX_TERMS.saturating_sub(self.term_count());
                 if phrase.terms.len() > room || self.excluded.len() >= MAX_TERMS {
                     return false;
@@ -219,12 +265,21 @@ impl Term {
     }
 }
 
-fn any<'a>(terms: impl Iterator<Item = &'a Term>) -> String {
-    terms.map(Term::quoted).collect::<Vec<_>>().join(" OR ")
+/// The terms that tell pieces apart: those that stand somewhere, but not nearly everywhere. BM25 takes over a
+/// microsecond a row and gains little from words that stand in thousands.
+fn telling<'a>(weighed: &[(&'a Term, usize)]) -> Vec<(&'a Term, usize)> {
+    let mut found: Vec<_> = weighed.iter().copied().filter(|&(_, count)| count > 0).collect();
+    found.sort_by_key(|&(_, count)| count);
+    let rare = found.iter().take_while(|&&(_, count)| count < COUNT_LIMIT).count();
+    found.truncate(rare.max(MIN_TERMS));
+    found
 }
 
-fn all<'a>(terms: impl Iterator<Item = &'a Term>) -> String {
-    terms.map(Term::quoted).collect::<Vec<_>>().join(" AND ")
+/// What BM25 gives for a term that stands in `count` of `rows` rows.
+#[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
+fn idf(count: usize, rows: usize) -> f64 {
+    let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
+    (1.0 + (rows - count + 0.5) / (count + 0.5)).ln()
 }
 
 impl Phrase {
@@ -235,9 +290,9 @@ impl Phrase {
     fn new(text: &str) -> Option<Self> {
         let (mut terms, mut wholes) = (Vec::new(), Vec::new());
         tokens::each(text, |token| match token.class {
-            Class::Whole => push(&mut wholes, token.text, false),
+            Class::Whole => push(&mut wholes, &token),
             Class::Last if token.text != token.surface => {}
-            Class::Word | Class::Pair | Class::Last => push(&mut terms, token.text, token.class == Class::Last),
+            Class::Word | Class::Pair | Class::Last => push(&mut terms, &token),
         });
         // A version has no parts.
         let terms = if terms.is_empty() { wholes } else { terms };
@@ -250,9 +305,13 @@ impl Phrase {
     }
 }
 
-fn push(terms: &mut Vec<Term>, text: &str, prefix: bool) {
-    if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.text == text) {
-        terms.push(Term { text: text.to_owned(), prefix });
+fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
+    if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.text == token.text) {
+        terms.push(Term {
+            text: token.text.to_owned(),
+            prefix: token.class == Class::Last,
+            whole: token.class == Class::Whole,
+        });
     }
 }
 
@@ -265,7 +324,7 @@ fn without_stop_words(text: &str) -> Vec<Term> {
             return;
         }
         let chosen = if is_stop_word(token.surface, token.class) { &mut stopped } else { &mut terms };
-        push(chosen, token.text, token.class == Class::Last);
+        push(chosen, &token);
     });
     if terms.is_empty() { stopped } else { terms }
 }
@@ -370,7 +429,9 @@ impl<'a> Iterator for Items<'a> {
 
 /// A hyphen before a word or a quotation mark excludes; `-m` and `--message` are flags.
 fn exclusion(text: &str) -> (bool, &str) {
-    let Some(rest) = text.strip_prefix('-') else { return (false, text) };
+    let Some(rest) = text.strip_prefix('-') else {
+        return (false, text);
+    };
     let mut chars = rest.chars();
     let excludes = match chars.next() {
         Some(c) if is_quote(c) => true,
@@ -415,4 +476,206 @@ fn value(text: &str) -> (&str, bool, &str) {
 
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    use super::super::{pieces, tokens::FTS5_TOKENIZER};
+    use super::*;
+
+    fn parse(text: &str) -> Query {
+        // A fixed zone: the system's may not know names.
+        let seoul = TimeZone::fixed(jiff::tz::offset(9));
+        Query::parse(text, &"2026-03-10T03:00:00Z".parse::<Timestamp>().unwrap().to_zoned(seoul))
+    }
+
+    fn terms(query: &Query) -> Vec<&str> {
+        query.terms.iter().map(|term| term.text.as_str()).collect()
+    }
+
+    fn database(contents: &[&str]) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE f USING fts5(title, content, keywords, files, content = '', contentless_delete = 1,
+             tokenize = \"{FTS5_TOKENIZER}\")"
+        ))
+        .unwrap();
+        for (n, content) in contents.iter().enumerate() {
+            let row = pieces::row(i64::try_from(n).unwrap(), 0);
+            db.execute("INSERT INTO f (rowid, content) VALUES (?1, ?2)", (row, tokens::index_text(content))).unwrap();
+        }
+        db
+    }
+
+    fn counts(db: &Connection, query: &Query) -> Vec<usize> {
+        let count = |term: String| {
+            let count: i64 = db.query_row("SELECT count(*) FROM f WHERE f MATCH ?1", [term], |row| row.get(0)).unwrap();
+            usize::try_from(count).unwrap()
+        };
+        query.terms().map(count).collect()
+    }
+
+    /// The places in `contents` of what `text` finds, best first.
+    fn found(text: &str, contents: &[&str]) -> Vec<usize> {
+        let db = database(contents);
+        let query = parse(text);
+        let Some(plan) = query.plan(&counts(&db, &query), contents.len()) else {
+            return Vec::new();
+        };
+        let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
+        let rows = select.query_map([plan.expression], |row| row.get(0)).unwrap();
+        rows.map(|row| usize::try_from(pieces::memory_of(row.unwrap())).unwrap())
+            .filter(|&n| query.accepts(&Facts { content: contents[n], ..facts() }))
+            .collect()
+    }
+
+    fn facts() -> Facts<'static> {
+        Facts { kind: "decision", session: "61d299fc", created: 0, title: "", content: "", keywords: "", files: &[] }
+    }
+
+    #[test]
+    fn words_are_alternatives_and_the_rarer_ones_weigh_more() {
+        let contents = ["cache timeout raised", "cache of plans", "cache of layouts", "the weather"];
+        assert_eq!(found("what is the cache timeout", &contents), [0, 1, 2]);
+    }
+
+    #[test]
+    fn stop_words_are_searched_for_where_there_is_nothing_else() {
+        assert_eq!(terms(&parse("what is the timeout")), ["timeout"]);
+        assert_eq!(terms(&parse("who are you")), ["who", "are", "you"]);
+        assert_eq!(terms(&parse("인증 좀 해줘")), ["인증"]);
+    }
+
+    #[test]
+    fn korean_words_are_found_within_compounds_and_before_particles() {
+        let contents = ["사용자인증시스템을 고쳤다", "로그인 화면", "인증을 추가", "값을 바꿈"];
+        assert_eq!(found("인증", &contents), [2, 0]);
+        assert_eq!(found("값", &contents), [3]);
+        assert_eq!(found("증", &contents).len(), 2);
+    }
+
+    #[test]
+    fn a_phrase_stands_together_and_the_other_words_only_lift() {
+        let contents = ["run the dry cleaning", "a dry run of the migration", "dry-run flag", "migration"];
+        assert_eq!(found("\"dry run\"", &contents), [1]);
+        assert_eq!(found("\"dry run\" migration", &contents), [1]);
+        assert_eq!(found("“dry run” nothing", &contents), [1]);
+    }
+
+    #[test]
+    fn an_excluded_word_is_in_none_of_the_results() {
+        let contents = ["cache in redis", "cache in docker", "caching dockers"];
+        assert_eq!(found("cache -docker", &contents), [0]);
+        assert_eq!(found("cache -\"in docker\"", &contents), [2, 0]);
+    }
+
+    #[test]
+    fn what_only_excludes_is_searched_for_its_words() {
+        assert_eq!(terms(&parse("-docker")), ["docker"]);
+    }
+
+    #[test]
+    fn flags_and_dashes_do_not_exclude() {
+        let query = parse("git commit -m --no-verify - x");
+        assert!(query.excluded.is_empty());
+        assert!(terms(&query).contains(&"__noverify"));
+    }
+
+    #[test]
+    fn fields_filter() {
+        let query =
+            parse("type:decision,error_fix -type:turn file:Src\\Runner.ts session:61d2 after:2026-02-23 before:2d lint");
+        assert_eq!(query.kinds, ["decision", "error_fix"]);
+        assert_eq!(query.excluded_kinds, ["turn"]);
+        assert_eq!(terms(&query), ["lint"]);
+        let day = |text: &str| Some(text.parse::<Timestamp>().unwrap().as_millisecond());
+        assert_eq!(query.after, day("2026-02-23T00:00:00+09:00"));
+        assert_eq!(query.before, day("2026-03-08T03:00:00Z"));
+
+        let files = ["a/src/runner.ts".to_owned()];
+        let right = Facts { created: query.after.unwrap(), files: &files, ..facts() };
+        assert!(query.accepts(&right));
+        assert!(!query.accepts(&Facts { kind: "turn", ..right }));
+        assert!(!query.accepts(&Facts { session: "x61d2", ..right }));
+        assert!(!query.accepts(&Facts { files: &[], ..right }));
+        assert!(!query.accepts(&Facts { created: query.after.unwrap() - 1, ..right }));
+        assert!(!query.accepts(&Facts { created: query.before.unwrap(), ..right }));
+    }
+
+    #[test]
+    fn dates_in_every_form() {
+        let moments =
+            ["2026", "2026-02", "2026-02-23", "2026-02-23T10:30", "2026-02-23T10:30:00Z", "today", "yesterday", "3h", "2w"];
+        for moment in moments {
+            assert!(parse(&format!("after:{moment} x")).after.is_some(), "{moment}");
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_words() {
+        let query = parse("before:soon after: type: \"unclosed phrase");
+        assert_eq!(terms(&query), ["befor", "soon", "after", "type", "unclos", "phrase"]);
+        assert_eq!(query.before, None);
+    }
+
+    #[test]
+    fn nothing_finds_nothing() {
+        for text in ["", "  ", "\"\"", "🙂🙂", "()*^:", "-"] {
+            let query = parse(text);
+            assert!(query.is_empty(), "{text:?}");
+            assert_eq!(query.plan(&[], 10), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn common_terms_are_left_out_unless_there_is_nothing_rarer() {
+        let query = parse("alpha beta gamma delta");
+        let plan = query.plan(&[COUNT_LIMIT, 5, 0, 7], 100_000).unwrap();
+        assert_eq!(plan.expression, "\"beta\" OR \"delta\" OR \"alpha\"");
+        let plan = query.plan(&[COUNT_LIMIT, 5, 6, 7], 100_000).unwrap();
+        assert_eq!(plan.expression, "\"beta\" OR \"gamma\" OR \"delta\"");
+    }
+
+    #[test]
+    fn a_query_of_a_megabyte_is_cut() {
+        let query = parse(&"word1 x\"y -z type:a ".repeat(50_000));
+        assert!(query.term_count() <= 2 * MAX_TERMS);
+        assert!(query.plan(&[], 10).is_some());
+    }
+
+    fn queries() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            any::<String>(),
+            r#"(AND|OR|NOT|NEAR\(a b, 5\)|title:|\{title\}:|type:|file:|before:|after:|-|"|"a b"|-"c"|\*|\^|\(|\)|\+|'|;|\\|인증|값|a|getUserName|1\.2\.3|\x00| ){0,8}"#,
+        ];
+        proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn no_query_is_a_syntax_error(text in queries()) {
+            let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
+            let db = database(&contents);
+            let query = parse(&text);
+            if let Some(plan) = query.plan(&counts(&db, &query), contents.len()) {
+                let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
+                let rows: Result<Vec<i64>, _> = select.query_map([&plan.expression], |row| row.get(0)).unwrap().collect();
+                prop_assert!(rows.is_ok(), "{}: {:?}", plan.expression, rows);
+                prop_assert!(plan.ideal.is_finite() && plan.ideal >= 0.0);
+            }
+            query.accepts(&Facts { content: &text, ..facts() });
+        }
+
+        #[test]
+        fn every_text_finds_itself(text in "([a-zA-Z_]{2,8}|[가-힣]{1,5}|[0-9]\\.[0-9]{1,2})( ([a-zA-Z_]{2,8}|[가-힣]{1,5})){0,6}") {
+            prop_assume!(!tokens::index_text(&text).is_empty());
+            let contents = [text.as_str(), "unrelated"];
+            prop_assert_eq!(found(&text, &contents).first().copied(), Some(0));
+            let quoted = format!("\"{text}\"");
+            prop_assert_eq!(found(&quoted, &contents), [0]);
+        }
+    }
 }

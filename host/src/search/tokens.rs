@@ -18,6 +18,8 @@
 //! are the same as their ordinary forms; Latin letters lose their accents.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
@@ -39,6 +41,9 @@ const MAX_COMPOUND_BYTES: usize = 160;
 
 /// Shortest run of hexadecimal digits that is taken for a hash rather than for a word with digits in it: git's short form.
 const MIN_HASH_LEN: usize = 7;
+
+/// How many stems a thread remembers. Words repeat: looking one up costs a tenth of making it.
+const REMEMBERED_STEMS: usize = 8 * 1024;
 
 /// What a token was made of; a query treats them differently, the index does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +85,10 @@ pub fn index_text(text: &str) -> String {
 /// Calls `sink` with every token of `text`, in order.
 pub fn each(text: &str, mut sink: impl FnMut(Token<'_>)) {
     let text = compose(text);
-    Scanner::new(&mut sink).scan(&text);
+    // Taken, not borrowed: the sink may tokenize too.
+    let mut stems = STEMS.take().unwrap_or_else(Stems::new);
+    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new() }.scan(&text);
+    STEMS.set(Some(stems));
 }
 
 /// `text` in normal form, lower case and without accents, all white space as single spaces: two texts that a reader would
@@ -216,19 +224,42 @@ impl Name {
     }
 }
 
+/// The English stemmer and the stems that it made.
+struct Stems {
+    stemmer: Stemmer,
+    made: HashMap<Box<str>, Box<str>>,
+}
+
+thread_local! {
+    static STEMS: Cell<Option<Stems>> = const { Cell::new(None) };
+}
+
+impl Stems {
+    fn new() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::new() }
+    }
+
+    /// The stem of a word of lower-case ASCII letters.
+    fn of(&mut self, word: &str) -> &str {
+        if !self.made.contains_key(word) {
+            if self.made.len() >= REMEMBERED_STEMS {
+                self.made.clear();
+            }
+            self.made.insert(word.into(), self.stemmer.stem(word).into());
+        }
+        self.made.get(word).map_or("", AsRef::as_ref)
+    }
+}
+
 struct Scanner<'s, S> {
     sink: &'s mut S,
-    stemmer: Stemmer,
+    stems: &'s mut Stems,
     /// The folded parts of the compound at hand, without what joins them.
     folded: String,
     whole: String,
 }
 
-impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
-    fn new(sink: &'s mut S) -> Self {
-        Self { sink, stemmer: Stemmer::create(Algorithm::English), folded: String::new(), whole: String::new() }
-    }
-
+impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
     fn scan(&mut self, text: &str) {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
@@ -239,7 +270,12 @@ impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
                 run
             } else if is_word(c) {
                 let len = compound_len(rest);
-                self.compound(&rest[..len], text[..at].ends_with("--"));
+                let flag = text[..at].ends_with("--");
+                if !flag && is_plain(&rest[..len]) {
+                    self.plain(&rest[..len]);
+                } else {
+                    self.compound(&rest[..len], flag);
+                }
                 len + contraction_len(&rest[len..])
             } else {
                 c.len_utf8()
@@ -259,6 +295,14 @@ impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
             last = at;
         }
         (self.sink)(Token { text: &run[last..], surface: run, class: Class::Last });
+    }
+
+    /// A word without parts, as most are.
+    fn plain(&mut self, word: &str) {
+        self.folded.clear();
+        self.folded.push_str(word);
+        self.folded.make_ascii_lowercase();
+        self.word(0..word.len(), Class::Word);
     }
 
     fn compound(&mut self, text: &str, flag: bool) {
@@ -312,7 +356,9 @@ impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
             let mut start = 0;
             let mut chars = piece.char_indices().peekable();
             while let Some((_, c)) = chars.next() {
-                let Some(&(at, following)) = chars.peek() else { break };
+                let Some(&(at, following)) = chars.peek() else {
+                    break;
+                };
                 let after = piece[at + following.len_utf8()..].chars().next();
                 if !hash && is_border(c, following, after) {
                     parts.push(self.fold_part(&piece[start..at]));
@@ -362,12 +408,9 @@ impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
         if surface.is_empty() {
             return;
         }
-        let stem = if surface.len() > 2 && surface.bytes().all(|b| b.is_ascii_lowercase()) {
-            self.stemmer.stem(surface)
-        } else {
-            Cow::Borrowed(surface)
-        };
-        (self.sink)(Token { text: &stem, surface, class });
+        let has_stem = surface.len() > 2 && surface.bytes().all(|b| b.is_ascii_lowercase());
+        let text = if has_stem { self.stems.of(surface) } else { surface };
+        (self.sink)(Token { text, surface, class });
     }
 
     /// The names as one token, with `_` between them.
@@ -407,6 +450,12 @@ impl<'s, S: FnMut(Token<'_>)> Scanner<'s, S> {
     }
 }
 
+/// Whether a word is of ASCII letters of which none but the first is a capital.
+fn is_plain(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic()) && bytes.all(|b| b.is_ascii_lowercase())
+}
+
 /// The last `count` segments of a path.
 fn tail(names: &[Name], count: usize) -> &[Name] {
     let mut seen = 0;
@@ -436,7 +485,9 @@ fn compound_len(text: &str) -> usize {
 
 /// The length in bytes of what English contracts onto a word, such as `'s`, `'t` or `'ll`.
 fn contraction_len(rest: &str) -> usize {
-    let Some(mark) = rest.chars().next().filter(|c| matches!(c, '\'' | '\u{2019}')) else { return 0 };
+    let Some(mark) = rest.chars().next().filter(|c| matches!(c, '\'' | '\u{2019}')) else {
+        return 0;
+    };
     let letters = leading(&rest[mark.len_utf8()..], is_word);
     if (1..=2).contains(&letters) { mark.len_utf8() + letters } else { 0 }
 }
@@ -450,4 +501,112 @@ fn is_border(c: char, following: char, after: Option<char>) -> bool {
     c.is_numeric() != following.is_numeric() && !is_combining_mark(following)
         || c.is_lowercase() && following.is_uppercase()
         || c.is_uppercase() && following.is_uppercase() && after.is_some_and(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        each(text, |token| tokens.push(token.text.to_owned()));
+        tokens
+    }
+
+    #[test]
+    fn words_are_stemmed_and_contractions_dropped() {
+        assert_eq!(tokens("Running the user's tests, don't"), ["run", "the", "user", "test", "don"]);
+    }
+
+    #[test]
+    fn one_identifier_in_any_spelling_is_one_whole() {
+        for spelling in ["getUserName", "get_user_name", "get-user-name", "GetUserName", "GET_USER_NAME"] {
+            assert_eq!(tokens(spelling), ["getusernam", "get", "user", "name"], "{spelling}");
+        }
+        assert_eq!(tokens("getusername"), ["getusernam"]);
+        assert_eq!(tokens("HTTPServer"), ["httpserver", "http", "server"]);
+    }
+
+    #[test]
+    fn a_path_is_found_whole_by_its_end_and_by_its_parts() {
+        let path = tokens("src/store/user-map.rs");
+        assert_eq!(
+            path,
+            ["src_store_usermap_rs", "store_usermap_rs", "src", "store", "usermap_rs", "usermap", "user", "map", "rs"]
+        );
+        assert!(tokens(r"src\store\user-map.rs").contains(&"src_store_usermap_rs".to_owned()));
+        assert_eq!(tokens("std::fs"), ["std_fs", "std", "fs"]);
+    }
+
+    #[test]
+    fn a_line_number_does_not_change_the_file() {
+        assert!(tokens("runner.ts:120").contains(&"runner_ts".to_owned()));
+    }
+
+    #[test]
+    fn versions_flags_codes_and_hashes() {
+        assert_eq!(tokens("v1.2.3"), ["1_2", "1_2_3"]);
+        assert_eq!(tokens("serde-1.0.228"), ["serd", "1_0", "1_0_228"]);
+        assert_eq!(tokens("--no-verify")[0], "__noverify");
+        assert_eq!(tokens("E0308 sha256"), ["e0308", "0308", "sha256", "sha", "256"]);
+        assert_eq!(tokens("3f2a9bc1"), ["3f2a9bc1"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_pairs() {
+        assert_eq!(tokens("인증을"), ["인증", "증을", "을"]);
+        assert_eq!(tokens("값"), ["값"]);
+        assert_eq!(tokens("API는 データ"), ["api", "는", "デー", "ータ", "タ"]);
+    }
+
+    #[test]
+    fn forms_of_one_text_are_the_same() {
+        let composed = "인증 café ガード";
+        let decomposed: String = composed.nfd().collect();
+        assert_eq!(tokens(composed), tokens(&decomposed));
+        assert_eq!(tokens("ＡＰＩ ｶﾞｰﾄﾞ"), tokens("api ガード"));
+        assert_eq!(tokens("café"), tokens("cafe"));
+        assert_eq!(fold("  Café\n BAR "), "cafe bar");
+    }
+
+    #[test]
+    fn a_long_run_is_cut_the_same_in_text_and_query() {
+        let run = "a1".repeat(10_000);
+        assert!(tokens(&run).iter().all(|token| token.len() <= MAX_TOKEN_BYTES));
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        prop_oneof![any::<String>(), r"([a-zA-Z0-9_./\\:'é가-힣ァ-ンก-๙-]{1,12} ?){0,12}",]
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_hold_nothing_that_splits_or_quotes(text in texts()) {
+            for token in tokens(&text) {
+                prop_assert!(!token.is_empty());
+                let allowed = |c: char| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit() || !c.is_ascii();
+                prop_assert!(token.chars().all(allowed), "{token:?}");
+            }
+        }
+
+        #[test]
+        fn the_database_reads_the_same_tokens(text in texts()) {
+            let db = rusqlite::Connection::open_in_memory().unwrap();
+            db.execute_batch(&format!(
+                "CREATE VIRTUAL TABLE f USING fts5(t, tokenize = \"{FTS5_TOKENIZER}\");
+                 CREATE VIRTUAL TABLE v USING fts5vocab(f, instance);"
+            )).unwrap();
+            db.execute("INSERT INTO f VALUES (?1)", [index_text(&text)]).unwrap();
+            let mut read = db.prepare("SELECT term FROM v ORDER BY offset").unwrap();
+            let read: Vec<String> = read.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+            prop_assert_eq!(read, tokens(&text));
+        }
+
+        #[test]
+        fn upper_case_words_are_the_same(text in "[a-z]{2,12}( [a-z]{2,12}){0,5}") {
+            prop_assert_eq!(tokens(&text.to_uppercase()), tokens(&text));
+        }
+    }
 }
