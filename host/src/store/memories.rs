@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::{Result, Store, json, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
-use crate::search::query::{Facts, Query};
+use crate::search::query::{COUNT_LIMIT, Facts, Query};
 use crate::search::rank::{self, Candidate};
 use crate::search::{pieces, tokens};
 
@@ -14,6 +14,9 @@ const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "pre
 
 /// How many memories a query without words looks through.
 const FILTERED: u32 = 2_000;
+
+/// About how many pieces a memory has: a guess that only the scale of scores depends on.
+const PIECES: usize = 3;
 
 /// What became of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,9 +201,10 @@ impl Store {
         if query.is_empty() {
             return Ok(Vec::new());
         }
-        let ranked = match query.expression() {
-            Some(expression) => self.match_pieces(query, expression, project, now)?,
-            None => self.filtered(query, project)?,
+        let ranked = if query.term_count() > 0 {
+            self.match_pieces(query, project, now)?
+        } else {
+            self.filtered(query, project)?
         };
         let mut found = Vec::new();
         for (rowid, score) in ranked {
@@ -225,9 +229,11 @@ impl Store {
     }
 
     /// What the full-text table finds, ranked: row numbers and scores.
-    fn match_pieces(&self, query: &Query, expression: String, project: Option<&str>, now: u64) -> Result<Vec<(i64, f32)>> {
+    fn match_pieces(&self, query: &Query, project: Option<&str>, now: u64) -> Result<Vec<(i64, f32)>> {
+        let (counts, rows) = self.explain(self.count_terms(query))?;
+        let Some(plan) = query.plan(&counts, rows) else { return Ok(Vec::new()) };
         let mut condition = Where::default();
-        condition.and("memories_fts MATCH ?", expression);
+        condition.and("memories_fts MATCH ?", plan.expression);
         condition.query(query, project);
         let [title, content, keywords, files] = rank::COLUMN_WEIGHTS;
         let sql = format!(
@@ -252,13 +258,25 @@ impl Store {
             })?
             .collect::<rusqlite::Result<Vec<Candidate<i64>>>>()
         }))?;
-        let rows = self
-            .explain(self.conn.query_row("SELECT COALESCE(max(rowid), 0) FROM memories", [], |row| row.get::<_, i64>(0)))?;
-        let setting = rank::Setting { now: time(now), terms: query.term_count(), rows: untime(rows) };
+        let setting = rank::Setting { now: time(now), ideal: plan.ideal };
         #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
         let ranked =
             rank::rank(candidates, &setting, rank::CANDIDATES).into_iter().map(|r| (r.id, r.score as f32)).collect();
         Ok(ranked)
+    }
+
+    /// In how many pieces each term of the query stands, and about how many pieces there are.
+    fn count_terms(&self, query: &Query) -> rusqlite::Result<(Vec<usize>, usize)> {
+        let mut count = self.conn.prepare_cached(&format!(
+            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 LIMIT {COUNT_LIMIT})"
+        ))?;
+        let number = |count: i64| usize::try_from(count).unwrap_or(0);
+        let counts = query
+            .terms()
+            .map(|term| count.query_row([term], |row| row.get(0)).map(number))
+            .collect::<rusqlite::Result<_>>()?;
+        let memories = self.conn.query_row("SELECT COALESCE(max(rowid), 0) FROM memories", [], |row| row.get(0))?;
+        Ok((counts, number(memories) * PIECES))
     }
 
     /// What a query without words leaves, newest first.
