@@ -55,7 +55,7 @@ fn main() -> std::io::Result<()> {
                 writeln!(out, "{value}")?;
             }
             let summary = summarize(&extraction.notes).map(|summary| summary.text);
-            let value = serde_json::json!({"session": name, "key": "summary", "kind": "session_summary", "title": "", "content": summary, "files": []});
+            let value = serde_json::json!({"session": name, "key": "summary", "kind": "session_summary", "title": "", "content": summary, "files": [], "notes": format!("{:?}", extraction.notes)});
             writeln!(out, "{value}")?;
         } else {
             print(&mut out, &memories, &extraction)?;

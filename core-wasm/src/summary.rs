@@ -29,8 +29,16 @@ fn sentences(notes: &SessionNotes) -> String {
         };
     }
     if let Some(commits) = quoted(&notes.commits, 3) {
-        let language = notes.attributes.iter().find(|(name, _)| name == "language").map_or("en", |(_, language)| language);
-        all = format!("{} ({}: {commits})", all.trim_end(), labels::of(language).committed);
+        let language = notes
+            .attributes
+            .iter()
+            .find(|(name, _)| name == "language")
+            .map_or("en", |(_, language)| language);
+        all = format!(
+            "{} ({}: {commits})",
+            all.trim_end(),
+            labels::of(language).committed
+        );
     }
     all
 }

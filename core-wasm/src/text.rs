@@ -189,8 +189,10 @@ pub fn hash(text: &str) -> u32 {
 
 /// Words that say nothing of what a text is about.
 const COMMON: &[&str] = &[
-    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its", "now", "when", "which", "will",
-    "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there", "their", "what",
+    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has",
+    "have", "had", "its", "now", "when", "which", "will", "can", "into", "all", "also", "more",
+    "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there",
+    "their", "what",
 ];
 
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
@@ -219,7 +221,9 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let ascii = rest.chars().next()?.is_ascii();
-        let end = rest.find(|c: char| c.is_ascii() != ascii).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_ascii() != ascii)
+            .unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
         Some(run)

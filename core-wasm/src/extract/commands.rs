@@ -425,8 +425,18 @@ fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAMES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
+        || is_passing(line)
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
+}
+
+/// Lines about what passed may hold any word of failure.
+fn is_passing(line: &str) -> bool {
+    ["(pass)", "✓", "✔", "PASS ", "[PASS]", "√"]
+        .iter()
+        .any(|sign| line.contains(sign))
+        || line.starts_with("ok ")
+        || line.ends_with("... ok")
 }
 
 fn is_strong(line: &str) -> bool {
@@ -505,7 +515,9 @@ const COMMIT_FAILED: &[&str] = &[
 pub fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
     let main = main_segment(command);
-    let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
+    let after = command
+        .find(main)
+        .map_or("", |at| &command[at + main.len()..]);
     let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
     if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
         return true;
@@ -563,8 +575,14 @@ pub fn tests(output: &str) -> Option<Tests> {
 
 /// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<Tests> {
-    let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
-    let opens = first.bytes().all(|byte| byte.is_ascii_digit()) || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
+    let first = line
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .find(|word| !word.is_empty())?;
+    let opens = first.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(
+            first,
+            "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results"
+        );
     if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }

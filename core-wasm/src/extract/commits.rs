@@ -27,10 +27,11 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
     // The message's own lines are cut off by here-documents: look in the whole command.
     let message = message(command).unwrap_or_default();
     let amends = segment.contains("--amend") || command.contains("--amend");
-    let (subject, body) = split(&message);
+    let (subject, body) = split(message.trim_start_matches(['@', '\n', ' ']));
     let mut all: Vec<Commit> = output
         .lines()
         .filter_map(bracketed)
+        .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
         .map(|(branch, shown)| {
             let body = if shown == subject {
                 body.clone()
@@ -57,7 +58,17 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
             amends,
         });
     }
+    all.retain(|commit| !is_passing(&commit.subject));
     all
+}
+
+/// Commits that are meant to be folded into others, and subjects that a shell has yet to fill in.
+fn is_passing(subject: &str) -> bool {
+    let lower = subject.to_lowercase();
+    ["wip", "fixup!", "squash!", "amend!", "tmp", "temp "]
+        .iter()
+        .any(|opening| lower.starts_with(opening))
+        || subject.contains('$')
 }
 
 fn is_commit(segment: &str) -> bool {

@@ -12,6 +12,9 @@ use crate::text;
 const OPEN: usize = 16;
 /// What was done between failure and success.
 const STEPS: usize = 8;
+/// How many texts after a failure may name its cause, and after how many it is given up.
+const NEAR: u32 = 8;
+const GIVEN_UP: u32 = 30;
 /// Sentences of the agent between failure and success.
 const SENTENCES: usize = 12;
 
@@ -42,6 +45,9 @@ pub struct Failure {
     steps: Vec<String>,
     /// The number of the turn.
     turn: u32,
+    /// How many texts the agent said since.
+    #[serde(default)]
+    age: u32,
 }
 
 /// All open failures.
@@ -53,7 +59,7 @@ pub struct Failures {
 impl Failures {
     /// A command failed.
     pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
-        if commands::class(command) == Class::Look && !commands::is_environment(error) {
+        if is_throwaway(command) && !commands::is_invocation(error) {
             return;
         }
         let same = |failure: &&mut Failure| {
@@ -120,8 +126,12 @@ impl Failures {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
+        self.open
+            .retain(|failure| failure.age < GIVEN_UP || failure.is_check());
         for failure in &mut self.open {
-            for cause in &causes {
+            failure.age += 1;
+            // What is said much later is about something else.
+            for cause in causes.iter().filter(|_| failure.age <= NEAR) {
                 push_bounded(&mut failure.said, cause.clone(), SENTENCES);
             }
         }
@@ -192,10 +202,7 @@ impl Failures {
 
     /// What was committed, or reported as passing, has no open checks behind it.
     pub fn settle_checks(&mut self) {
-        self.open.retain(|failure| {
-            failure.subject != Subject::Command
-                || !matches!(commands::class(&failure.what), Class::Test | Class::Check | Class::Build | Class::Commit)
-        });
+        self.open.retain(|failure| !failure.is_check());
     }
 
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
@@ -224,7 +231,29 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
 }
 
+/// Commands that are made up for one look: their failing teaches nothing but that.
+fn is_throwaway(command: &str) -> bool {
+    let main = commands::main_segment(command);
+    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"]
+        .iter()
+        .any(|flag| main.contains(flag));
+    let loops = ["for ", "while ", "until "]
+        .iter()
+        .any(|word| command.contains(word))
+        && command.contains("done");
+    let class = commands::class(command);
+    class == Class::Look || (class == Class::Other && inline) || loops
+}
+
 impl Failure {
+    fn is_check(&self) -> bool {
+        self.subject == Subject::Command
+            && matches!(
+                commands::class(&self.what),
+                Class::Test | Class::Check | Class::Build | Class::Commit
+            )
+    }
+
     /// The pair as a memory; none where it would only say that work went on.
     fn cured(&self, command: Option<&str>, labels: &Labels) -> Option<Kept> {
         if self.error.is_empty() {
@@ -301,7 +330,9 @@ impl Failure {
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
             let differs = shown(command) != shown(&self.what);
-            if commands::is_invocation(&self.error) || (differs && commands::class(&self.what) != Class::Test) {
+            if commands::is_invocation(&self.error)
+                || (differs && commands::class(&self.what) != Class::Test)
+            {
                 return format!("`{}`", shown(command));
             }
         }
@@ -322,13 +353,21 @@ pub fn shown(command: &str) -> String {
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {
             let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
-            let closing = if main[..at].contains("\"$(") { ")\"" } else { "" };
+            let closing = if main[..at].contains("\"$(") {
+                ")\""
+            } else {
+                ""
+            };
             format!("{} …{closing}", &main[..end])
         }
-        (None, Some(at)) if commands::class(command) == Class::Commit => format!("{} -m \"…\"", &main[..at]),
+        (None, Some(at)) if commands::class(command) == Class::Commit => {
+            format!("{} -m \"…\"", &main[..at])
+        }
         _ => main.to_owned(),
     };
     let line = text::one_line(&main);
-    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"].iter().fold(line, |line, end| line.replace(end, ""));
+    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"]
+        .iter()
+        .fold(line, |line, end| line.replace(end, ""));
     text::clip(&text::one_line(&line), 140).into_owned()
 }

@@ -269,6 +269,11 @@ const RULES: &[&str] = &[
     "stop using",
     "keep in mind",
     "my preference",
+    "better not",
+    "i'd rather",
+    "i would rather",
+    "let's not",
+    "please avoid",
     "only ever",
     "항상",
     "절대",
@@ -305,17 +310,17 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "nope",
     "nah",
     "wrong",
-    "that's wrong",
+    "thats wrong",
     "that is wrong",
-    "that's not",
+    "thats not",
     "that is not",
     "not what i",
     "this is wrong",
     "this is not",
-    "it's not",
+    "its not",
     "it is not",
     "incorrect",
-    "don't",
+    "dont",
     "do not",
     "dont",
     "stop",
@@ -326,11 +331,11 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "you forgot",
     "you missed",
     "you should have",
-    "you shouldn't",
+    "you shouldnt",
     "why did you",
     "why are you",
     "why do you",
-    "why didn't you",
+    "why didnt you",
     "did we not",
     "did you not",
     "actually",
@@ -343,15 +348,15 @@ const CORRECTION_OPENINGS: &[&str] = &[
     "still not",
     "it still",
     "still fails",
-    "doesn't work",
-    "it doesn't work",
+    "doesnt work",
+    "it doesnt work",
     "does not work",
     "hold on",
     "wait",
-    "please don't",
+    "please dont",
     "remove that",
     "you are not",
-    "you're not",
+    "youre not",
     "아니",
     "그게 아니",
     "틀렸",
@@ -386,18 +391,18 @@ const CORRECTION_SIGNS: &[&str] = &[
     "you forgot",
     "you missed",
     "should not have",
-    "shouldn't have",
-    "that's wrong",
-    "that's not right",
+    "shouldnt have",
+    "thats wrong",
+    "thats not right",
     "is incorrect",
     "is wrong",
     "dont have access",
-    "you don't need",
-    "don't need to",
+    "you dont need",
+    "dont need to",
     "no need to",
     "must not",
     "should not",
-    "shouldn't",
+    "shouldnt",
     "말고",
     "아니라",
     "하지마",
@@ -472,6 +477,11 @@ fn is_rule(sentence: &str) -> bool {
     let told = [
         " it never",
         " it always",
+        " will never",
+        " will also never",
+        " would never",
+        " could never",
+        " can never",
         " is never",
         " is always",
         " was never",
@@ -501,8 +511,14 @@ fn is_rule(sentence: &str) -> bool {
     })
 }
 
+/// In lower case; people leave the apostrophes out as often as not.
+fn without_apostrophes(text: &str) -> String {
+    text.to_lowercase().replace(['’', '\''], "")
+}
+
 fn is_correction(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase().replace('’', "'");
+    let lower = without_apostrophes(sentence);
+    let asks = sentence.ends_with(['?', '？']);
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
         return false;
     }
@@ -527,7 +543,32 @@ fn is_correction(sentence: &str) -> bool {
         return false;
     }
     CORRECTION_OPENINGS.iter().any(|word| opening(&word))
-        || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
+        || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
+}
+
+/// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
+pub fn is_remark(prompt: &str) -> bool {
+    let length = prompt.chars().count();
+    let least = if prompt.is_ascii() { 16 } else { 8 };
+    (least..=300).contains(&length)
+        && !prompt.trim_end().ends_with(['?', '？'])
+        && !prompt.starts_with('/')
+        && !is_chore(prompt)
+}
+
+/// Whether a remark points to what was said before it.
+pub fn needs_context(said: &str) -> bool {
+    let bare = bare(said);
+    let pointers = [
+        "it", "this", "that", "these", "those", "them", "there", "its", "thats",
+    ];
+    bare.split(' ').any(|word| pointers.contains(&word))
+        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
+        || [
+            "그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个",
+        ]
+        .iter()
+        .any(|word| said.contains(word))
 }
 
 fn contains_words(text: &str, words: &str) -> bool {

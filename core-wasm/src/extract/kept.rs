@@ -96,7 +96,11 @@ impl Kept {
     fn says_the_same(&self, other: &Kept) -> bool {
         // Commits and plans are facts of their own, however much else they say.
         let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
-        let least = if self.prose || other.prose { SAME_PROSE } else { SAME };
+        let least = if self.prose || other.prose {
+            SAME_PROSE
+        } else {
+            SAME
+        };
         !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
     }
 
@@ -122,7 +126,11 @@ impl Memories {
             *same = memory;
             return;
         }
-        if self.all.iter().any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory)) {
+        if self
+            .all
+            .iter()
+            .any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory))
+        {
             return;
         }
         self.all.retain(|kept| !kept.says_the_same(&memory));

@@ -6,6 +6,7 @@
 pub mod clean;
 pub mod commands;
 pub mod commits;
+pub mod compact;
 pub mod failures;
 pub mod files;
 pub mod human;
@@ -52,7 +53,7 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
         .iter()
         .filter(|supplement| supplement.kind == "compact-summary")
     {
-        settled.extend(state::compact_summary(&supplement.text, Place::default()));
+        settled.extend(compact::summary(&supplement.text, &Place::default()));
     }
     let last_message = request
         .supplements

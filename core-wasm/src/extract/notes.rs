@@ -92,17 +92,39 @@ pub fn notes(state: &State) -> SessionNotes {
 
 /// What came of it, in at most three sentences: the results that changed something, else the ones that report.
 fn outcome(state: &State) -> String {
-    let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
-    let closed_ones: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
-    let results = [edited, closed_ones].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
-    let Some((first, rest)) = results.split_first() else { return String::new() };
-    let checked = rest.last().map_or(first.checked.as_str(), |latest| latest.checked.as_str());
+    let edited: Vec<&TurnResult> = state
+        .results
+        .iter()
+        .filter(|result| result.edited)
+        .collect();
+    let closed_ones: Vec<&TurnResult> =
+        state.results.iter().filter(|result| !result.open).collect();
+    let results = [edited, closed_ones]
+        .into_iter()
+        .find(|list| !list.is_empty())
+        .unwrap_or_else(|| state.results.iter().collect());
+    let Some((first, rest)) = results.split_first() else {
+        return String::new();
+    };
+    let checked = rest
+        .last()
+        .map_or(first.checked.as_str(), |latest| latest.checked.as_str());
     let mut sentences = vec![first.result.as_str()];
-    sentences.extend(rest.iter().rev().take(if checked.is_empty() { 2 } else { 1 }).rev().map(|result| result.result.as_str()));
+    sentences.extend(
+        rest.iter()
+            .rev()
+            .take(if checked.is_empty() { 2 } else { 1 })
+            .rev()
+            .map(|result| result.result.as_str()),
+    );
     if !checked.is_empty() {
         sentences.push(checked);
     }
-    sentences.into_iter().map(|sentence| closed(&text::clip(sentence, 260))).collect::<Vec<_>>().join(" ")
+    sentences
+        .into_iter()
+        .map(|sentence| closed(&text::clip(sentence, 260)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// As a sentence with its full stop.

@@ -216,12 +216,15 @@ fn numbered_offer(line: &str) -> Option<Offer> {
     if !rest.starts_with([' ', '*']) {
         return None;
     }
-    let title = text::plain(rest.trim_start_matches(['*', ' ']));
-    let title = title.replace("**", "");
+    let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
+    let title = title
+        .trim_end_matches(", or")
+        .trim_end_matches(", and")
+        .trim_end_matches([',', ';']);
     (!title.is_empty()).then(|| Offer {
         id: line[..length].to_lowercase(),
         name: String::new(),
-        title: text::clip(&title, 160).into_owned(),
+        title: text::clip(title, 160).into_owned(),
         body: String::new(),
     })
 }
@@ -288,6 +291,14 @@ fn names(prompt: &str, offer: &Offer) -> bool {
     {
         return true;
     }
+    // "1 does seem like a decent path" begins with the choice itself.
+    if lower
+        .strip_prefix(id.as_str())
+        .is_some_and(|rest| rest.starts_with([' ', '.', ',', ')']) && rest.chars().count() <= 160)
+        && id.as_str() != "a"
+    {
+        return true;
+    }
     let bare = lower.trim().trim_end_matches(['.', '!', ' ', ')']);
     if bare == id.as_str()
         || (bare.chars().count() <= 24
@@ -351,12 +362,16 @@ fn proposal(answer: &str) -> Option<Resolved> {
         .iter()
         .rev()
         .skip(1)
-        .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
+        .find(|sentence| {
+            !prose::is_narration(sentence)
+                && !sentence.ends_with(['?', '？'])
+                && !is_aside(sentence)
+        })
         .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
     // A question without an object ("Shall I fix it?", "수정할까요?") is answered by the sentence before it.
     let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
     let what = match before {
-        Some(before) if vague => before,
+        Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
         _ => bare,
     };
@@ -370,8 +385,24 @@ fn proposal(answer: &str) -> Option<Resolved> {
 /// A second thought beside the proposal.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    ["or ", "alternatively", "optionally", "또는", "혹은", "あるいは", "または", "或者"].iter().any(|opening| lower.starts_with(opening))
+    [
+        "or ",
+        "alternatively",
+        "optionally",
+        "또는",
+        "혹은",
+        "あるいは",
+        "または",
+        "或者",
+    ]
+    .iter()
+    .any(|opening| lower.starts_with(opening))
         || sentence.chars().count() < if sentence.is_ascii() { 24 } else { 10 }
+}
+
+fn is_hedged(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    ["may need", "might", "maybe", "try again", "not sure"].iter().any(|sign| lower.contains(sign))
 }
 
 fn has_pointer(text: &str) -> bool {

@@ -151,6 +151,9 @@ const NARRATION: &[&str] = &[
     "i understand",
     "i'd be happy",
     "hope",
+    "ready",
+    "nothing",
+    "say the word",
     "good question",
     "great question",
     "the plan is ready",
@@ -293,7 +296,7 @@ const CAUSES: &[(&str, u8)] = &[
     ("even though", 2),
     ("gotcha", 4),
     ("caveat", 3),
-    ("pre-existing", 2),
+    ("pre-existing", 1),
     ("unrelated", 1),
     ("by default", 2),
     ("hardcoded", 2),
@@ -498,9 +501,10 @@ pub fn cause_weight(sentence: &str) -> u8 {
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
-/// Guesses are not knowledge.
+/// Guesses, proposals and forecasts are not knowledge.
 fn is_guess(lower: &str) -> bool {
     [
+        "may need",
         "maybe",
         "perhaps",
         "might be",
@@ -514,6 +518,13 @@ fn is_guess(lower: &str) -> bool {
         "wonder",
         "could",
         "would",
+        "should resolve",
+        "should fix",
+        "should work",
+        "should now",
+        "should be able",
+        "whenever you",
+        "uncommitted",
         "can also",
         "recommend",
         "suggest",
@@ -577,7 +588,10 @@ fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
         // Korean and Japanese leave out the subject where the sentence before names it.
-        let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
+        let drops = matches!(
+            text::language(sentence),
+            text::Language::Korean | text::Language::Japanese
+        );
         if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
             return Some(format!("{before} {sentence}"));
         }
@@ -697,6 +711,7 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
     let lines: Vec<&str> = text::prose_lines(answer)
         .filter(|line| !line.starts_with('|'))
         .collect();
+    let mut short = None;
     for (at, line) in lines.iter().enumerate() {
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence);
@@ -708,6 +723,12 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
                 continue;
             }
             if !lead {
+                let sentence = sentence.strip_prefix("and ").unwrap_or(sentence);
+                // "Done with all four." says less than what follows.
+                if sentence.chars().count() < if sentence.is_ascii() { 28 } else { 12 } {
+                    short.get_or_insert_with(|| sentence.to_owned());
+                    continue;
+                }
                 return Some(text::clip(sentence, max).into_owned());
             }
             let points = points(&lines[at + 1..]);
@@ -718,7 +739,7 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
             return Some(text::clip(&format!("{lead}: {}", points.join("; ")), max).into_owned());
         }
     }
-    None
+    short
 }
 
 /// The first points after a line that ends in a colon.
@@ -850,6 +871,8 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
             signs.iter().any(|sign| lower.contains(sign))
+                && !lower.starts_with("nothing")
+                && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])
                 && (16..300).contains(&sentence.chars().count())
         })

@@ -58,6 +58,29 @@ impl Question {
             .collect()
     }
 
+    /// Whether the question is about the conversation itself.
+    fn is_of_procedure(&self) -> bool {
+        let question = self.question.to_lowercase();
+        let signs = [
+            "more questions",
+            "next area",
+            "areas do you want to discuss",
+            "anything else",
+            "are we done",
+            "ready to proceed",
+            "ready to continue",
+            "shall we continue",
+            "want to continue",
+            "what would you like to do next",
+            "what's next",
+            "does this look right",
+            "does this look good",
+            "다음 단계로",
+            "次に進",
+        ];
+        signs.iter().any(|sign| question.contains(sign))
+    }
+
     /// Whether the answer decides something: not left to the agent, and not a question back.
     pub fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
@@ -69,7 +92,13 @@ impl Question {
             "no preference",
             "skip",
         ];
+        let hedged = self.chosen().is_empty()
+            && ["hmm", "depend", "not sure", "i don't know", "maybe"]
+                .iter()
+                .any(|word| lower.contains(word));
         !answer.is_empty()
+            && !hedged
+            && !self.is_of_procedure()
             && !answer.ends_with(['?', '？'])
             && !left.iter().any(|word| lower.starts_with(word))
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::commits;
+use super::compact;
 use super::failures::Failures;
 use super::files::{self, Files};
 use super::kept::{Kept, Memories, Place};
@@ -82,6 +83,8 @@ pub struct State {
     /// What the human refused, until they say why.
     refused: String,
     interrupted: bool,
+    /// The human wants to talk about a question before answering it: that is no refusal.
+    asked_back: bool,
 }
 
 impl State {
@@ -206,10 +209,11 @@ impl State {
         if line.is_compact_summary {
             line.blocks(|block| {
                 if let Block::Text(raw) = block {
-                    settled.extend(compact_summary(
-                        &raw.text().unwrap_or_default(),
-                        place(line),
-                    ));
+                    let (text, place) = (raw.text().unwrap_or_default(), place(line));
+                    settled.extend(compact::summary(&text, &place));
+                    for fix in compact::fixes(&text, &place) {
+                        self.memories.add(fix, settled);
+                    }
                 }
             });
             return;
@@ -222,7 +226,7 @@ impl State {
             Block::Text(raw) => match said::classify(&raw.text().unwrap_or_default()) {
                 Said::Human(text) => join(&mut prompt, &text),
                 Said::Command(command) => join(&mut prompt, &command),
-                Said::Interrupted => self.interrupted = true,
+                Said::Interrupted => self.interrupted = !self.asked_back,
                 Said::Machine => {}
             },
             Block::ToolResult {
@@ -406,7 +410,8 @@ impl State {
     /// Standing rules and corrections.
     fn laid_down(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
-        let interrupted = std::mem::take(&mut self.interrupted);
+        self.interrupted = false;
+        self.asked_back = false;
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::word(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
@@ -420,26 +425,21 @@ impl State {
             };
             self.memories.add(kept, settled);
         }
-        let stopped = (interrupted || !refused.is_empty())
-            && !human::is_chore(prompt)
-            && prompt.chars().count() <= 600
-            && !prompt.starts_with('/');
+        // After a refusal the next words say why, if they are more than a word and no new request.
+        let stopped = !refused.is_empty() && human::is_remark(prompt);
         let said = word
             .correction
-            .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 360).into_owned()));
+            .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
         let Some(said) = said.filter(|_| word.rules.is_empty()) else {
             return;
         };
         let labels = self.labels();
-        let about = if refused.is_empty() {
-            self.turn.title.clone()
+        let content = if !refused.is_empty() {
+            format!("{said} ({})", labels.refused.replace("{}", &refused))
+        } else if human::needs_context(&said) && !self.turn.title.is_empty() {
+            format!("{said} ({}: {})", labels.about, self.turn.title)
         } else {
-            labels.refused.replace("{}", &refused)
-        };
-        let content = if about.is_empty() {
             said.clone()
-        } else {
-            format!("{said} ({}: {about})", labels.about)
         };
         let kept = Kept {
             key: format!("correction:{}", place.uuid),
@@ -530,7 +530,7 @@ impl State {
         let said = self.turn.answer.clone();
         let place = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
-            if insight.score < if is_answer { 5 } else { 6 } {
+            if insight.score < if is_answer { 6 } else { 7 } {
                 continue;
             }
             let kind = if insight.is_choice {
@@ -716,8 +716,10 @@ impl State {
 
     fn refuse(&mut self, tool_use: &Use, said: &str, place: &Place, settled: &mut Vec<Draft>) {
         let what = match tool_use.tool {
-            // Questions that the human wants to talk about first are not refused.
-            Tool::Ask => return,
+            Tool::Ask => {
+                self.asked_back = true;
+                return;
+            }
             Tool::Plan => human::title(&tool_use.what).unwrap_or_default(),
             Tool::Shell => format!("`{}`", super::failures::shown(&tool_use.what)),
             _ => format!("{} {}", tool_use.name, tool_use.what),
@@ -760,7 +762,11 @@ impl State {
         {
             return;
         }
-        let made = if is_error { Vec::new() } else { commits::made(command, output) };
+        let made = if is_error {
+            Vec::new()
+        } else {
+            commits::made(command, output)
+        };
         let committed = !made.is_empty();
         for commit in made {
             self.committed(commit, &tool_use.place, settled);
@@ -776,7 +782,11 @@ impl State {
                 .command_failed(command, &error, &tool_use.place, self.turns);
             cured
         } else {
-            let cured = if commands::passed(command, output) { self.failures.command_passed(command, labels) } else { Vec::new() };
+            let cured = if commands::passed(command, output) {
+                self.failures.command_passed(command, labels)
+            } else {
+                Vec::new()
+            };
             if commands::may_cure(command) {
                 self.failures
                     .step(&format!("`{}`", super::failures::shown(command)));
@@ -1040,29 +1050,6 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         content.push_str(&format!("{}: {}", labels.rejected, rejected.join("; ")));
     }
     content
-}
-
-/// The draft of a summary that the agent wrote of its own context; none where nothing is left of it.
-pub fn compact_summary(text: &str, place: Place) -> Option<Draft> {
-    let summary = said::compact_summary(&clean::clean(text));
-    if summary.is_empty() || summary.contains(said::INJECTED_HEADING) {
-        return None;
-    }
-    let title = text::sentences(&summary)
-        .into_iter()
-        .find(|sentence| sentence.chars().count() >= 24)
-        .unwrap_or_default();
-    Some(Draft {
-        key: Some(format!("compact:{:08x}", text::hash(&summary))),
-        kind: "compact_summary".to_owned(),
-        title: text::clip(&title, 200).into_owned(),
-        content: text::clip_block(&summary, 60 * 1024).into_owned(),
-        keywords: Vec::new(),
-        files: Vec::new(),
-        importance: 0.6,
-        origin: place.origin(),
-        attributes: Vec::new(),
-    })
 }
 
 /// A plan's title, why, and headings: what it is, without its code.
