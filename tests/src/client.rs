@@ -57,6 +57,7 @@ impl Ran {
     /// Panics unless the client succeeded, told of a hook for each of these events, and of no hook that failed.
     ///
     /// The client tells of no `SessionEnd`, whose hooks run after its output has ended; where one fails, it says so on stderr.
+    #[track_caller]
     pub fn assert_hooks(&self, events: &[&str]) {
         assert_eq!(self.run.code, Some(0), "{self:#?}");
         assert!(self.run.stderr.is_empty(), "the client complains: {}", self.run.stderr);

@@ -29,11 +29,13 @@ pub struct Hooked {
 
 impl Hooked {
     /// The context; panics where there is none.
+    #[track_caller]
     pub fn said(&self) -> &str {
         self.context.as_deref().unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
     }
 
     /// Panics where the hook said something.
+    #[track_caller]
     pub fn silent(&self) {
         assert_eq!(self.context, None, "the hook should have said nothing");
     }
@@ -177,6 +179,7 @@ impl Home {
     }
 
     /// Runs a subcommand that must succeed and print JSON.
+    #[track_caller]
     pub fn json<I, S>(&self, arguments: I) -> Value
     where
         I: IntoIterator<Item = S>,
@@ -187,11 +190,13 @@ impl Home {
     }
 
     /// Runs the hook as the agent does: `throughline hook`, the payload and a newline on its standard input.
+    #[track_caller]
     pub fn hook(&self, payload: &Value) -> Hooked {
         self.hook_as(&[], payload)
     }
 
     /// Runs the hook under one of its names, such as `memory-load`.
+    #[track_caller]
     pub fn hook_as(&self, name: &[&str], payload: &Value) -> Hooked {
         let run = self.hook_with_input(name, format!("{payload}\n").into_bytes());
         let event = payload["hook_event_name"].as_str().unwrap_or_default();
@@ -206,6 +211,7 @@ impl Home {
     }
 
     /// The memories of one project, as `memory list --json` gives them: without those of kind `turn`.
+    #[track_caller]
     pub fn memories_of(&self, project: &Path) -> Vec<Value> {
         let arguments: [&OsStr; 7] = [
             "memory".as_ref(),
@@ -228,6 +234,7 @@ impl Home {
     }
 
     /// One of the integers of `memory stats --json` over all projects.
+    #[track_caller]
     pub fn count(&self, what: &str) -> u64 {
         let stats = self.json(["memory", "stats", "--json", "--all-projects"]);
         stats[what].as_u64().unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
@@ -239,6 +246,7 @@ impl Home {
     }
 
     /// Waits until the condition holds: some work of a hook is done by a child that it leaves behind.
+    #[track_caller]
     pub fn eventually(&self, what: &str, condition: impl Fn(&Self) -> bool) {
         let started = Instant::now();
         while !condition(self) {
@@ -313,6 +321,7 @@ fn write_private(path: &Path, bytes: &[u8]) {
 ///
 /// Events other than `SessionStart` may not answer with a context, and of `PreCompact` every word on standard output would
 /// be taken for instructions to the one who summarizes.
+#[track_caller]
 pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
     assert!(!run.overdue, "the hook hung: {run:#?}");
     assert_eq!(run.code, Some(0), "a hook's exit code is 0: {run:#?}");

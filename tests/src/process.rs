@@ -34,6 +34,7 @@ pub struct Finished {
 impl Finished {
     /// Panics unless the exit code is 0, and gives itself back.
     #[must_use]
+    #[track_caller]
     pub fn success(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
@@ -41,6 +42,7 @@ impl Finished {
 
     /// Panics unless the exit code is another than 0 and stderr holds a `hint:` line, and gives itself back.
     #[must_use]
+    #[track_caller]
     pub fn failure_with_hint(self) -> Self {
         assert!(!self.overdue && self.code.is_some_and(|code| code != 0), "wanted an exit code other than 0: {self:#?}");
         assert!(

@@ -41,6 +41,7 @@ fn with_one_session() -> (Home, std::path::PathBuf) {
 }
 
 /// Runs what must leave a line in the log.
+#[track_caller]
 fn logged<T>(home: &Home, run: impl FnOnce() -> T) -> T {
     let before = home.log();
     let result = run();
@@ -50,6 +51,7 @@ fn logged<T>(home: &Home, run: impl FnOnce() -> T) -> T {
 }
 
 /// Panics unless `doctor` uses one of the words.
+#[track_caller]
 fn doctor_tells(home: &Home, words: &[&str]) -> Finished {
     let run = home.run(["doctor"]);
     assert!(!run.overdue, "doctor hung");
@@ -59,12 +61,14 @@ fn doctor_tells(home: &Home, words: &[&str]) -> Finished {
 }
 
 /// Panics unless `doctor` uses one of the words and fails.
+#[track_caller]
 fn doctor_fails(home: &Home, words: &[&str]) {
     let run = doctor_tells(home, words);
     assert!(run.code.is_some_and(|code| code != 0), "doctor is content: {run:#?}");
 }
 
 /// Panics unless `doctor` is content.
+#[track_caller]
 fn doctor_is_content(home: &Home) {
     drop(home.run(["install", "--scope", "user"]).success());
     drop(home.run(["doctor"]).success());
