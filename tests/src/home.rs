@@ -31,7 +31,10 @@ impl Hooked {
     /// The context; panics where there is none.
     #[track_caller]
     pub fn said(&self) -> &str {
-        self.context.as_deref().unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
+        match &self.context {
+            Some(context) => context,
+            None => panic!("the hook said nothing: {self:#?}"),
+        }
     }
 
     /// Panics where the hook said something.

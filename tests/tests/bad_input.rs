@@ -485,7 +485,9 @@ fn compiled(home: &Home) -> Vec<std::path::PathBuf> {
 fn a_damaged_compiled_policy() {
     let flip = |bytes: &mut Vec<u8>| {
         let middle = bytes.len() / 2;
-        bytes[middle] ^= 0x55;
+        if let Some(byte) = bytes.get_mut(middle) {
+            *byte ^= 0x55;
+        }
     };
     let truncate = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 3);
     let empty = |bytes: &mut Vec<u8>| bytes.clear();
