@@ -1,10 +1,14 @@
 //! The configuration: `config.toml`, validated. The commented default file is the documentation.
 
 use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::paths;
 
 /// The commented default configuration.
 pub const DEFAULT: &str = include_str!("config.default.toml");
@@ -13,7 +17,7 @@ pub const DEFAULT: &str = include_str!("config.default.toml");
 const MOST_BYTES: u64 = 1 << 20;
 
 /// What a user can set. Every field has its default in [`DEFAULT`].
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Off: hooks do nothing.
@@ -33,7 +37,7 @@ pub struct Config {
 }
 
 /// What the agent is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Context {
     /// UTF-16 code units. Claude Code cuts what is longer than 10,000 down to a preview.
@@ -41,7 +45,7 @@ pub struct Context {
 }
 
 /// How long hooks may take, milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// SessionStart.
@@ -57,7 +61,7 @@ pub struct Hooks {
 }
 
 /// Where transcripts may be read from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Transcripts {
     /// Folders beside the agent's own.
@@ -65,7 +69,7 @@ pub struct Transcripts {
 }
 
 /// The log.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
     /// Bytes at which it is turned over; one older file is kept.
@@ -73,7 +77,7 @@ pub struct Log {
 }
 
 /// What `memory gc` takes for old.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
     /// Days after which a memory that nobody looked at may go.
@@ -163,6 +167,19 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// Writes [`DEFAULT`] to `file`, making its folder. A file that is there stays, and is an error.
+pub fn init(file: &Path) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        paths::create_private(folder)?;
+    }
+    let mut out = fs::File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)?;
+    out.write_all(DEFAULT.as_bytes())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod config;
 pub mod contract;
 pub mod digest;
 pub mod hooks;
+pub mod ingest;
 pub mod log;
 pub mod paths;
 pub mod policy;

@@ -97,6 +97,11 @@ impl Log {
     }
 }
 
+/// Appends one entry without details at once: for a process that is about to be ended.
+pub fn last_words(file: &Path, stamp: &str, what: &'static str) {
+    let _ = append(file, u64::MAX, format!("{stamp} {} {what}\n", Level::Error.word()).as_bytes());
+}
+
 fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         paths::create_private(folder)?;

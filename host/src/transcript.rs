@@ -73,6 +73,9 @@ pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
     let Some((root, inside)) = roots.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?))) else {
         return Err(Refusal::Foreign(path.into()));
     };
+    if inside.as_os_str().is_empty() {
+        return Err(Refusal::NotAFile(path.into()));
+    }
     let refuse = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Refusal::Missing,
         // What cap-std says when a path leads out of its folder.

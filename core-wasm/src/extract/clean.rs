@@ -82,6 +82,34 @@ pub fn path(path: &str, root: &str) -> String {
     line(relative.unwrap_or(&path), 300)
 }
 
+/// A command with paths inside the project relative to its root: absolute ones say where it lies on one machine.
+pub fn inside(command: &str, root: &str) -> String {
+    if root.len() < 2 {
+        return command.to_owned();
+    }
+    let mut short = String::with_capacity(command.len());
+    let mut rest = command;
+    while let Some(at) = rest.find(root) {
+        short.push_str(&rest[..at]);
+        rest = &rest[at + root.len()..];
+        if let Some(after) = rest.strip_prefix('/') {
+            rest = after;
+            // The root with a slash and nothing after it.
+            if !rest.starts_with(|c: char| {
+                c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '*' | '@' | '{')
+            }) {
+                short.push_str("./");
+            }
+        } else if rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+            short.push_str(root);
+        } else {
+            short.push('.');
+        }
+    }
+    short.push_str(rest);
+    short
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +117,15 @@ mod tests {
     #[test]
     fn escapes_go_and_lines_stay() {
         assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\r\nnext\u{7}"), "red\n\nnext");
+    }
+
+    #[test]
+    fn commands_are_relative_inside_the_root() {
+        assert_eq!(
+            inside("cd /p/a && ls /p/a/src /p/ab", "/p/a"),
+            "cd . && ls src /p/ab"
+        );
+        assert_eq!(inside("git -C /p/a status", "/p/a"), "git -C . status");
     }
 
     #[test]

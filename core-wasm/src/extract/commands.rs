@@ -436,7 +436,9 @@ fn is_passing(line: &str) -> bool {
         .iter()
         .any(|sign| line.contains(sign))
         || line.starts_with("ok ")
-        || line.ends_with("... ok")
+        || ["... ok", "Passed", "Skipped"]
+            .iter()
+            .any(|end| line.ends_with(end))
 }
 
 fn is_strong(line: &str) -> bool {
@@ -453,6 +455,7 @@ fn is_strong(line: &str) -> bool {
         "× ",
     ];
     starts.iter().any(|start| lower.starts_with(start))
+        || lower.ends_with("...failed")
         || lower.contains("error:")
         || lower.contains("error ts")
         || lower.contains("not found")

@@ -58,8 +58,24 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
             amends,
         });
     }
+    for commit in &mut all {
+        commit.subject = without_trailer(&commit.subject).to_owned();
+    }
     all.retain(|commit| !is_passing(&commit.subject));
     all
+}
+
+/// Without a trailer that follows the subject with no empty line between.
+fn without_trailer(subject: &str) -> &str {
+    let mut words = subject.rsplitn(3, ' ');
+    let (Some(value), Some(name), Some(rest)) = (words.next(), words.next(), words.next()) else {
+        return subject;
+    };
+    let is_trailer = name.ends_with(':')
+        && name.contains('-')
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && !value.is_empty();
+    if is_trailer { rest.trim_end() } else { subject }
 }
 
 /// Commits that are meant to be folded into others, and subjects that a shell has yet to fill in.

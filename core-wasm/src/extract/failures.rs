@@ -329,11 +329,17 @@ impl Failure {
     /// What was different when it passed: the command itself, else the last thing done before.
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
-            let differs = shown(command) != shown(&self.what);
-            if commands::is_invocation(&self.error)
-                || (differs && commands::class(&self.what) != Class::Test)
+            let (before, after) = (shown(&self.what), shown(command));
+            if before != after
+                && (commands::is_invocation(&self.error)
+                    || commands::class(&self.what) != Class::Test)
             {
-                return format!("`{}`", shown(command));
+                return format!("`{after}`");
+            }
+            // The same command in another folder.
+            let (before, after) = (placed(&self.what), placed(command));
+            if before != after {
+                return format!("`{after}`");
             }
         }
         self.steps
@@ -344,6 +350,17 @@ impl Failure {
             .map(|step| step.as_str())
             .collect::<Vec<_>>()
             .join(", ")
+    }
+}
+
+/// The command with the folder that it changes to.
+fn placed(command: &str) -> String {
+    match commands::segments(command)
+        .first()
+        .filter(|first| first.starts_with("cd "))
+    {
+        Some(first) => format!("{} && {}", text::clip(first, 80), shown(command)),
+        None => shown(command),
     }
 }
 
@@ -363,7 +380,14 @@ pub fn shown(command: &str) -> String {
         (None, Some(at)) if commands::class(command) == Class::Commit => {
             format!("{} -m \"…\"", &main[..at])
         }
-        _ => main.to_owned(),
+        _ => match [" -e \"", " -e '", " -c \"", " -c '"]
+            .iter()
+            .find_map(|flag| main.find(flag).map(|at| at + flag.len()))
+        {
+            // What an inline script says is for the machine.
+            Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
+            _ => main.to_owned(),
+        },
     };
     let line = text::one_line(&main);
     let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"]

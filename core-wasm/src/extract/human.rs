@@ -55,7 +55,12 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         return text::clip(&title, max).into_owned();
     }
     let mut said = String::new();
-    for sentence in text::sentences(prompt) {
+    // Pasted banners draw with these.
+    let prompt: String = prompt
+        .chars()
+        .filter(|c| !('\u{2500}'..='\u{259f}').contains(c))
+        .collect();
+    for sentence in text::sentences(&prompt) {
         let sentence = sentence.replace('@', "").trim().to_owned();
         if is_greeting(&sentence) || sentence.starts_with("[Image") {
             continue;
@@ -73,7 +78,7 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         }
     }
     if said.is_empty() {
-        said = text::one_line(prompt);
+        said = text::one_line(&prompt);
     }
     text::clip(&said, max).into_owned()
 }
@@ -229,7 +234,7 @@ pub fn is_chore(prompt: &str) -> bool {
     let short = if bare.is_ascii() {
         count <= 8
     } else {
-        bare.chars().count() <= 20
+        bare.chars().count() <= 28
     };
     short
         && (CHORES.iter().any(|word| {

@@ -127,8 +127,6 @@ fn notes_with(state: &State, last_message: Option<&str>) -> SessionNotes {
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    text::hash(&format!(
-        "{}\n{}\n{}\n{:?}\n{}",
-        draft.kind, draft.title, draft.content, draft.files, draft.importance
-    ))
+    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
+    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
 }

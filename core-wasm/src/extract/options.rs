@@ -65,7 +65,7 @@ pub fn resolve(prompt: &str, answer: &str) -> Option<Resolved> {
     {
         return Some(taken(&offers, at, answer));
     }
-    proposal(answer)
+    proposal(prompt, answer)
 }
 
 /// A prompt may agree in its first sentence and go on to ask for more.
@@ -354,7 +354,7 @@ fn recommended(offers: &[Offer], answer: &str) -> Option<usize> {
 }
 
 /// What the agent proposed at the end of an answer.
-fn proposal(answer: &str) -> Option<Resolved> {
+fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
     let question = prose::closing_question(answer)?;
     let bare = proposed(&question);
     let before = text::sentences(answer);
@@ -373,6 +373,10 @@ fn proposal(answer: &str) -> Option<Resolved> {
     let what = match before {
         Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
+        // Other languages put the verb of asking into the sentence: question and answer stand together.
+        _ if !bare.is_ascii() && bare == question.trim_end_matches(['?', '？', ' ']) => {
+            format!("{question} → {}", text::clip(prompt, 60))
+        }
         _ => bare,
     };
     Some(Resolved {
@@ -402,7 +406,9 @@ fn is_aside(sentence: &str) -> bool {
 
 fn is_hedged(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    ["may need", "might", "maybe", "try again", "not sure"].iter().any(|sign| lower.contains(sign))
+    ["may need", "might", "maybe", "try again", "not sure"]
+        .iter()
+        .any(|sign| lower.contains(sign))
 }
 
 fn has_pointer(text: &str) -> bool {

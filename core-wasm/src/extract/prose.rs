@@ -736,29 +736,44 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
                 continue;
             }
             let lead = sentence.trim_end_matches([':', '：', ' ']);
+            if is_empty_lead(lead) {
+                return Some(text::clip(&points.join("; "), max).into_owned());
+            }
             return Some(text::clip(&format!("{lead}: {}", points.join("; ")), max).into_owned());
         }
     }
     short
 }
 
-/// The first points after a line that ends in a colon.
+/// The first points after a line that ends in a colon: headings that say something, else headings with their first point,
+/// else the points of the list.
 fn points(lines: &[&str]) -> Vec<String> {
-    let has_headings = lines
+    let titles: Vec<(usize, String)> = lines
         .iter()
-        .any(|line| heading_of(line).is_some_and(|title| !title.is_empty()));
-    lines
-        .iter()
-        .filter_map(|line| {
-            if has_headings {
-                return heading_of(line).filter(|title| !title.is_empty());
-            }
-            let is_point =
-                line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
-            is_point.then(|| text::plain(line))
+        .enumerate()
+        .filter_map(|(at, line)| {
+            heading_of(line)
+                .filter(|title| !title.is_empty())
+                .map(|title| (at, title))
         })
-        .take(4)
-        .collect()
+        .collect();
+    let point = |line: &&str| {
+        let is_point =
+            line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
+        is_point.then(|| text::plain(line).trim_end_matches([':', '：']).to_owned())
+    };
+    if titles.is_empty() {
+        return lines.iter().filter_map(point).take(4).collect();
+    }
+    let said = |(at, title): (usize, String)| {
+        let speaks = title.split_whitespace().count() >= 3
+            || (!title.is_ascii() && title.chars().count() >= 10);
+        match lines.get(at + 1).and_then(point).filter(|_| !speaks) {
+            Some(first) => format!("{title}: {}", text::clip(&first, 120)),
+            None => title,
+        }
+    };
+    titles.into_iter().take(4).map(said).collect()
 }
 
 /// The sentence of an answer that says what was checked.
@@ -788,6 +803,30 @@ pub fn checked(answer: &str) -> Option<String> {
                 && (12..200).contains(&sentence.chars().count())
         })
         .next_back()
+}
+
+/// Leads that only say that a list follows.
+fn is_empty_lead(lead: &str) -> bool {
+    let lower = lead.to_lowercase().replace('’', "'");
+    [
+        "here's",
+        "here is",
+        "here are",
+        "summary",
+        "the changes",
+        "changes",
+        "what changed",
+        "what was done",
+        "변경",
+        "요약",
+        "変更",
+        "まとめ",
+        "以下",
+        "修改",
+        "总结",
+    ]
+    .iter()
+    .any(|opening| lower.starts_with(opening))
 }
 
 /// Sentences that report nothing.
@@ -940,7 +979,7 @@ mod tests {
     fn the_result_of_an_answer() {
         assert_eq!(
             result_line("All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b", 200).unwrap(),
-            "All fixes applied and verified: Writes wrapped (4); Loop guarded"
+            "All fixes applied and verified: Writes wrapped (4); Loop guarded: b"
         );
         assert_eq!(
             result_line("완료했습니다! ✅\n\n`guide.md`에 섹션을 추가했습니다.", 200).unwrap(),

@@ -115,7 +115,10 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
-                        label: clean::line(&option.get_text("label").unwrap_or_default(), 160),
+                        label: without_advice(&clean::line(
+                            &option.get_text("label").unwrap_or_default(),
+                            160,
+                        )),
                         description: clean::line(
                             &option.get_text("description").unwrap_or_default(),
                             300,
@@ -140,6 +143,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             Some(text) => clean::line(&text, 400),
             None => join(value),
         };
+        let said = without_advice(&said);
         if let Some(question) = questions
             .iter_mut()
             .find(|question| question.question == asked)
@@ -147,6 +151,25 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             question.answer = said;
         }
     });
+}
+
+/// Without the mark that the agent puts on the option it advises.
+fn without_advice(label: &str) -> String {
+    [
+        "(Recommended)",
+        "(recommended)",
+        "(추천)",
+        "(권장)",
+        "(推奨)",
+        "(おすすめ)",
+        "（推奨）",
+        "(推荐)",
+        "（推荐）",
+    ]
+    .iter()
+    .fold(label.to_owned(), |label, mark| {
+        label.replace(&format!(" {mark}"), "").replace(mark, "")
+    })
 }
 
 fn join(values: Raw<'_>) -> String {
@@ -164,7 +187,7 @@ pub fn answer_from_text(questions: &mut [Question], result: &str) {
         };
         let rest = &result[at + question.question.len() + 4..];
         if let Some(end) = rest.find('"') {
-            question.answer = text::clip(&rest[..end], 400).into_owned();
+            question.answer = without_advice(&text::clip(&rest[..end], 400));
         }
     }
 }

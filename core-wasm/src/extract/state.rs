@@ -264,7 +264,7 @@ impl State {
         if substantive {
             if self.request.is_empty() {
                 self.request.clone_from(&title);
-            } else {
+            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
                 self.objective.clone_from(&title);
             }
         }

@@ -109,11 +109,7 @@ impl Use {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
                 // Absolute paths inside the project say where it lies on one machine.
-                let inside = if root.len() > 1 {
-                    command.replace(&format!("{root}/"), "")
-                } else {
-                    command.into_owned()
-                };
+                let inside = clean::inside(&command, root);
                 self.what = clean::block(&inside, COMMAND);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {

@@ -9,12 +9,15 @@ use std::time::{Duration, Instant};
 
 use crate::agent::claude_code;
 use crate::hooks;
-use crate::log::Level;
+use crate::log::{self, Level};
 use crate::paths::Paths;
-use crate::runtime::Runtime;
+use crate::runtime::{self, Runtime};
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
+
+/// Names that a hook may be called by. Without one, the event's own name decides.
+const NAMES: &[&str] = &["memory-load", "memory-flush", "memory-save"];
 
 /// What a hook may take beyond its budget before it is ended by force.
 const GRACE: Duration = Duration::from_millis(250);
@@ -23,10 +26,10 @@ const GRACE: Duration = Duration::from_millis(250);
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let name = arguments.first().and_then(|word| word.to_str());
-    watch(Duration::from_secs(if name == Some("memory-save") { 2 } else { HARD_LIMIT.as_secs() }));
     let Some(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };
+    watch(HARD_LIMIT, paths.log());
     let runtime = match Runtime::new(paths.clone()) {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -38,6 +41,9 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     };
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
+    }
+    if let Some(name) = name.filter(|name| !NAMES.contains(name)) {
+        runtime.log.note(Level::Warn, "a hook was called by a name that this version does not know", name);
     }
     let mut event = match read_input()
         .map_err(|error| error.to_string())
@@ -55,7 +61,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         event.cwd = folder;
     }
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment));
-    watch(budget + GRACE);
+    watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
     if let Some(output) = hooks::run(&runtime, &event, deadline) {
         let mut stdout = io::stdout().lock();
@@ -66,9 +72,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
 }
 
 /// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.
-fn watch(limit: Duration) {
+fn watch(limit: Duration, log: PathBuf) {
     let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
         thread::sleep(limit);
+        log::last_words(&log, &runtime::stamp(runtime::now()), "a hook took too long and was ended; what it did not store is read again");
         std::process::exit(0);
     });
 }

@@ -1,18 +1,137 @@
 //! The command line: arguments in, words out. It holds no logic of its own.
 
 mod background;
+mod config;
+mod context;
+mod failure;
 mod hook;
+mod ingest;
+mod memory;
+mod output;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::paths::Paths;
+use crate::runtime::Runtime;
+use failure::{Done, Failure};
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  done, also where nothing was found
+  1  it failed; stderr says why, and in a line that begins with `hint:` what to do
+  2  the command line is wrong
+`throughline hook` always ends with 0, so that no session is ever disturbed.
+
+Environment:
+  THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG base directories
+  CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
+  NO_COLOR           no colours";
+
+/// Long-term memory for coding agents
+///
+/// Throughline reads the transcripts of your sessions with Claude Code, keeps what a later session should know, and tells
+/// it when the next one starts. Nothing leaves the machine.
+///
+/// Begin with `throughline install`; `throughline demo` shows what it does without touching anything.
+#[derive(Parser)]
+#[command(name = "throughline", version, after_long_help = AFTER_HELP, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Ingest(ingest::Arguments),
+    Context(context::Arguments),
+    Memory(memory::Arguments),
+    Config(config::Arguments),
+    Hook(HookArguments),
+}
+
+/// What the agent calls: reads an event from standard input, answers with what the model is to be shown
+///
+/// You need not call it yourself: `throughline install` registers it. It always ends with exit code 0, in time, and
+/// prints one JSON object or nothing; what went wrong is in the log and in `throughline doctor`.
+#[derive(clap::Args)]
+struct HookArguments {
+    /// memory-load, memory-flush or memory-save; without a name it goes by the event's `hook_event_name`
+    name: Option<OsString>,
+}
+
+/// The whole command tree, for references and completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.skip(1).collect();
+    let arguments: Vec<OsString> = arguments.collect();
     // A hook returns before anything that only people need is set up.
-    match arguments.first().and_then(|word| word.to_str()) {
-        Some("hook") => hook::run(&arguments[1..]),
-        Some("background") => background::run(&arguments[1..]),
-        _ => ExitCode::FAILURE,
+    match arguments.get(1).and_then(|word| word.to_str()) {
+        Some("hook") if !asks_for_help(&arguments) => hook::run(&arguments[2..]),
+        Some("background") => background::run(&arguments[2..]),
+        _ => for_people(arguments),
+    }
+}
+
+fn asks_for_help(arguments: &[OsString]) -> bool {
+    arguments
+        .get(2)
+        .is_some_and(|word| word == "--help" || word == "-h")
+}
+
+fn for_people(arguments: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Where nobody reads there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(cli.command) {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::Badly) => ExitCode::FAILURE,
+        Err(failure) => failure.tell(),
+    }
+}
+
+fn run(command: Command) -> Result<Done, Failure> {
+    match command {
+        Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Context(arguments) => context::run(&arguments),
+        Command::Memory(arguments) => memory::run(arguments),
+        Command::Config(arguments) => config::run(&arguments),
+        Command::Hook(arguments) => {
+            hook::run(arguments.name.as_slice());
+            Ok(Done::Well)
+        }
+    }
+}
+
+/// Where things are, or why that cannot be known.
+fn paths() -> Result<Paths, Failure> {
+    Paths::from_env().ok_or_else(|| {
+        Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME")
+    })
+}
+
+/// What every command works with.
+fn runtime() -> Result<Runtime, Failure> {
+    Runtime::new(paths()?).map_err(|error| {
+        Failure::new(error)
+            .hint("mend that file or move it away; every setting is optional, and `throughline config init` explains them")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_tree_is_sound() {
+        super::command().debug_assert();
     }
 }

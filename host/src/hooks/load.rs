@@ -14,6 +14,9 @@ use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 
+/// How long other writers are waited for where the answer does not depend on it.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
 /// What the agent is to be shown at the session's start, as the agent wants it.
 pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = runtime.store(Access::Write, PATIENCE)?;
@@ -36,6 +39,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     // What follows is bookkeeping: the answer does not depend on it.
     let noted = store
         .relax()
+        .and_then(|()| store.patience(BRIEFLY))
         .and_then(|()| store.put_project(&project, runtime.now))
         .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
         .and_then(|()| {
@@ -101,8 +105,14 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
         return Ok(());
     }
+    let unread = reading::unread(store, folder, &event.session)?;
+    if !unread.is_empty() {
+        // Compiling, where that must be, is not what this budget is for.
+        runtime.policies()?;
+    }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
-    for path in reading::unread(store, folder, &event.session)? {
+    store.patience(BRIEFLY)?;
+    for path in unread {
         if Instant::now() >= until {
             background::catch_up(runtime, folder, &event.session);
             return Ok(());

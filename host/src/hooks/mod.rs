@@ -24,12 +24,18 @@ pub const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Does what the moment asks for. What is returned is to be shown to the model.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
+    // Only a session's start needs the policy at once: without it the agent would not be told. The others leave it to a
+    // process of their own.
+    runtime.compile_until(matches!(event.moment, Moment::Start { .. }).then_some(deadline));
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
         Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Answered { .. } | Moment::End { .. } => {
             saving::save(runtime, event, deadline).map(|()| None)
         }
-        Moment::Other { .. } => Ok(None),
+        Moment::Other { name } => {
+            runtime.log.note(Level::Debug, "an event is nothing to this version", name);
+            Ok(None)
+        }
     };
     outcome.unwrap_or_else(|error| {
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));

@@ -28,6 +28,9 @@ const MOST_FAILURES: u32 = 3;
 /// How often a reading is begun anew because another process was faster.
 const MOST_CONFLICTS: u32 = 8;
 
+/// Stands for a cursor's modification time where there is more to read: [`unread`] then takes up the file again.
+const UNSETTLED: u64 = 0;
+
 /// The key of a session's summary among its drafts.
 const SUMMARY_KEY: &str = "session-summary";
 
@@ -188,6 +191,8 @@ fn read_share(
     let mut running = policies.start(runtime.grants(None))?;
     let extraction = match running.extract(&request, lines, until) {
         Ok(extraction) => extraction,
+        // Stopped because the hook's time is up: that says nothing about the policy or the lines.
+        Err(_) if Instant::now() >= deadline => return Ok(Progress::More),
         Err(error) => {
             note_failure(runtime, store, place.cursor, &served)?;
             return Err(error);
@@ -198,9 +203,12 @@ fn read_share(
     let mut at_end = transcript.is_none() || served.at_end;
     if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
         let before = cursor.offset;
-        advance(cursor, transcript, &extraction, &served, report)?;
+        advance(runtime, cursor, transcript, &extraction, &served, report)?;
         // An extractor that does not move is not asked again and again.
         at_end |= cursor.offset == before;
+        if !at_end {
+            cursor.modified = UNSETTLED;
+        }
     }
     drop(served);
     let mut extracted = Extracted::new(&mut running, &session, extraction, until)?;
@@ -301,6 +309,7 @@ fn head(transcript: &Transcript) -> Result<claude_code::Head> {
 
 /// Moves the cursor to where the extractor says, if it says what can be.
 fn advance(
+    runtime: &Runtime,
     cursor: &mut Cursor,
     transcript: &Transcript,
     extraction: &Extraction,
@@ -322,6 +331,14 @@ fn advance(
     cursor.malformed += u64::from(extraction.malformed);
     cursor.oversized += served.oversized;
     cursor.failures = 0;
+    if extraction.malformed > 0 {
+        let detail = format!("{} in {}", extraction.malformed, cursor.path);
+        runtime.log.note(Level::Warn, "lines of a transcript could not be parsed", detail);
+    }
+    if served.oversized > 0 {
+        let detail = format!("{} in {}", served.oversized, cursor.path);
+        runtime.log.note(Level::Warn, "lines of a transcript were too long and were passed over", detail);
+    }
     if cursor.offset > before
         && let Some(uuid) = transcript.last_uuid_before(cursor.offset).context("the transcript cannot be read again")?
     {
@@ -344,6 +361,7 @@ fn note_failure(
         return Ok(());
     };
     cursor.failures += 1;
+    cursor.modified = UNSETTLED;
     if cursor.failures >= MOST_FAILURES {
         let position = served.lock().unwrap_or_else(PoisonError::into_inner).position;
         runtime.log.note(

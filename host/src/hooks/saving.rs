@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use super::reading::{self, Job};
+use super::reading::{self, Job, Report};
 use super::{Outcome, PATIENCE, background};
 use crate::agent::{Event, Moment};
 use crate::log::Level;
+use crate::policy::chain::NotCompiled;
 use crate::runtime::Runtime;
 use crate::store::Access;
 
@@ -49,11 +50,12 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
             job.path = None;
             reading::read(runtime, &mut store, &job, deadline)?
         }
+        Err(error) if error.is::<NotCompiled>() => Report::default(),
         other => other?,
     };
     if !report.finished {
         if let Some(path) = &event.transcript {
-            runtime.log.note(Level::Info, "a transcript was too long for the hook; it is read on in the background", "");
+            runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
             background::read_on(runtime, path, &event.cwd, &event.session);
         }
     } else if store.wants_checkpoint() {

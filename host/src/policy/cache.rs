@@ -17,9 +17,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::{FlockOperation, flock};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -57,37 +58,51 @@ impl Cache {
         self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key(engine)))
     }
 
-    /// The component, from the cache if its compiled form is there and sound. `digest` is the SHA-256 of `wasm` in
-    /// hexadecimal; `wasm` is only asked for where there is something to compile.
-    pub fn load_or_compile(
-        &self,
-        engine: &Engine,
-        digest: &str,
-        wasm: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<(Component, Origin)> {
-        let file = self.file(engine, digest);
-        if private_folder(&self.folder).is_ok() {
-            if let Ok(component) = load(engine, &file) {
-                return Ok((component, Origin::Cached));
-            }
-            // Stale, damaged or simply not there: nothing of it is worth keeping.
-            let _ = fs::remove_file(&file);
-            let _ = fs::remove_file(seal_of(&file));
+    /// The component's compiled form, if it is there and sound.
+    pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        private_folder(&self.folder).ok()?;
+        load(engine, &self.file(engine, digest)).ok()
+    }
+
+    /// The component, compiled if need be. `digest` is the SHA-256 of `wasm` in hexadecimal. Where another process is at it
+    /// already, it is waited for until `until`.
+    pub fn load_or_compile(&self, engine: &Engine, digest: &str, wasm: &[u8], until: Instant) -> Result<(Component, Origin)> {
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
         }
-        let wasm = wasm()?;
-        if sha256_hex(&wasm) != digest {
+        // One compiles and the others wait: eight at once would all be late.
+        let _lock = self.lock(until)?;
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
+        }
+        if sha256_hex(wasm) != digest {
             bail!("the component is not the one that its digest names ({digest})");
         }
-        if Engine::detect_precompiled(&wasm).is_some() {
+        if Engine::detect_precompiled(wasm).is_some() {
             bail!("this is a compiled artifact, not a component; compiled code is only ever made here");
         }
         let component =
-            Component::from_binary(engine, &wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
-        let origin = match self.store(&file, &component) {
+            Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
+        let origin = match self.store(&self.file(engine, digest), &component) {
             Ok(()) => Origin::Compiled,
             Err(_) => Origin::NotStored,
         };
         Ok((component, origin))
+    }
+
+    /// Waits for the right to compile. Where there can be no lock file, there is nobody to wait for.
+    fn lock(&self, until: Instant) -> Result<Option<File>> {
+        let opened = create_private_folder(&self.folder).and_then(|()| {
+            Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?)
+        });
+        let Ok(lock) = opened else { return Ok(None) };
+        while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() >= until {
+                bail!("another process compiles the policy, and it takes too long to wait for");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Some(lock))
     }
 
     fn store(&self, file: &Path, component: &Component) -> Result<()> {
@@ -212,7 +227,7 @@ mod tests {
     }
 
     fn origin(cache: &Cache, clock: &Clockwork, digest: &str) -> Origin {
-        cache.load_or_compile(clock.engine(), digest, || Ok(EMPTY.to_vec())).unwrap().1
+        cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now()).unwrap().1
     }
 
     #[test]
@@ -258,13 +273,13 @@ mod tests {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
         let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
-        let error = cache.load_or_compile(clock.engine(), &sha256_hex(&compiled), || Ok(compiled.clone())).err().unwrap();
+        let error = cache.load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now()).err().unwrap();
         assert!(error.to_string().contains("compiled artifact"), "{error}");
     }
 
     #[test]
     fn a_component_must_match_its_digest() {
         let (_dir, cache, clock, _) = fixture();
-        assert!(cache.load_or_compile(clock.engine(), &"0".repeat(64), || Ok(EMPTY.to_vec())).is_err());
+        assert!(cache.load_or_compile(clock.engine(), &"0".repeat(64), EMPTY, Instant::now()).is_err());
     }
 }

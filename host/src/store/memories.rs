@@ -68,12 +68,20 @@ pub struct Stats {
     pub sessions: u64,
     /// Events.
     pub events: u64,
-    /// Memories of each type, most first.
+    /// Memories of each type, most first; in JSON an object.
+    #[serde(serialize_with = "as_object")]
     pub types: Vec<(String, u64)>,
     /// Projects.
     pub projects: u64,
     /// The database's size, bytes, without its WAL.
     pub bytes: u64,
+}
+
+fn as_object<S: serde::Serializer>(
+    types: &[(String, u64)],
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_map(types.iter().map(|(kind, number)| (kind, number)))
 }
 
 const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \

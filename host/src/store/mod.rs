@@ -169,6 +169,11 @@ impl Store {
         self.explain(self.conn.query_row("PRAGMA quick_check(5)", [], |row| row.get(0)))
     }
 
+    /// From now on other writers are waited for at most so long.
+    pub fn patience(&self, patience: Duration) -> Result<()> {
+        self.explain(self.conn.busy_timeout(patience))
+    }
+
     /// Writes are then not waited for: for what may be lost in a power cut, such as access counts.
     pub fn relax(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))

@@ -100,6 +100,18 @@ impl Store {
         )
     }
 
+    /// Sessions of any project whose identifier begins with `beginning`: none, one, or two of several, an exact match first.
+    pub fn sessions_named(&self, beginning: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT session_id FROM session_history
+                     WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY session_id <> ?1, session_id LIMIT 2",
+                )
+                .and_then(|mut s| s.query_map([beginning], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// One session of a project.
     pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
         self.explain(

@@ -1,0 +1,79 @@
+//! `throughline memory delete`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::output::{self, DIM};
+use super::{Failure, Runtime, Store};
+use crate::contract::Memory;
+
+/// Delete memories for good
+///
+/// The same content does not come back when its transcript is read again. All identifiers are looked up before the first
+/// memory is deleted.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Identifiers, or beginnings of them that no other has
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Print what was deleted as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Deleted {
+    deleted: Vec<Gone>,
+}
+
+#[derive(Serialize)]
+struct Gone {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+}
+
+impl From<Memory> for Gone {
+    fn from(memory: Memory) -> Self {
+        Self {
+            id: memory.id,
+            kind: memory.kind,
+            title: memory.title,
+        }
+    }
+}
+
+pub(super) fn run(
+    runtime: &Runtime,
+    mut store: Store,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let found = arguments
+        .ids
+        .iter()
+        .map(|id| super::find(&store, id))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut deleted = Vec::new();
+    for found in found {
+        // A memory that was named twice is gone by the second time.
+        if store.delete_memory(&found.memory.id, runtime.now)? {
+            deleted.push(Gone::from(found.memory));
+        }
+    }
+    if arguments.json {
+        return output::json(&Deleted { deleted });
+    }
+    let mut out = output::stdout();
+    for gone in &deleted {
+        writeln!(
+            out,
+            "deleted {DIM}{}{DIM:#} {}: {}",
+            output::clean_line(&gone.id),
+            output::clean_line(&gone.kind),
+            output::clean_line(&gone.title)
+        )?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,74 @@
+//! `throughline memory list`.
+
+use clap::ValueEnum;
+
+use super::{Failure, Look, Restriction, Runtime, Store};
+use crate::store::Filter;
+
+/// List memories, newest first
+///
+/// The turns of the sessions, which only searches find, are left out unless `--type turn` asks for them.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    restriction: Restriction,
+    /// What comes first
+    #[arg(long, value_enum, default_value_t = Order::Newest)]
+    order: Order,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print an array of objects: id, type, title, content, session_id, project, created_at, files, …
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Order {
+    /// What was learned last
+    Newest,
+    /// What matters most
+    Important,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let restriction = &arguments.restriction;
+    let project = restriction.scope.project()?;
+    let session = match &restriction.session {
+        Some(beginning) => Some(whole_session(store, beginning)?),
+        None => None,
+    };
+    let filter = Filter {
+        project: project.as_ref().map(|project| project.id.clone()),
+        session,
+        kinds: restriction.types.clone(),
+    };
+    let memories = match arguments.order {
+        Order::Newest => store.recent(&filter, arguments.limit)?,
+        Order::Important => store.important(&filter, arguments.limit)?,
+    };
+    if arguments.json {
+        super::write_json(store, &memories)
+    } else if memories.is_empty() {
+        super::tell_empty(&restriction.scope)
+    } else {
+        let look = Look {
+            projects: project.is_none(),
+            excerpts: false,
+        };
+        super::write_table(runtime, store, &memories, look)
+    }
+}
+
+/// The one session whose identifier begins so; what names none names an empty list.
+fn whole_session(store: &Store, beginning: &str) -> Result<String, Failure> {
+    let mut sessions = store.sessions_named(beginning)?;
+    if sessions.len() > 1 && sessions[0] != beginning {
+        return Err(Failure::new(format!(
+            "{beginning} is the beginning of more than one session"
+        ))
+        .hint("give more of it"));
+    }
+    sessions.truncate(1);
+    Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
+}

@@ -1,0 +1,282 @@
+//! `throughline memory …`: what is stored, for people and programs.
+
+mod delete;
+mod gc;
+mod list;
+mod search;
+mod show;
+mod stats;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::failure::{Done, Failure};
+use super::output::{self, BOLD, DIM};
+use crate::contract::Memory;
+use crate::hooks::PATIENCE;
+use crate::paths;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Access, Found, Store};
+
+/// Search, list, show and delete what is remembered
+///
+/// Where nothing else is said, it is about the project of the present folder: its git repository, whose worktrees share
+/// one memory, or else the folder itself.
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Search(search::Arguments),
+    List(list::Arguments),
+    Show(show::Arguments),
+    Delete(delete::Arguments),
+    Stats(stats::Arguments),
+    Gc(gc::Arguments),
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
+    let runtime = super::runtime()?;
+    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    match arguments.command {
+        Command::Search(arguments) => search::run(&runtime, &store, &arguments),
+        Command::List(arguments) => list::run(&runtime, &store, &arguments),
+        Command::Show(arguments) => show::run(&runtime, &store, &arguments),
+        Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
+        Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
+        Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
+    }?;
+    Ok(Done::Well)
+}
+
+/// Which projects a command is about.
+#[derive(Args)]
+struct Scope {
+    /// The project of this folder, instead of the present one
+    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    project: Option<PathBuf>,
+    /// All projects
+    #[arg(long)]
+    all_projects: bool,
+}
+
+impl Scope {
+    /// The project; none: all of them.
+    fn project(&self) -> Result<Option<Project>, Failure> {
+        if self.all_projects {
+            return Ok(None);
+        }
+        Ok(Some(Project::of(&folder(self.project.as_deref())?)))
+    }
+}
+
+/// Which memories of them.
+#[derive(Args)]
+struct Restriction {
+    #[command(flatten)]
+    scope: Scope,
+    /// Of this session only; the beginning of its identifier is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Of these types only, such as decision, preference, error_fix; may be repeated
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
+    types: Vec<String>,
+}
+
+/// `folder` as an absolute path; none: the present folder.
+pub(super) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+    std::path::absolute(folder.unwrap_or(Path::new("."))).map_err(|error| {
+        Failure::new(format!("the present folder is not known: {error}"))
+            .hint("change to a folder that exists, or say --project DIR or --all-projects")
+    })
+}
+
+/// A memory as programs read it.
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    title: &'a str,
+    content: &'a str,
+    /// 0 to 1 where it answers a search, else 0.
+    score: f32,
+    session_id: &'a str,
+    /// The root folder of its project.
+    project: &'a str,
+    /// RFC 3339, UTC.
+    created_at: String,
+    files: &'a [String],
+    keywords: &'a [String],
+    /// 0 to 1.
+    importance: f32,
+    /// In how many places it was learned.
+    seen: u32,
+}
+
+impl<'a> Entry<'a> {
+    fn new(memory: &'a Memory, project: &'a str) -> Self {
+        Self {
+            id: &memory.id,
+            kind: &memory.kind,
+            title: &memory.title,
+            content: &memory.content,
+            score: memory.score,
+            session_id: &memory.session_id,
+            project,
+            created_at: output::timestamp(memory.created),
+            files: &memory.files,
+            keywords: &memory.keywords,
+            importance: memory.importance,
+            seen: memory.seen,
+        }
+    }
+}
+
+/// Writes the memories as JSON.
+fn write_json(store: &Store, memories: &[Memory]) -> Result<(), Failure> {
+    let roots = store.project_roots(memories)?;
+    let entries: Vec<Entry<'_>> = memories
+        .iter()
+        .zip(&roots)
+        .map(|(memory, root)| Entry::new(memory, root))
+        .collect();
+    output::json(&entries)
+}
+
+/// How [`write_table`] writes.
+#[derive(Clone, Copy, Default)]
+struct Look {
+    /// Name the project of each.
+    projects: bool,
+    /// Show a few lines of the content.
+    excerpts: bool,
+}
+
+/// The columns that a line takes before the title: identifier, type and age with the gaps between.
+const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
+
+/// The most columns of a line of an excerpt.
+const EXCERPT: usize = 110;
+
+/// Writes a line a memory, and what goes with it, for people.
+fn write_table(
+    runtime: &Runtime,
+    store: &Store,
+    memories: &[Memory],
+    look: Look,
+) -> Result<(), Failure> {
+    let roots = if look.projects {
+        store.project_roots(memories)?
+    } else {
+        Vec::new()
+    };
+    let width = output::width();
+    let mut out = output::stdout();
+    for (index, memory) in memories.iter().enumerate() {
+        let style = output::kind_style(&memory.kind);
+        let title = output::clean_line(&memory.title);
+        let title = match width {
+            Some(width) => output::fit(&title, width.saturating_sub(BEFORE_TITLE).max(20)),
+            None => title,
+        };
+        writeln!(
+            out,
+            "{DIM}{}{DIM:#}  {style}{}{style:#}  {DIM}{}{DIM:#}  {BOLD}{title}{BOLD:#}",
+            output::pad(&output::clean_line(&memory.id), 12),
+            output::pad(&output::clean_line(&memory.kind), 15),
+            output::pad(&output::ago(memory.created, runtime.now), 9),
+        )?;
+        if look.excerpts {
+            let most = width.map_or(EXCERPT, |width| width.saturating_sub(6).clamp(20, EXCERPT));
+            for line in excerpt(memory) {
+                writeln!(out, "    {}", output::fit(&line, most))?;
+            }
+        }
+        let mut notes: Vec<String> = Vec::new();
+        if look.excerpts && !memory.files.is_empty() {
+            notes.push(output::clean_line(
+                &memory.files[..memory.files.len().min(4)].join(", "),
+            ));
+        }
+        if let Some(root) = roots.get(index) {
+            notes.push(output::clean_line(&paths::display(
+                root.as_ref(),
+                &runtime.paths.home,
+            )));
+        }
+        if !notes.is_empty() {
+            writeln!(out, "    {DIM}{}{DIM:#}", notes.join("  "))?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// The first lines of the content that say more than the title.
+fn excerpt(memory: &Memory) -> Vec<String> {
+    let title = output::clean_line(&memory.title);
+    memory
+        .content
+        .lines()
+        .map(output::clean_line)
+        .filter(|line| !line.is_empty() && *line != title)
+        .take(3)
+        .collect()
+}
+
+/// The one memory that `id`, or a beginning of it, names.
+fn find(store: &Store, id: &str) -> Result<Found, Failure> {
+    // Less than this is a slip of the finger rather than a name.
+    const SHORTEST: usize = 4;
+    let unknown = || {
+        Failure::new(format!("there is no memory {id}"))
+            .hint("`throughline memory list --all-projects` shows their identifiers")
+    };
+    if id.len() < SHORTEST {
+        return Err(
+            Failure::new(format!("{id:?} is too short for an identifier"))
+                .hint("give at least its first four characters"),
+        );
+    }
+    let mut found = store.memory(id, None)?;
+    if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
+        return Ok(found.swap_remove(exact));
+    }
+    if found.len() > 1 {
+        return Err(
+            Failure::new(format!("{id} is the beginning of more than one identifier"))
+                .hint("give more of it"),
+        );
+    }
+    found.pop().ok_or_else(unknown)
+}
+
+/// Says on stderr that there is nothing, so that an empty answer is not taken for a fault.
+fn tell_empty(scope: &Scope) -> Result<(), Failure> {
+    let mut err = anstream::stderr().lock();
+    writeln!(
+        err,
+        "nothing found{}",
+        if scope.all_projects {
+            ""
+        } else {
+            " in this project (--all-projects looks everywhere)"
+        }
+    )?;
+    Ok(())
+}
+
+/// Notes that a person or an agent looked the memories up: what is looked at is not old. Only bookkeeping: where it cannot
+/// be written, the answer is no worse.
+fn note_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
+    let _ = store
+        .relax()
+        .and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
+}

@@ -1,0 +1,223 @@
+//! How things are written for people and for programs: colours, widths, times, numbers, and no control characters.
+
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use unicode_width::UnicodeWidthChar;
+
+use super::failure::Failure;
+
+/// Dim: what matters less.
+pub(super) const DIM: Style = Style::new().dimmed();
+/// Bold: what a line is about.
+pub(super) const BOLD: Style = Style::new().bold();
+
+/// Standard output, with colours only where they are wanted and can be shown.
+pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
+    anstream::stdout().lock()
+}
+
+/// How many columns a line may have; none where standard output is no terminal.
+pub(super) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout())
+        .map(|(terminal_size::Width(width), _)| usize::from(width))
+}
+
+/// Writes JSON for programs. Control characters beyond ASCII, which JSON lets through and terminals may obey, are escaped.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+    let mut safe = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if is_unsafe(c) && c != '\n' {
+            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe.push('\n');
+    let mut out = io::stdout().lock();
+    out.write_all(safe.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// What a terminal may obey or what turns the direction of writing: it has no business in a memory's text.
+fn is_unsafe(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text without what a terminal would obey. Lines and tabs stay.
+pub(super) fn clean(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .map(|c| {
+            if is_unsafe(c) && c != '\n' && c != '\t' {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+/// [`clean`], on one line.
+pub(super) fn clean_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Columns that the text takes on a terminal.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// The beginning of `text` that fits into `most` columns, with an ellipsis where something is missing.
+pub(super) fn fit(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut used = 1; // the ellipsis
+    let kept: String = text
+        .chars()
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= most
+        })
+        .collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The text followed by as many spaces as make it `width` columns.
+pub(super) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// How long ago `then` was: `now`, `5 min`, `3 h`, `2 days`, `4 months`, `3 years`; of the future, the date.
+pub(super) fn ago(then: u64, now: u64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    let Some(millis) = now.checked_sub(then) else {
+        return date(then);
+    };
+    let seconds = millis / 1000;
+    let of = |unit: u64, one: &str, many: &str| {
+        let count = seconds / unit;
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
+    match seconds {
+        0..MINUTE => "now".into(),
+        MINUTE..HOUR => of(MINUTE, "min", "min"),
+        HOUR..DAY => of(HOUR, "h", "h"),
+        DAY..5_184_000 => of(DAY, "day", "days"), // two months
+        5_184_000..63_072_000 => of(30 * DAY, "month", "months"), // two years
+        _ => of(365 * DAY, "year", "years"),
+    }
+}
+
+/// RFC 3339, UTC.
+pub(super) fn timestamp(at: u64) -> String {
+    i64::try_from(at)
+        .ok()
+        .and_then(|at| jiff::Timestamp::from_millisecond(at).ok())
+        .unwrap_or(jiff::Timestamp::MAX)
+        .to_string()
+}
+
+/// The day, UTC.
+pub(super) fn date(at: u64) -> String {
+    timestamp(at).chars().take(10).collect()
+}
+
+/// With a comma after each three digits.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 memory`, `2 memories`.
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// Bytes in a unit that people read.
+pub(super) fn bytes(number: u64) -> String {
+    indicatif::DecimalBytes(number).to_string()
+}
+
+/// The colour of a kind of memory. Kinds that a policy made up have none.
+pub(super) fn kind_style(kind: &str) -> Style {
+    match kind {
+        "decision" => AnsiColor::Blue.on_default(),
+        "preference" | "correction" => AnsiColor::Magenta.on_default(),
+        "error_fix" => AnsiColor::Red.on_default(),
+        "learning" | "discovery" => AnsiColor::Yellow.on_default(),
+        "commit" | "plan" | "task" => AnsiColor::Green.on_default(),
+        "session_summary" | "compact_summary" => AnsiColor::Cyan.on_default(),
+        _ => Style::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_gone() {
+        assert_eq!(
+            clean("a\u{1b}[31mb\r\n\tc\u{9b}2J\r"),
+            "a\u{fffd}[31mb\n\tc\u{fffd}2J\u{fffd}"
+        );
+        assert_eq!(clean_line("a\n  b\u{202e}c\u{7}"), "a b\u{fffd}c\u{fffd}");
+    }
+
+    #[test]
+    fn widths_count_columns() {
+        assert_eq!(columns("한글ab"), 6);
+        assert_eq!(fit("한글ab", 6), "한글ab");
+        assert_eq!(fit("한글ab", 5), "한글…");
+        assert_eq!(fit("한글ab", 4), "한…");
+        assert_eq!(pad("한", 4), "한  ");
+    }
+
+    #[test]
+    fn times_and_numbers_read_well() {
+        let now = 1_700_000_000_000;
+        for (seconds, text) in [
+            (59, "now"),
+            (60, "1 min"),
+            (3 * 3600, "3 h"),
+            (86_400, "1 day"),
+            (59 * 86_400, "59 days"),
+            (60 * 86_400, "2 months"),
+            (800 * 86_400, "2 years"),
+        ] {
+            assert_eq!(ago(now - seconds * 1000, now), text);
+        }
+        assert_eq!(ago(now + 1, now), "2023-11-14");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        assert_eq!(counted(1, "memory", "memories"), "1 memory");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_fitted_fits(text in "\\PC{0,60}", most in 1_usize..80) {
+            prop_assert!(columns(&fit(&text, most)) <= most);
+        }
+
+        #[test]
+        fn no_time_makes_it_fail(then in any::<u64>(), now in any::<u64>()) {
+            ago(then, now);
+        }
+    }
+}

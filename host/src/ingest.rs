@@ -1,0 +1,311 @@
+//! Existing transcripts become memory: files are found below the given paths and read one after another. What was read
+//! before is not read again, so that it can be stopped and repeated at any time.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::hooks::reading::{self, Job};
+use crate::runtime::Runtime;
+use crate::store::{Store, StoreError};
+use crate::transcript::Refusal;
+
+/// The longest that one transcript may take; only a policy that hangs at every call comes near it.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+/// A stretch on which a policy fails this often is passed over; so this many attempts come behind one bad stretch.
+const ATTEMPTS: u32 = 4;
+
+/// A transcript to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The file, canonical.
+    pub path: PathBuf,
+    /// The folder below which it was found, or the one that it is in.
+    pub root: PathBuf,
+    /// Whether it was named itself.
+    pub named: bool,
+    /// Its size when it was found, bytes.
+    pub bytes: u64,
+}
+
+/// What became of one transcript.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// The file.
+    pub path: String,
+    /// Its session; empty where it does not say.
+    pub session_id: String,
+    /// The root folder of the session's project; empty where nothing was read now.
+    pub project: String,
+    /// Bytes read now; 0 where all of it was known.
+    pub bytes: u64,
+    /// Lines read now.
+    pub lines: u64,
+    /// Lines of the whole file that could not be parsed.
+    pub malformed: u64,
+    /// Lines of the whole file that were too long.
+    pub oversized: u64,
+    /// Memories that are new.
+    pub memories: u64,
+    /// Memories that were known and were learned once more.
+    pub seen_again: u64,
+    /// Why it, or a part of it, was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether the file was named, not found in a folder.
+    #[serde(skip)]
+    pub named: bool,
+}
+
+/// All transcripts together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Transcripts.
+    pub files: u64,
+    /// Transcripts with an error.
+    pub failed: u64,
+    /// See [`FileReport`], as everything below.
+    pub bytes: u64,
+    /// See [`FileReport`].
+    pub lines: u64,
+    /// See [`FileReport`].
+    pub malformed: u64,
+    /// See [`FileReport`].
+    pub oversized: u64,
+    /// See [`FileReport`].
+    pub memories: u64,
+    /// See [`FileReport`].
+    pub seen_again: u64,
+}
+
+/// What became of all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// One a transcript, in the order in which they were read.
+    pub files: Vec<FileReport>,
+    /// The sum.
+    pub totals: Totals,
+}
+
+impl Report {
+    fn add(&mut self, file: FileReport) {
+        let totals = &mut self.totals;
+        totals.files += 1;
+        totals.failed += u64::from(file.error.is_some());
+        for (sum, part) in [
+            (&mut totals.bytes, file.bytes),
+            (&mut totals.lines, file.lines),
+            (&mut totals.malformed, file.malformed),
+            (&mut totals.oversized, file.oversized),
+            (&mut totals.memories, file.memories),
+            (&mut totals.seen_again, file.seen_again),
+        ] {
+            *sum += part;
+        }
+        self.files.push(file);
+    }
+
+    /// With the paths that were not even found.
+    #[must_use]
+    pub fn with(mut self, failed: Vec<FileReport>) -> Self {
+        failed.into_iter().for_each(|file| self.add(file));
+        self
+    }
+
+    /// Whether it came to nothing: every transcript failed, or one that was asked for by name.
+    pub fn failed(&self) -> bool {
+        let failed = |file: &FileReport| file.error.is_some();
+        self.files.iter().any(|file| failed(file) && file.named)
+            || (!self.files.is_empty() && self.files.iter().all(failed))
+    }
+}
+
+/// The transcripts at `paths`: files as they are, and below folders every `.jsonl` file. In the order of the paths and,
+/// below a folder, of the names. Links inside of a folder are not followed.
+pub fn sources(paths: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
+    let mut found: Vec<Source> = Vec::new();
+    let mut failed = Vec::new();
+    for path in paths {
+        match sources_at(path) {
+            Ok(sources) => {
+                for source in sources {
+                    if !found.iter().any(|known| known.path == source.path) {
+                        found.push(source);
+                    }
+                }
+            }
+            Err(error) => failed.push(FileReport {
+                path: path.to_string_lossy().into_owned(),
+                error: Some(match error.kind() {
+                    io::ErrorKind::NotFound => "it does not exist".into(),
+                    _ => format!("it cannot be read: {error}"),
+                }),
+                named: true,
+                ..FileReport::default()
+            }),
+        }
+    }
+    (found, failed)
+}
+
+fn sources_at(path: &Path) -> io::Result<Vec<Source>> {
+    let path = fs::canonicalize(path)?;
+    let meta = fs::metadata(&path)?;
+    if !meta.is_dir() {
+        let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
+        return Ok(vec![Source {
+            root,
+            named: true,
+            bytes: meta.len(),
+            path,
+        }]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.clone()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if folder == path => return Err(error),
+            // A folder that is gone or closed to us holds nothing that we could read.
+            Err(_) => continue,
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let inside = entry.path();
+            if kind.is_dir() {
+                folders.push(inside);
+            } else if kind.is_file() && inside.extension().is_some_and(|e| e == "jsonl") {
+                found.push(Source {
+                    bytes: entry.metadata().map_or(0, |meta| meta.len()),
+                    path: inside,
+                    root: path.clone(),
+                    named: false,
+                });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Reads all sources; `progress` is called before each. A transcript that cannot be read is in the report, and the rest
+/// goes on; what fails in the store ends it all.
+pub fn run(
+    runtime: &Runtime,
+    store: &mut Store,
+    sources: &[Source],
+    mut progress: impl FnMut(&Source),
+) -> Result<Report> {
+    // Where no policy can be had, no file is to blame.
+    runtime.policies()?;
+    store.relax()?;
+    let mut report = Report::default();
+    for source in sources {
+        progress(source);
+        report.add(read(runtime, store, source)?);
+        if store.wants_checkpoint() {
+            store.checkpoint()?;
+        }
+    }
+    store.checkpoint()?;
+    Ok(report)
+}
+
+fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileReport> {
+    let job = Job {
+        path: Some(source.path.clone()),
+        roots: vec![source.root.clone()],
+        moment: "ingest",
+        unterminated: true,
+        only_if_new: true,
+        ..Job::default()
+    };
+    let path = source.path.to_string_lossy();
+    let mut file = FileReport {
+        path: path.clone().into_owned(),
+        named: source.named,
+        ..FileReport::default()
+    };
+    for _ in 0..ATTEMPTS {
+        match reading::read(runtime, store, &job, Instant::now() + LONGEST) {
+            Ok(report) => {
+                file.session_id = report.session;
+                file.project = report.project.to_string_lossy().into_owned();
+                file.bytes = report.bytes;
+                file.lines = report.lines;
+                file.memories = u64::from(report.stored);
+                file.seen_again = u64::from(report.seen_again);
+                break;
+            }
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => {
+                let refused = error.is::<Refusal>();
+                file.error = Some(format!("{error:#}"));
+                if refused {
+                    break;
+                }
+            }
+        }
+    }
+    if let Some(cursor) = store.cursor(&path)? {
+        file.malformed = cursor.malformed;
+        file.oversized = cursor.oversized;
+        if file.session_id.is_empty() {
+            file.session_id = cursor.session_id;
+        }
+        if cursor.lines > 0 && cursor.malformed >= cursor.lines && file.error.is_none() {
+            file.error = Some("it is no transcript: none of its lines could be parsed".into());
+        }
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_in_order_and_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("b/deep")).unwrap();
+        for name in ["c.jsonl", "a.jsonl", "b/deep/x.jsonl", "b/notes.txt"] {
+            fs::write(root.join(name), "{}\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&root, root.join("b/loop")).unwrap();
+        let (found, failed) = sources(&[root.join("c.jsonl"), root.clone(), root.join("none")]);
+        let names: Vec<_> = found
+            .iter()
+            .map(|source| source.path.strip_prefix(&root).unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(names, ["c.jsonl", "a.jsonl", "b/deep/x.jsonl"]);
+        assert!(found[0].named && !found[1].named);
+        assert_eq!(failed.len(), 1);
+        assert_eq!(failed[0].error.as_deref(), Some("it does not exist"));
+    }
+
+    #[test]
+    fn when_it_failed() {
+        let file = |named, error: Option<&str>| FileReport {
+            named,
+            error: error.map(str::to_owned),
+            ..FileReport::default()
+        };
+        let failed = |files: &[FileReport]| {
+            let mut report = Report::default();
+            files.iter().cloned().for_each(|file| report.add(file));
+            report.failed()
+        };
+        assert!(!failed(&[]));
+        assert!(!failed(&[file(false, None), file(false, Some("x"))]));
+        assert!(failed(&[file(false, Some("x"))]));
+        assert!(failed(&[file(false, None), file(true, Some("x"))]));
+    }
+}
