@@ -7,6 +7,7 @@
 pub mod bulk;
 pub mod client;
 pub mod component;
+pub mod contract_doc;
 pub mod database;
 pub mod fake_api;
 pub mod faults;
