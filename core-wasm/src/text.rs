@@ -1,1 +1,341 @@
-//! Text on character boundaries: clipping, first sentences, UTF-16 lengths, normalization.
+//! Text on character boundaries: clipping, sentences, UTF-16 lengths, normalization, likeness, language.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The length in UTF-16 code units, the unit that the agent counts its context in.
+pub fn utf16_len(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// At most `max` bytes of the text, cut on a character boundary.
+pub fn head(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// At most the last `max` bytes of the text, cut on a character boundary.
+pub fn tail(text: &str, max: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
+}
+
+/// The text in at most `max` characters; where it is longer it is cut at a word's end and closed with `…`.
+pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    let Some((cut, _)) = text.char_indices().nth(max) else {
+        return Cow::Borrowed(text);
+    };
+    // One character of the budget is the ellipsis.
+    let cut = text[..cut]
+        .char_indices()
+        .next_back()
+        .map_or(0, |(at, _)| at);
+    let word = text[..cut].rfind(char::is_whitespace).unwrap_or(cut);
+    // Scripts without spaces, and long words, are cut where the budget ends.
+    let cut = if word * 3 >= cut * 2 { word } else { cut };
+    Cow::Owned(format!("{}…", text[..cut].trim_end()))
+}
+
+/// The text in at most `max` bytes, cut at a paragraph's, line's or sentence's end where one is near, with `…`.
+pub fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let cut = natural_cut(text, max.saturating_sub('…'.len_utf8()));
+    Cow::Owned(format!("{}…", text[..cut].trim_end()))
+}
+
+/// Where to cut a text that is longer than `max` bytes: the last natural border in the second half of that.
+pub fn natural_cut(text: &str, max: usize) -> usize {
+    let window = head(text, max);
+    let least = window.len() / 2;
+    for border in ["\n\n", "\n", ". ", "。", " "] {
+        if let Some(at) = window.rfind(border)
+            && at >= least
+        {
+            return at + border.len();
+        }
+    }
+    window.len()
+}
+
+/// The text on one line, runs of white space as one space.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// One line of Markdown without its heading, list, quote and emphasis marks.
+pub fn plain(line: &str) -> String {
+    let mut rest = line.trim();
+    loop {
+        let shorter = rest.trim_start_matches(['#', '>', '|', ' ', '\t']);
+        let shorter = ["- ", "* ", "• ", "+ ", "- [ ] ", "- [x] "]
+            .iter()
+            .find_map(|mark| shorter.strip_prefix(mark))
+            .unwrap_or(shorter);
+        if shorter.len() == rest.len() {
+            break;
+        }
+        rest = shorter;
+    }
+    one_line(&numbering_stripped(rest).replace("**", "").replace("__", ""))
+        .trim_end_matches('|')
+        .trim()
+        .to_owned()
+}
+
+/// Without a leading `1.`, `2)` and the like.
+fn numbering_stripped(text: &str) -> &str {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if (1..=3).contains(&digits)
+        && let Some(rest) = text[digits..].strip_prefix(['.', ')'])
+        && rest.starts_with([' ', '*'])
+    {
+        return rest.trim_start();
+    }
+    text
+}
+
+/// The lines of Markdown prose: without fenced code, tables' rulers and empty lines.
+pub fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().map(str::trim).filter(move |line| {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            return false;
+        }
+        !fenced && !line.is_empty() && line.chars().any(char::is_alphanumeric)
+    })
+}
+
+/// The sentences of Markdown prose, each on one line and without marks. Code blocks are passed over.
+pub fn sentences(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in prose_lines(text) {
+        if line.starts_with('|') {
+            continue;
+        }
+        let line = plain(line);
+        let mut rest = line.as_str();
+        while let Some(end) = sentence_end(rest) {
+            push_sentence(&mut all, &rest[..end]);
+            rest = &rest[end..];
+        }
+        push_sentence(&mut all, rest);
+    }
+    all
+}
+
+fn push_sentence(all: &mut Vec<String>, sentence: &str) {
+    let sentence = sentence.trim();
+    if sentence.chars().any(char::is_alphanumeric) {
+        all.push(sentence.to_owned());
+    }
+}
+
+/// The first sentence, or none where there is no prose.
+pub fn first_sentence(text: &str) -> Option<String> {
+    sentences(text).into_iter().next()
+}
+
+/// Just past the first sentence's closing mark; none where the line holds one sentence. Marks inside backticks, after a
+/// single letter (`e.g.`) and before a lower-case word do not close.
+fn sentence_end(line: &str) -> Option<usize> {
+    let mut code = false;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, mark)) = chars.next() {
+        match mark {
+            '`' => code = !code,
+            '。' | '！' | '？' if !code => return Some(at + mark.len_utf8()),
+            '.' | '!' | '?' if !code => {
+                let next = line[at + 1..].chars().next();
+                let abbreviation = mark == '.' && ends_in_abbreviation(&line[..at]);
+                let goes_on = line[at + 1..]
+                    .trim_start()
+                    .chars()
+                    .next()
+                    .is_some_and(char::is_lowercase);
+                if next.is_some_and(char::is_whitespace) && !abbreviation && !goes_on {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn ends_in_abbreviation(text: &str) -> bool {
+    let word = text
+        .rsplit(|c: char| c.is_whitespace() || c == '(')
+        .next()
+        .unwrap_or("");
+    matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "no" | "No") || word.len() == 1
+}
+
+/// FNV-1a over bytes, in 32 bits: identities inside one session, not security.
+pub fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// Words that say nothing of what a text is about.
+const COMMON: &[&str] = &[
+    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has",
+    "have", "had", "its", "now", "when", "which", "will", "can", "into", "all", "also", "more",
+    "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there",
+    "their", "what",
+];
+
+/// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
+pub fn features(text: &str) -> HashSet<u32> {
+    let mut set = HashSet::new();
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        for run in runs(word) {
+            if run.is_ascii() {
+                let word = run.to_ascii_lowercase();
+                if word.len() > 2 && !COMMON.contains(&word.as_str()) {
+                    set.insert(hash(&word));
+                }
+                continue;
+            }
+            let chars: Vec<char> = run.chars().collect();
+            for pair in chars.windows(2) {
+                set.insert(hash(&pair.iter().collect::<String>()));
+            }
+        }
+    }
+    set
+}
+
+/// The parts of a word that are ASCII and that are not, in order: particles are written onto names.
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let ascii = rest.chars().next()?.is_ascii();
+        let end = rest
+            .find(|c: char| c.is_ascii() != ascii)
+            .unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
+}
+
+/// How much of the smaller text stands in the other too: 0 to 1.
+#[expect(clippy::cast_precision_loss, reason = "set sizes are small")]
+pub fn likeness(one: &HashSet<u32>, other: &HashSet<u32>) -> f32 {
+    let smaller = one.len().min(other.len());
+    if smaller == 0 {
+        return 0.0;
+    }
+    one.intersection(other).count() as f32 / smaller as f32
+}
+
+/// The languages whose markers and labels are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English, and every language without a table of its own.
+    #[default]
+    English,
+    /// Korean.
+    Korean,
+    /// Japanese.
+    Japanese,
+    /// Chinese.
+    Chinese,
+}
+
+/// The language of a text, by its script: a fifth of the letters in another script than Latin decides.
+pub fn language(text: &str) -> Language {
+    let (mut latin, mut hangul, mut kana, mut han) = (0_u32, 0_u32, 0_u32, 0_u32);
+    for c in head(text, 4000).chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' => latin += 1,
+            '\u{ac00}'..='\u{d7a3}' | '\u{3131}'..='\u{318e}' => hangul += 1,
+            '\u{3040}'..='\u{30ff}' => kana += 1,
+            '\u{4e00}'..='\u{9fff}' => han += 1,
+            _ => {}
+        }
+    }
+    let all = latin + hangul + kana + han;
+    if hangul * 5 > all {
+        Language::Korean
+    } else if kana > 0 && (kana + han) * 5 > all {
+        Language::Japanese
+    } else if han * 5 > all {
+        Language::Chinese
+    } else {
+        Language::English
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn clips_at_a_word_and_counts_characters() {
+        assert_eq!(clip("fix the crash", 20), "fix the crash");
+        assert_eq!(clip("fix the crash in the runner", 14), "fix the crash…");
+        assert_eq!(clip("언어정책을추가한다", 5), "언어정책…");
+    }
+
+    #[test]
+    fn sentences_keep_paths_versions_and_code_whole() {
+        assert_eq!(
+            sentences("Use `a. B` in v1.2.3, e.g. here. Then run src/main.rs! 끝났다. 終わり。次"),
+            [
+                "Use `a. B` in v1.2.3, e.g. here.",
+                "Then run src/main.rs!",
+                "끝났다.",
+                "終わり。",
+                "次"
+            ]
+        );
+    }
+
+    #[test]
+    fn sentences_leave_out_code_and_marks() {
+        assert_eq!(
+            sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"),
+            ["Fix", "One done", "Two"]
+        );
+    }
+
+    #[test]
+    fn languages_by_script() {
+        assert_eq!(language("fix `runner.ts`"), Language::English);
+        assert_eq!(
+            language("writing-guide.md 문서를 한국어로 변경해줘"),
+            Language::Korean
+        );
+        assert_eq!(language("todo.mdもけして"), Language::Japanese);
+        assert_eq!(language("请修复这个错误"), Language::Chinese);
+    }
+
+    proptest! {
+        #[test]
+        fn clipping_never_panics_and_keeps_its_bound(text in "\\PC{0,200}", max in 1_usize..100) {
+            prop_assert!(clip(&text, max).chars().count() <= max);
+            prop_assert!(clip_block(&text, max + 3).len() <= max + 3);
+            prop_assert!(head(&text, max).len() <= max);
+            prop_assert!(tail(&text, max).len() <= max);
+        }
+
+        #[test]
+        fn sentences_never_panic(text in any::<String>()) {
+            sentences(&text);
+            plain(&text);
+        }
+    }
+}

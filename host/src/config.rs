@@ -110,13 +110,7 @@ impl Default for Hooks {
     fn default() -> Self {
         // Each well below what `install` asks of the client (10, 15, 5 and 15 s); SessionEnd below the 1.5 s that it gets
         // where nobody asked.
-        Self {
-            load_ms: 5_000,
-            flush_ms: 10_000,
-            stop_ms: 3_000,
-            save_ms: 1_200,
-            catch_up_ms: 250,
-        }
+        Self { load_ms: 5_000, flush_ms: 10_000, stop_ms: 3_000, save_ms: 1_200, catch_up_ms: 250 }
     }
 }
 
@@ -129,10 +123,7 @@ impl Default for Log {
 impl Default for Gc {
     fn default() -> Self {
         // 90 days and 1,000 memories: the defaults of the system that this one grew out of.
-        Self {
-            max_age_days: 90,
-            keep: 1_000,
-        }
+        Self { max_age_days: 90, keep: 1_000 }
     }
 }
 
@@ -161,31 +152,18 @@ impl Config {
             }
             Ok(_) => {}
         }
-        let text = fs::read_to_string(file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        let text = fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
         Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
     }
 
     /// Parses and validates.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let config: Self =
-            toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         if !(500..=10_000).contains(&config.context.budget) {
-            return Err(format!(
-                "context.budget is {}, and must be between 500 and 10000",
-                config.context.budget
-            ));
+            return Err(format!("context.budget is {}, and must be between 500 and 10000", config.context.budget));
         }
-        if let Some(root) = config
-            .transcripts
-            .roots
-            .iter()
-            .find(|root| !root.is_absolute())
-        {
-            return Err(format!(
-                "transcripts.roots holds {}, which is not absolute",
-                root.display()
-            ));
+        if let Some(root) = config.transcripts.roots.iter().find(|root| !root.is_absolute()) {
+            return Err(format!("transcripts.roots holds {}, which is not absolute", root.display()));
         }
         Ok(config)
     }
@@ -221,20 +199,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert!(
-            Config::parse("[context]\nbudgte = 1")
-                .unwrap_err()
-                .contains("budgte")
-        );
-        assert!(
-            Config::parse("[context]\nbudget = 20000")
-                .unwrap_err()
-                .contains("20000")
-        );
-        assert!(
-            Config::parse("[transcripts]\nroots = [\"a\"]")
-                .unwrap_err()
-                .contains("absolute")
-        );
+        assert!(Config::parse("[context]\nbudgte = 1").unwrap_err().contains("budgte"));
+        assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().contains("20000"));
+        assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().contains("absolute"));
     }
 }

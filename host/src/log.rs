@@ -61,11 +61,7 @@ impl Log {
                 detail.truncate(detail.floor_char_boundary(MOST_DETAIL));
                 detail.push('…');
             }
-            entries.push(Entry {
-                level,
-                what,
-                detail,
-            });
+            entries.push(Entry { level, what, detail });
         }
     }
 
@@ -94,15 +90,16 @@ impl Log {
         for (entry, detail) in entries.iter().zip(details) {
             let line = format!("{stamp} {} {}: {detail}", entry.level.word(), entry.what);
             // One line an entry, whatever the detail holds.
-            text.extend(
-                line.trim_end_matches([':', ' '])
-                    .chars()
-                    .map(|c| if c.is_control() { ' ' } else { c }),
-            );
+            text.extend(line.trim_end_matches([':', ' ']).chars().map(|c| if c.is_control() { ' ' } else { c }));
             text.push('\n');
         }
         append(file, max_bytes, text.as_bytes())
     }
+}
+
+/// Appends one entry without details at once: for a process that is about to be ended.
+pub fn last_words(file: &Path, stamp: &str, what: &'static str) {
+    let _ = append(file, u64::MAX, format!("{stamp} {} {what}\n", Level::Error.word()).as_bytes());
 }
 
 fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
@@ -113,12 +110,7 @@ fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         fs::rename(file, older(file))?;
     }
     // O_APPEND and one write: lines of hooks that run side by side do not mix.
-    File::options()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(file)?
-        .write_all(bytes)
+    File::options().create(true).append(true).mode(0o600).open(file)?.write_all(bytes)
 }
 
 /// Where the log before this one is kept.
@@ -143,10 +135,7 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        assert_eq!(
-            fs::read_to_string(&file).unwrap(),
-            "T WARN something failed: [redacted:x] and more\n"
-        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), "T WARN something failed: [redacted:x] and more\n");
         assert!(log.is_empty());
     }
 
@@ -156,8 +145,7 @@ mod tests {
         let file = dir.path().join("x.log");
         let log = Log::default();
         log.note(Level::Error, "something failed", "secret");
-        log.write(&file, 1_000, "T", |_| anyhow::bail!("none"))
-            .unwrap();
+        log.write(&file, 1_000, "T", |_| anyhow::bail!("none")).unwrap();
         assert!(!fs::read_to_string(&file).unwrap().contains("secret"));
     }
 

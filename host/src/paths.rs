@@ -27,24 +27,16 @@ impl Paths {
     /// As the environment says: `THROUGHLINE_HOME` puts all under one folder, else the XDG base directories do it.
     /// None where there is not even a home.
     pub fn from_env() -> Option<Self> {
-        Self::from_lookup(|name| {
-            env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        })
+        Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
     }
 
     fn from_lookup(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
         let absolute = |name: &str| var(name).filter(|path| path.is_absolute());
         let own = var("THROUGHLINE_HOME").map(|path| std::path::absolute(&path).unwrap_or(path));
-        let home = absolute("HOME")
-            .or_else(env::home_dir)
-            .or_else(|| own.clone())?;
+        let home = absolute("HOME").or_else(env::home_dir).or_else(|| own.clone())?;
         let place = |part: &str, xdg: &str, default: &str| match &own {
             Some(own) => own.join(part),
-            None => absolute(xdg)
-                .unwrap_or_else(|| home.join(default))
-                .join("throughline"),
+            None => absolute(xdg).unwrap_or_else(|| home.join(default)).join("throughline"),
         };
         Some(Self {
             data: place("data", "XDG_DATA_HOME", ".local/share"),
@@ -88,10 +80,7 @@ impl Paths {
 
 /// Makes the folder and what is missing above it, for this user alone.
 pub fn create_private(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let meta = fs::metadata(folder)?;
     if meta.permissions().mode() & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
@@ -123,22 +112,12 @@ mod tests {
     use super::*;
 
     fn with(pairs: &[(&str, &str)]) -> Paths {
-        Paths::from_lookup(|name| {
-            pairs
-                .iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, v)| PathBuf::from(v))
-        })
-        .unwrap()
+        Paths::from_lookup(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v))).unwrap()
     }
 
     #[test]
     fn one_folder_for_all() {
-        let paths = with(&[
-            ("HOME", "/h"),
-            ("THROUGHLINE_HOME", "/t"),
-            ("XDG_DATA_HOME", "/x"),
-        ]);
+        let paths = with(&[("HOME", "/h"), ("THROUGHLINE_HOME", "/t"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(paths.database(), Path::new("/t/data/throughline.db"));
         assert_eq!(paths.components(), Path::new("/t/cache/components"));
         assert_eq!(paths.claude_projects(), Path::new("/h/.claude/projects"));
@@ -146,15 +125,8 @@ mod tests {
 
     #[test]
     fn the_base_directories_otherwise() {
-        let paths = with(&[
-            ("HOME", "/h"),
-            ("XDG_CONFIG_HOME", "relative"),
-            ("XDG_DATA_HOME", "/x"),
-        ]);
+        let paths = with(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(paths.database(), Path::new("/x/throughline/throughline.db"));
-        assert_eq!(
-            paths.config_file(),
-            Path::new("/h/.config/throughline/config.toml")
-        );
+        assert_eq!(paths.config_file(), Path::new("/h/.config/throughline/config.toml"));
     }
 }

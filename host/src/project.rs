@@ -24,13 +24,13 @@ impl Project {
     /// The project of the folder `cwd`, which need not exist (any more).
     pub fn of(cwd: &Path) -> Self {
         let folder = fs::canonicalize(cwd).unwrap_or_else(|_| normalize(cwd));
-        for candidate in folder.ancestors() {
+        // A folder of another system (`C:\\…`) is only a name here; it must not be looked for below our own folder.
+        let known = folder.is_absolute().then(|| folder.ancestors()).into_iter().flatten();
+        for candidate in known {
             if let Some(common) = git_common_dir(&candidate.join(".git")) {
                 // `/repo/.git` → `/repo`; a bare repository or a submodule's directory is its own root.
                 let root = match common.file_name() {
-                    Some(name) if name == ".git" => {
-                        common.parent().unwrap_or(&common).to_path_buf()
-                    }
+                    Some(name) if name == ".git" => common.parent().unwrap_or(&common).to_path_buf(),
                     _ => candidate.to_path_buf(),
                 };
                 return Self::new("git:", &common, root);
@@ -41,11 +41,7 @@ impl Project {
 
     fn new(scheme: &str, place: &Path, root: PathBuf) -> Self {
         let identity = format!("{scheme}{}", place.to_string_lossy());
-        Self {
-            id: hex(&sha256_parts(&[&identity])[..8]),
-            identity,
-            root,
-        }
+        Self { id: hex(&sha256_parts(&[&identity])[..8]), identity, root }
     }
 }
 
@@ -110,11 +106,7 @@ mod tests {
         fs::write(main.join(".git/worktrees/side/commondir"), "../..\n").unwrap();
         let side = dir.path().join("side");
         fs::create_dir_all(side.join("deep/er")).unwrap();
-        fs::write(
-            side.join(".git"),
-            format!("gitdir: {}\n", main.join(".git/worktrees/side").display()),
-        )
-        .unwrap();
+        fs::write(side.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/side").display())).unwrap();
 
         let project = Project::of(&main);
         assert_eq!(Project::of(&side.join("deep/er")).id, project.id);
@@ -127,10 +119,7 @@ mod tests {
         for parent in ["a", "b"] {
             fs::create_dir_all(dir.path().join(parent).join("app")).unwrap();
         }
-        assert_ne!(
-            Project::of(&dir.path().join("a/app")).id,
-            Project::of(&dir.path().join("b/app")).id
-        );
+        assert_ne!(Project::of(&dir.path().join("a/app")).id, Project::of(&dir.path().join("b/app")).id);
     }
 
     #[test]
@@ -138,16 +127,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("real")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("real"), dir.path().join("link")).unwrap();
-        assert_eq!(
-            Project::of(&dir.path().join("real")),
-            Project::of(&dir.path().join("link"))
-        );
+        assert_eq!(Project::of(&dir.path().join("real")), Project::of(&dir.path().join("link")));
     }
 
     #[test]
     fn a_folder_that_is_gone_still_has_its_name() {
         let project = Project::of(Path::new("/no/such/./place/../folder"));
         assert_eq!(project.identity, "dir:/no/such/folder");
+    }
+
+    #[test]
+    fn a_folder_of_another_system_is_a_name() {
+        assert_eq!(Project::of(Path::new("C:\\Users\\dev")).identity, "dir:C:\\Users\\dev");
     }
 
     #[test]

@@ -1,18 +1,22 @@
 //! What every command works with: folders, configuration, clock, log, and policies and store when they are needed.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, anyhow};
 
 use crate::config::Config;
 use crate::log::{Level, Log};
 use crate::paths::{self, Paths};
+use crate::policy::cache::Origin;
 use crate::policy::chain::Policies;
 use crate::policy::imports::{self, Grants, MemorySource};
 use crate::store::{Access, Store, StoreError};
+
+/// How long a command waits for a policy that another process compiles.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One run of the program.
 pub struct Runtime {
@@ -24,6 +28,8 @@ pub struct Runtime {
     pub log: Rc<Log>,
     /// When the run began, milliseconds since the Unix epoch.
     pub now: u64,
+    /// Until when a policy may be compiled or waited for; none: not at all.
+    compile_until: Cell<Option<Instant>>,
     policies: OnceCell<Policies>,
 }
 
@@ -37,13 +43,7 @@ impl Runtime {
 
     /// With a given configuration.
     pub fn with_config(paths: Paths, config: Config) -> Self {
-        Self {
-            paths,
-            config,
-            log: Rc::default(),
-            now: now(),
-            policies: OnceCell::new(),
-        }
+        Self { paths, config, log: Rc::default(), now: now(), compile_until: Cell::new(Some(Instant::now() + PATIENCE)), policies: OnceCell::new() }
     }
 
     /// Folders that transcripts may be read from.
@@ -55,24 +55,27 @@ impl Runtime {
         roots
     }
 
+    /// Sets until when a policy may be compiled, or waited for where another process does it; none: not at all.
+    pub fn compile_until(&self, until: Option<Instant>) {
+        self.compile_until.set(until);
+    }
+
     /// The policies in force, loaded at the first call.
     pub fn policies(&self) -> Result<&Policies> {
         if let Some(policies) = self.policies.get() {
             return Ok(policies);
         }
-        let policies = Policies::load(&self.paths.components())?;
+        let policies = Policies::load(&self.paths.components(), self.compile_until.get())?;
+        if policies.origin != Origin::Cached {
+            self.log.note(Level::Info, "the default policy was compiled: at its first use, after an upgrade, or because its compiled form was damaged", "");
+        }
         Ok(self.policies.get_or_init(|| policies))
     }
 
     /// What the default policy is granted: all capabilities, over `memories` where there are any.
     pub fn grants(&self, memories: Option<Rc<dyn MemorySource>>) -> Grants {
         let log = Rc::clone(&self.log);
-        let settings = self
-            .config
-            .policy
-            .get(crate::policy::chain::DEFAULT_NAME)
-            .cloned()
-            .unwrap_or_default();
+        let settings = self.config.policy.get(crate::policy::chain::DEFAULT_NAME).cloned().unwrap_or_default();
         Grants {
             memories,
             settings: Rc::new(settings),
@@ -89,23 +92,15 @@ impl Runtime {
     }
 
     /// Opens the store, making it and its folder where they are missing and may be made.
-    pub fn store(
-        &self,
-        access: Access,
-        patience: Duration,
-    ) -> std::result::Result<Store, StoreError> {
+    pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
         let fresh = access == Access::Write && !database.exists();
         if fresh {
-            paths::create_private(&self.paths.data).map_err(|error| {
-                StoreError::ReadOnly(self.paths.data.clone(), error.to_string())
-            })?;
+            paths::create_private(&self.paths.data)
+                .map_err(|error| StoreError::ReadOnly(self.paths.data.clone(), error.to_string()))?;
             // Made here and not by SQLite, so that there is no moment in which others could read it.
-            let _ = std::os::unix::fs::OpenOptionsExt::mode(
-                std::fs::File::options().write(true).create_new(true),
-                0o600,
-            )
-            .open(&database);
+            let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
+                .open(&database);
         }
         Store::open(&database, access, patience)
     }
@@ -115,31 +110,23 @@ impl Runtime {
         if self.log.is_empty() {
             return;
         }
-        let stamp = jiff::Timestamp::from_millisecond(i64::try_from(self.now).unwrap_or(0))
-            .map(|stamp| stamp.to_string())
-            .unwrap_or_default();
+        let stamp = stamp(self.now);
         // Where not even the log can be written there is nobody left to tell.
-        let _ = self.log.write(
-            &self.paths.log(),
-            self.config.log.max_bytes,
-            &stamp,
-            |details| {
-                if details.iter().all(String::is_empty) {
-                    return Ok(());
-                }
-                self.policies()
-                    .map_err(|error| anyhow!("{error:#}"))?
-                    .redact(details)
-            },
-        );
+        let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {
+            if details.iter().all(String::is_empty) {
+                return Ok(());
+            }
+            self.policies().map_err(|error| anyhow!("{error:#}"))?.redact(details)
+        });
     }
+}
+
+/// A moment as the log writes it: RFC 3339, UTC.
+pub fn stamp(at: u64) -> String {
+    jiff::Timestamp::from_millisecond(i64::try_from(at).unwrap_or(0)).map(|stamp| stamp.to_string()).unwrap_or_default()
 }
 
 /// Milliseconds since the Unix epoch; 0 where the clock is before it.
 pub fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .ok()
-        .and_then(|d| u64::try_from(d.as_millis()).ok())
-        .unwrap_or(0)
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }

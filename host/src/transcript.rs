@@ -40,11 +40,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => write!(f, "the transcript does not exist"),
-            Self::Foreign(path) => write!(
-                f,
-                "{} lies outside of the folders that transcripts may be read from",
-                path.display()
-            ),
+            Self::Foreign(path) => {
+                write!(f, "{} lies outside of the folders that transcripts may be read from", path.display())
+            }
             Self::NotAFile(path) => write!(f, "{} is not a regular file", path.display()),
             Self::Unreadable(path, error) => {
                 write!(f, "{} cannot be read: {error}", path.display())
@@ -69,47 +67,31 @@ pub struct Transcript {
 
 /// Opens the transcript at `path` if one of `roots` holds it.
 pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
-    if path
-        .components()
-        .any(|part| matches!(part, Component::ParentDir))
-        || !path.is_absolute()
-    {
+    if path.components().any(|part| matches!(part, Component::ParentDir)) || !path.is_absolute() {
         return Err(Refusal::Foreign(path.into()));
     }
-    let Some((root, inside)) = roots
-        .iter()
-        .find_map(|root| Some((root, path.strip_prefix(root).ok()?)))
-    else {
+    let Some((root, inside)) = roots.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?))) else {
         return Err(Refusal::Foreign(path.into()));
     };
+    if inside.as_os_str().is_empty() {
+        return Err(Refusal::NotAFile(path.into()));
+    }
     let refuse = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Refusal::Missing,
         // What cap-std says when a path leads out of its folder.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
-            Refusal::Foreign(path.into())
-        }
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Refusal::Foreign(path.into()),
         _ => Refusal::Unreadable(path.into(), error),
     };
     let folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(refuse)?;
     // Without O_NONBLOCK, opening a FIFO would wait for its writer.
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let file = folder
-        .open_with(inside, &options)
-        .map_err(refuse)?
-        .into_std();
+    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = folder.open_with(inside, &options).map_err(refuse)?.into_std();
     let meta = file.metadata().map_err(refuse)?;
     if !meta.is_file() {
         return Err(Refusal::NotAFile(path.into()));
     }
-    Ok(Transcript {
-        file,
-        identity: (meta.dev(), meta.ino()),
-        size: meta.len(),
-        modified: modified(&meta),
-    })
+    Ok(Transcript { file, identity: (meta.dev(), meta.ino()), size: meta.len(), modified: modified(&meta) })
 }
 
 /// A file's modification time, nanoseconds since the Unix epoch.
@@ -162,10 +144,7 @@ impl Transcript {
     pub fn lines(&self, share: Share) -> io::Result<(Box<dyn LineSource>, Arc<Mutex<Served>>)> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(share.from))?;
-        let served = Arc::new(Mutex::new(Served {
-            position: share.from,
-            ..Served::default()
-        }));
+        let served = Arc::new(Mutex::new(Served { position: share.from, ..Served::default() }));
         let lines = Lines {
             file: file.take(self.size.saturating_sub(share.from)),
             buffer: Vec::new(),
@@ -221,11 +200,7 @@ impl Transcript {
     /// The end of the last line that holds this identifier.
     fn find_line_end(&self, uuid: &str) -> io::Result<Option<u64>> {
         let needle = format!("\"uuid\":\"{uuid}\"");
-        let (mut lines, _) = self.lines(Share {
-            from: 0,
-            bytes: u64::MAX,
-            unterminated: false,
-        })?;
+        let (mut lines, _) = self.lines(Share { from: 0, bytes: u64::MAX, unterminated: false })?;
         let mut found = None;
         loop {
             let batch = lines.read_lines(1 << 20)?;
@@ -247,11 +222,8 @@ fn last_uuid(bytes: &[u8]) -> Option<String> {
     let mut end = bytes.len();
     while let Some(at) = memchr::memmem::rfind(&bytes[..end], KEY) {
         let value = &bytes[at + KEY.len()..];
-        if let Some(length) = memchr::memchr(b'"', value).filter(|length| (1..=64).contains(length))
-        {
-            return std::str::from_utf8(&value[..length])
-                .ok()
-                .map(str::to_owned);
+        if let Some(length) = memchr::memchr(b'"', value).filter(|length| (1..=64).contains(length)) {
+            return std::str::from_utf8(&value[..length]).ok().map(str::to_owned);
         }
         end = at;
     }
@@ -302,11 +274,7 @@ impl Lines {
         let text = String::from_utf8_lossy(text.strip_suffix(b"\r").unwrap_or(text)).into_owned();
         let start = self.offset;
         self.advance(length);
-        Line {
-            start,
-            end: self.offset,
-            text,
-        }
+        Line { start, end: self.offset, text }
     }
 
     fn advance(&mut self, length: usize) {
@@ -340,8 +308,7 @@ impl Lines {
                 let rest = self.buffer.len() - self.begin;
                 let whole = self.unterminated
                     && rest > 0
-                    && serde_json::from_slice::<serde::de::IgnoredAny>(&self.buffer[self.begin..])
-                        .is_ok();
+                    && serde_json::from_slice::<serde::de::IgnoredAny>(&self.buffer[self.begin..]).is_ok();
                 return Ok(whole.then(|| self.take(rest)));
             }
         }
@@ -363,11 +330,7 @@ impl LineSource for Lines {
             bytes += line.text.len();
             lines.push(line);
         }
-        let position = if self.skipping {
-            self.served().position
-        } else {
-            self.offset
-        };
+        let position = if self.skipping { self.served().position } else { self.offset };
         let mut served = self.served();
         served.ends.extend(lines.iter().map(|line| line.end));
         served.position = position;
@@ -405,18 +368,7 @@ mod tests {
     }
 
     fn texts(transcript: &Transcript, from: u64, unterminated: bool) -> Vec<String> {
-        all(
-            transcript,
-            Share {
-                from,
-                bytes: u64::MAX,
-                unterminated,
-            },
-        )
-        .0
-        .into_iter()
-        .map(|line| line.text)
-        .collect()
+        all(transcript, Share { from, bytes: u64::MAX, unterminated }).0.into_iter().map(|line| line.text).collect()
     }
 
     #[test]
@@ -439,21 +391,8 @@ mod tests {
         bytes.extend(std::iter::repeat_n(b'x', MOST_LINE_BYTES + 3 * READ_BYTES));
         bytes.extend(b"\nlast\n");
         let (_dir, transcript) = transcript(&bytes);
-        let (lines, oversized) = all(
-            &transcript,
-            Share {
-                from: 0,
-                bytes: u64::MAX,
-                unterminated: false,
-            },
-        );
-        assert_eq!(
-            lines
-                .iter()
-                .map(|line| line.text.as_str())
-                .collect::<Vec<_>>(),
-            ["first", "last"]
-        );
+        let (lines, oversized) = all(&transcript, Share { from: 0, bytes: u64::MAX, unterminated: false });
+        assert_eq!(lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["first", "last"]);
         assert_eq!(lines[1].end, bytes.len() as u64);
         assert_eq!(oversized, 1);
     }
@@ -468,47 +407,25 @@ mod tests {
         std::os::unix::fs::symlink(base.join("outside"), root.join("link")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.join("absolute")).unwrap();
         let roots = [root.clone()];
-        for path in [
-            base.join("outside"),
-            root.join("link"),
-            root.join("absolute"),
-            root.join("../outside"),
-        ] {
-            assert!(
-                matches!(open(&path, &roots), Err(Refusal::Foreign(_))),
-                "{}",
-                path.display()
-            );
+        for path in [base.join("outside"), root.join("link"), root.join("absolute"), root.join("../outside")] {
+            assert!(matches!(open(&path, &roots), Err(Refusal::Foreign(_))), "{}", path.display());
         }
-        assert!(matches!(
-            open(&root.join("none"), &roots),
-            Err(Refusal::Missing)
-        ));
-        assert!(matches!(
-            open(&root, &roots),
-            Err(Refusal::NotAFile(_) | Refusal::Unreadable(..))
-        ));
+        assert!(matches!(open(&root.join("none"), &roots), Err(Refusal::Missing)));
+        assert!(matches!(open(&root, &roots), Err(Refusal::NotAFile(_) | Refusal::Unreadable(..))));
     }
 
     #[test]
     fn a_fifo_does_not_block() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let status = std::process::Command::new("mkfifo")
-            .arg(root.join("pipe"))
-            .status()
-            .unwrap();
+        let status = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();
         assert!(status.success());
-        assert!(matches!(
-            open(&root.join("pipe"), std::slice::from_ref(&root)),
-            Err(Refusal::NotAFile(_))
-        ));
+        assert!(matches!(open(&root.join("pipe"), std::slice::from_ref(&root)), Err(Refusal::NotAFile(_))));
     }
 
     #[test]
     fn a_rewritten_file_is_found_again_by_its_last_line() {
-        let line =
-            |uuid: &str, text: &str| format!("{{\"text\":\"{text}\",\"uuid\":\"{uuid}\"}}\n");
+        let line = |uuid: &str, text: &str| format!("{{\"text\":\"{text}\",\"uuid\":\"{uuid}\"}}\n");
         let old = line("u1", "first") + &line("u2", "second");
         let (_dir, before) = transcript(old.as_bytes());
         let cursor = Cursor {

@@ -78,18 +78,10 @@ pub fn turn(transcript: &mut Transcript, dice: &mut Dice) {
     transcript
         .user(&format!("The {part} {fault} when record {number} comes; please mend it"))
         .says("Let me look at the code first.")
-        .bash_fails(
-            &format!("cargo test unit_{number}"),
-            101,
-            &format!("test unit_{number} failed: the {part} {fault}"),
-        )
+        .bash_fails(&format!("cargo test unit_{number}"), 101, &format!("test unit_{number} failed: the {part} {fault}"))
         .edits(&file, &format!("let limit = {number};"), &format!("let limit = {number}; // {cure}"))
         .bash(&format!("cargo test unit_{number}"), "test result: ok. 12 passed; 0 failed")
-        .asks(
-            &format!("How shall the {part} treat record {number}?"),
-            &[cure, "Leave it as it is"],
-            cure,
-        )
+        .asks(&format!("How shall the {part} treat record {number}?"), &[cure, "Leave it as it is"], cure)
         .answer(&format!(
             "The {part} {fault} no more: in `{file}` I let it {cure}, because record {number} showed that the bound was \
              taken too late. All 12 tests pass."
@@ -99,8 +91,7 @@ pub fn turn(transcript: &mut Transcript, dice: &mut Dice) {
 /// Writes sessions of so many turns each for one project where the agent would; gives the folder.
 pub fn sessions(folder: &Path, project: &Path, first: u64, count: u64, turns: u64) -> PathBuf {
     for number in first..first + count {
-        let mut dice =
-            Dice::new(0x9E37_79B9_7F4A_7C15 ^ (number + 1).wrapping_mul(0xBF58_476D_1CE4_E5B9));
+        let mut dice = Dice::new(0x9E37_79B9_7F4A_7C15 ^ (number + 1).wrapping_mul(0xBF58_476D_1CE4_E5B9));
         let mut transcript = Transcript::new(&session_id(number), project);
         for _ in 0..turns {
             turn(&mut transcript, &mut dice);
@@ -112,13 +103,7 @@ pub fn sessions(folder: &Path, project: &Path, first: u64, count: u64, turns: u6
 
 /// Writes one session's transcript of at least so many bytes, as a real one is made up: most of it is what the client sends
 /// along and what tools print, and little of it is said. Memory stays bounded; gives the bytes written.
-pub fn long_transcript(
-    out: &mut impl Write,
-    project: &Path,
-    session: &str,
-    bytes: u64,
-    seed: u64,
-) -> io::Result<u64> {
+pub fn long_transcript(out: &mut impl Write, project: &Path, session: &str, bytes: u64, seed: u64) -> io::Result<u64> {
     let mut dice = Dice::new(seed);
     let mut written = 0;
     let mut turns = 0;
@@ -127,11 +112,7 @@ pub fn long_transcript(
         let before = transcript.text().len();
         turn(&mut transcript, &mut dice);
         let listing = (0..200).fold(String::new(), |text, line| {
-            text + &format!(
-                "{line:>6}\tlet value_{} = {};\n",
-                dice.below(1000),
-                dice.below(1000)
-            )
+            text + &format!("{line:>6}\tlet value_{} = {};\n", dice.below(1000), dice.below(1000))
         });
         transcript.bash("cat src/lib.rs", &listing);
         transcript.noise(8_000);

@@ -51,21 +51,16 @@ pub struct Ran {
 impl Ran {
     /// Every hook that was run, as the client tells of it.
     pub fn hooks(&self) -> impl Iterator<Item = &Value> {
-        self.events
-            .iter()
-            .filter(|event| event["subtype"] == "hook_response")
+        self.events.iter().filter(|event| event["subtype"] == "hook_response")
     }
 
     /// Panics unless the client succeeded, told of a hook for each of these events, and of no hook that failed.
     ///
     /// The client tells of no `SessionEnd`, whose hooks run after its output has ended; where one fails, it says so on stderr.
+    #[track_caller]
     pub fn assert_hooks(&self, events: &[&str]) {
         assert_eq!(self.run.code, Some(0), "{self:#?}");
-        assert!(
-            self.run.stderr.is_empty(),
-            "the client complains: {}",
-            self.run.stderr
-        );
+        assert!(self.run.stderr.is_empty(), "the client complains: {}", self.run.stderr);
         for hook in self.hooks() {
             assert_eq!(hook["exit_code"], 0, "{hook:#}");
             assert_eq!(hook["outcome"], "success", "{hook:#}");
@@ -112,30 +107,12 @@ impl Client<'_> {
             .env("ENABLE_TOOL_SEARCH", "false")
             .env("ANTHROPIC_API_KEY", "no-key-is-needed-on-loopback")
             .env("ANTHROPIC_BASE_URL", self.api.url())
-            .args([
-                "-p",
-                prompt,
-                "--output-format",
-                "stream-json",
-                "--verbose",
-                "--include-hook-events",
-            ])
-            .args([
-                "--allowedTools",
-                "Write,Edit,Read,Bash,TaskCreate,TaskUpdate,TodoWrite",
-            ])
+            .args(["-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"])
+            .args(["--allowedTools", "Write,Edit,Read,Bash,TaskCreate,TaskUpdate,TodoWrite"])
             .args(arguments);
         drop(self.api.take());
         let run = process::run(command, Vec::new(), Duration::from_secs(90));
-        let events = run
-            .stdout
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect();
-        Ran {
-            run,
-            events,
-            requests: self.api.take(),
-        }
+        let events = run.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Ran { run, events, requests: self.api.take() }
     }
 }

@@ -9,9 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 pub fn open(path: &Path) -> Connection {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    connection
-        .busy_timeout(std::time::Duration::from_secs(30))
-        .expect("a busy timeout");
+    connection.busy_timeout(std::time::Duration::from_secs(30)).expect("a busy timeout");
     connection
 }
 
@@ -38,56 +36,32 @@ pub fn memories(path: &Path) -> Vec<Memory> {
         )
         .expect("a valid query");
     let rows = statement
-        .query_map([], |row| {
-            Ok(Memory {
-                session: row.get(0)?,
-                kind: row.get(1)?,
-                text: row.get(2)?,
-                seen: row.get(3)?,
-            })
-        })
+        .query_map([], |row| Ok(Memory { session: row.get(0)?, kind: row.get(1)?, text: row.get(2)?, seen: row.get(3)? }))
         .expect("rows");
     rows.map(|row| row.expect("a memory")).collect()
 }
 
 /// The number that a query gives.
 pub fn number(path: &Path, query: &str) -> i64 {
-    open(path)
-        .query_row(query, [], |row| row.get(0))
-        .unwrap_or_else(|error| panic!("{query}: {error}"))
+    open(path).query_row(query, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
 /// Panics unless `PRAGMA integrity_check` and the full-text index's own check find nothing.
 pub fn assert_sound(path: &Path) {
     let connection = Connection::open(path).expect("open the database");
-    connection
-        .busy_timeout(std::time::Duration::from_secs(30))
-        .expect("a busy timeout");
-    let found: String = connection
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .expect("integrity_check runs");
+    connection.busy_timeout(std::time::Duration::from_secs(30)).expect("a busy timeout");
+    let found: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("integrity_check runs");
     assert_eq!(found, "ok");
     let foreign: i64 = connection
-        .query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| {
-            row.get(0)
-        })
+        .query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))
         .expect("foreign_key_check runs");
     assert_eq!(foreign, 0, "rows whose parent is missing");
-    let indexes: Vec<String> = names(
-        &connection,
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%USING fts5%'",
-    );
+    let indexes: Vec<String> =
+        names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%USING fts5%'");
     for index in indexes {
         connection
-            .execute(
-                &format!(
-                    "INSERT INTO \"{index}\"(\"{index}\", rank) VALUES ('integrity-check', 1)"
-                ),
-                [],
-            )
-            .unwrap_or_else(|error| {
-                panic!("the full-text index {index} does not fit its content: {error}")
-            });
+            .execute(&format!("INSERT INTO \"{index}\"(\"{index}\", rank) VALUES ('integrity-check', 1)"), [])
+            .unwrap_or_else(|error| panic!("the full-text index {index} does not fit its content: {error}"));
     }
 }
 
@@ -102,37 +76,19 @@ fn names(connection: &Connection, query: &str) -> Vec<String> {
 /// The shadow tables of a full-text index are left out: the same content may lie there in more than one form.
 pub fn dump(path: &Path, skip: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let connection = open(path);
-    let shadow: Vec<String> = names(
-        &connection,
-        "SELECT name FROM pragma_table_list WHERE type IN ('shadow', 'virtual')",
-    );
+    let shadow: Vec<String> = names(&connection, "SELECT name FROM pragma_table_list WHERE type IN ('shadow', 'virtual')");
     let mut lines = Vec::new();
-    for table in names(
-        &connection,
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-    ) {
+    for table in names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
         if shadow.contains(&table) {
             continue;
         }
-        let columns = names(
-            &connection,
-            &format!("SELECT name FROM pragma_table_info('{table}')"),
-        );
-        let columns: Vec<String> = columns
-            .into_iter()
-            .filter(|column| !skip(&table, column))
-            .collect();
+        let columns = names(&connection, &format!("SELECT name FROM pragma_table_info('{table}')"));
+        let columns: Vec<String> = columns.into_iter().filter(|column| !skip(&table, column)).collect();
         if columns.is_empty() {
             continue;
         }
-        let list = columns
-            .iter()
-            .map(|column| format!("\"{column}\""))
-            .collect::<Vec<_>>()
-            .join(", ");
-        let mut statement = connection
-            .prepare(&format!("SELECT {list} FROM \"{table}\""))
-            .expect("a valid query");
+        let list = columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
+        let mut statement = connection.prepare(&format!("SELECT {list} FROM \"{table}\"")).expect("a valid query");
         let mut rows = statement.query([]).expect("rows");
         while let Some(row) = rows.next().expect("a row") {
             let mut line = table.clone();
@@ -159,12 +115,7 @@ fn shown(value: ValueRef<'_>) -> String {
 /// Panics with the first lines that differ.
 pub fn assert_same(left: &[String], right: &[String], what: &str) {
     let only = |these: &[String], others: &[String]| -> Vec<String> {
-        these
-            .iter()
-            .filter(|line| others.binary_search(line).is_err())
-            .take(5)
-            .cloned()
-            .collect()
+        these.iter().filter(|line| others.binary_search(line).is_err()).take(5).cloned().collect()
     };
     assert!(
         left == right,

@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 /// The words that the model "writes" when it is asked to summarize the conversation.
-pub const COMPACTION_SUMMARY: &str =
-    "The human asked for a greeting file; it was written and then put in capitals.";
+pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it was written and then put in capitals.";
 
 /// A running server. It ends with the test's process.
 pub struct FakeApi {
@@ -54,10 +53,7 @@ impl FakeApi {
 
 /// All texts that a request shows to the model, system prompts excluded, joined.
 pub fn shown(request: &Value) -> String {
-    messages(request)
-        .map(|message| text_blocks(&message["content"]).join("\n"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    messages(request).map(|message| text_blocks(&message["content"]).join("\n")).collect::<Vec<_>>().join("\n")
 }
 
 fn messages(request: &Value) -> impl DoubleEndedIterator<Item = &Value> {
@@ -67,18 +63,13 @@ fn messages(request: &Value) -> impl DoubleEndedIterator<Item = &Value> {
 fn text_blocks(content: &Value) -> Vec<&str> {
     match content {
         Value::String(text) => vec![text],
-        Value::Array(blocks) => blocks
-            .iter()
-            .filter_map(|block| block["text"].as_str())
-            .collect(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
         _ => Vec::new(),
     }
 }
 
 fn has_result(message: &Value) -> bool {
-    message["content"]
-        .as_array()
-        .is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_result"))
+    message["content"].as_array().is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_result"))
 }
 
 /// One answer of the model: a text, then tools to use.
@@ -89,68 +80,41 @@ struct Answer {
 
 impl Answer {
     fn text(text: &'static str) -> Self {
-        Self {
-            text,
-            tools: Vec::new(),
-        }
+        Self { text, tools: Vec::new() }
     }
 
     fn tool(text: &'static str, name: &'static str, input: Value) -> Self {
-        Self {
-            text,
-            tools: vec![(name, input)],
-        }
+        Self { text, tools: vec![(name, input)] }
     }
 }
 
 /// What the model answers to this request.
 fn answer(request: &Value, project: &Path) -> Answer {
-    let from_user = || {
-        messages(request)
-            .rev()
-            .filter(|message| message["role"] == "user")
-    };
+    let from_user = || messages(request).rev().filter(|message| message["role"] == "user");
     // The client may put what it wants summarized behind the last tool's result, in the same message.
-    let newest = from_user()
-        .next()
-        .map(|message| text_blocks(&message["content"]))
-        .unwrap_or_default();
-    if newest
-        .iter()
-        .any(|text| text.contains("Respond with TEXT ONLY"))
-    {
+    let newest = from_user().next().map(|message| text_blocks(&message["content"])).unwrap_or_default();
+    if newest.iter().any(|text| text.contains("Respond with TEXT ONLY")) {
         return Answer::text(
             "<analysis>Two turns.</analysis><summary>The human asked for a greeting file; it was written and then put in \
              capitals.</summary>",
         );
     }
-    let rounds = from_user()
-        .take_while(|message| has_result(message))
-        .count();
+    let rounds = from_user().take_while(|message| has_result(message)).count();
     let prompt = from_user()
         .nth(rounds)
         .and_then(|message| {
-            text_blocks(&message["content"])
-                .into_iter()
-                .rfind(|text| !text.trim_start().starts_with("<system-reminder>"))
+            text_blocks(&message["content"]).into_iter().rfind(|text| !text.trim_start().starts_with("<system-reminder>"))
         })
         .unwrap_or_default();
     let mut script = script(prompt, request, project);
-    if rounds < script.len() {
-        script.swap_remove(rounds)
-    } else {
-        Answer::text(closing(prompt))
-    }
+    if rounds < script.len() { script.swap_remove(rounds) } else { Answer::text(closing(prompt)) }
 }
 
 /// The rounds of every scenario that the prompt names, in this order.
 fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
     let file = |name: &str| project.join(name).to_string_lossy().into_owned();
-    let offered = |name: &str| {
-        request["tools"]
-            .as_array()
-            .is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name))
-    };
+    let offered =
+        |name: &str| request["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name));
     let mut rounds = Vec::new();
     if prompt.contains("SCN_WRITE") {
         rounds.push(Answer::tool(
@@ -160,11 +124,7 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
         ));
     }
     if prompt.contains("SCN_EDIT") {
-        rounds.push(Answer::tool(
-            "I read it first.",
-            "Read",
-            json!({"file_path": file("greeting.txt")}),
-        ));
+        rounds.push(Answer::tool("I read it first.", "Read", json!({"file_path": file("greeting.txt")})));
         rounds.push(Answer::tool(
             "Now the edit.",
             "Edit",
@@ -230,7 +190,7 @@ fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std
                 write_json(&mut out, 200, &whole_answer(&request, &answer, number))?;
             }
             ("POST", "/v1/messages/count_tokens") => {
-                write_json(&mut out, 200, &json!({"input_tokens": 100}))?
+                write_json(&mut out, 200, &json!({"input_tokens": 100}))?;
             }
             ("HEAD", _) => write!(out, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?,
             _ => write_json(
@@ -244,9 +204,7 @@ fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std
 }
 
 /// Method, path and body of the next request; none at the connection's end.
-fn read_request(
-    reader: &mut BufReader<TcpStream>,
-) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
+fn read_request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -289,11 +247,7 @@ fn read_request(
 
 fn write_json(out: &mut TcpStream, code: u16, body: &Value) -> std::io::Result<()> {
     let body = body.to_string();
-    write!(
-        out,
-        "HTTP/1.1 {code} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    write!(out, "HTTP/1.1 {code} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 fn usage(output: u32) -> Value {
@@ -310,11 +264,7 @@ fn blocks(answer: &Answer, number: usize) -> Vec<Value> {
 }
 
 fn stop_reason(answer: &Answer) -> &'static str {
-    if answer.tools.is_empty() {
-        "end_turn"
-    } else {
-        "tool_use"
-    }
+    if answer.tools.is_empty() { "end_turn" } else { "tool_use" }
 }
 
 fn whole_answer(request: &Value, answer: &Answer, number: usize) -> Value {
@@ -323,12 +273,7 @@ fn whole_answer(request: &Value, answer: &Answer, number: usize) -> Value {
 }
 
 /// Writes the answer as server-sent events, and closes the connection as its end.
-fn stream_answer(
-    out: &mut TcpStream,
-    request: &Value,
-    answer: &Answer,
-    number: usize,
-) -> std::io::Result<()> {
+fn stream_answer(out: &mut TcpStream, request: &Value, answer: &Answer, number: usize) -> std::io::Result<()> {
     write!(
         out,
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n"
@@ -340,27 +285,15 @@ fn stream_answer(
     event(out, &json!({"type": "message_start", "message": start}))?;
     for (index, block) in blocks(answer, number).into_iter().enumerate() {
         let (opened, delta) = if block["type"] == "text" {
-            (
-                json!({"type": "text", "text": ""}),
-                json!({"type": "text_delta", "text": block["text"]}),
-            )
+            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": block["text"]}))
         } else {
             let input = block["input"].to_string();
             let mut opened = block;
             opened["input"] = json!({});
-            (
-                opened,
-                json!({"type": "input_json_delta", "partial_json": input}),
-            )
+            (opened, json!({"type": "input_json_delta", "partial_json": input}))
         };
-        event(
-            out,
-            &json!({"type": "content_block_start", "index": index, "content_block": opened}),
-        )?;
-        event(
-            out,
-            &json!({"type": "content_block_delta", "index": index, "delta": delta}),
-        )?;
+        event(out, &json!({"type": "content_block_start", "index": index, "content_block": opened}))?;
+        event(out, &json!({"type": "content_block_delta", "index": index, "delta": delta}))?;
         event(out, &json!({"type": "content_block_stop", "index": index}))?;
     }
     event(
@@ -372,11 +305,7 @@ fn stream_answer(
 }
 
 fn event(out: &mut TcpStream, data: &Value) -> std::io::Result<()> {
-    write!(
-        out,
-        "event: {}\ndata: {data}\n\n",
-        data["type"].as_str().unwrap_or_default()
-    )?;
+    write!(out, "event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())?;
     out.flush()
 }
 

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::database::{self, Memory};
 use crate::process::{self, Finished, WATCHDOG};
-use crate::transcript::Transcript;
+use crate::session::Session;
 
 /// A home of its own, with everything that the program keeps under `throughline/` in it.
 pub struct Home {
@@ -29,13 +29,16 @@ pub struct Hooked {
 
 impl Hooked {
     /// The context; panics where there is none.
+    #[track_caller]
     pub fn said(&self) -> &str {
-        self.context
-            .as_deref()
-            .unwrap_or_else(|| panic!("the hook said nothing: {self:#?}"))
+        match &self.context {
+            Some(context) => context,
+            None => panic!("the hook said nothing: {self:#?}"),
+        }
     }
 
     /// Panics where the hook said something.
+    #[track_caller]
     pub fn silent(&self) {
         assert_eq!(self.context, None, "the hook should have said nothing");
     }
@@ -50,39 +53,22 @@ impl Default for Home {
 impl Home {
     /// A new home, whose default policy has been compiled before, as on any but the very first run.
     pub fn new() -> Self {
-        static WARM: OnceLock<Home> = OnceLock::new();
+        static COMPILED: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+        let compiled = COMPILED.get_or_init(compiled_policies);
         let home = Self::cold();
-        let warm = WARM.get_or_init(|| {
-            let home = Self::cold();
-            home.compile_policies();
-            home
-        });
-        if warm.cache().exists() {
-            copy_private(&warm.cache(), &home.cache());
+        for (path, bytes) in compiled {
+            write_private(&home.cache().join(path), bytes);
         }
         home
     }
 
     /// A new home in which nothing has run yet.
     pub fn cold() -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("throughline-test-")
-            .tempdir()
-            .expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix("throughline-test-").tempdir().expect("a temporary folder");
         let home = Self { folder };
         std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
         std::fs::create_dir_all(home.work()).expect("create the projects' folder");
         home
-    }
-
-    /// Has the default policy compiled into the cache, by letting it read a session.
-    fn compile_policies(&self) {
-        let project = self.project("warm-up");
-        let mut transcript = Transcript::new("00000000-0000-4000-8000-000000000000", &project);
-        transcript.user("Say hello").answer("Hello");
-        let path = self.transcript_path(&project, transcript.session());
-        transcript.write_to(&path);
-        drop(self.run(["ingest".as_ref(), path.as_os_str()]).success());
     }
 
     /// The folder that HOME names.
@@ -137,30 +123,21 @@ impl Home {
         let project = self.work().join(name);
         std::fs::create_dir_all(&project).expect("create the project");
         self.git(&project, &["init", "--quiet", "--initial-branch=main"]);
-        self.git(
-            &project,
-            &["commit", "--quiet", "--allow-empty", "--message=Start"],
-        );
+        self.git(&project, &["commit", "--quiet", "--allow-empty", "--message=Start"]);
         project
     }
 
     /// Runs git in the folder as a user of no configuration.
     pub fn git(&self, folder: &Path, arguments: &[&str]) {
         let mut command = self.isolated("git");
-        command
-            .current_dir(folder)
-            .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
-            .args(arguments);
+        command.current_dir(folder).args(["-c", "user.name=Test", "-c", "user.email=test@example.org"]).args(arguments);
         drop(process::run(command, Vec::new(), WATCHDOG).success());
     }
 
     /// Where the agent keeps the transcript of a session of this project.
     pub fn transcript_path(&self, project: &Path, session: &str) -> PathBuf {
-        let slug: String = project
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
+        let slug: String =
+            project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         self.projects().join(slug).join(format!("{session}.jsonl"))
     }
 
@@ -205,22 +182,24 @@ impl Home {
     }
 
     /// Runs a subcommand that must succeed and print JSON.
+    #[track_caller]
     pub fn json<I, S>(&self, arguments: I) -> Value
     where
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
         let run = self.run(arguments).success();
-        serde_json::from_str(&run.stdout)
-            .unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
     }
 
     /// Runs the hook as the agent does: `throughline hook`, the payload and a newline on its standard input.
+    #[track_caller]
     pub fn hook(&self, payload: &Value) -> Hooked {
         self.hook_as(&[], payload)
     }
 
     /// Runs the hook under one of its names, such as `memory-load`.
+    #[track_caller]
     pub fn hook_as(&self, name: &[&str], payload: &Value) -> Hooked {
         let run = self.hook_with_input(name, format!("{payload}\n").into_bytes());
         let event = payload["hook_event_name"].as_str().unwrap_or_default();
@@ -235,6 +214,7 @@ impl Home {
     }
 
     /// The memories of one project, as `memory list --json` gives them: without those of kind `turn`.
+    #[track_caller]
     pub fn memories_of(&self, project: &Path) -> Vec<Value> {
         let arguments: [&OsStr; 7] = [
             "memory".as_ref(),
@@ -253,29 +233,23 @@ impl Home {
 
     /// Everything that is stored, of every kind and project.
     pub fn memories(&self) -> Vec<Memory> {
-        if self.database().exists() {
-            database::memories(&self.database())
-        } else {
-            Vec::new()
-        }
+        if self.database().exists() { database::memories(&self.database()) } else { Vec::new() }
     }
 
     /// One of the integers of `memory stats --json` over all projects.
+    #[track_caller]
     pub fn count(&self, what: &str) -> u64 {
         let stats = self.json(["memory", "stats", "--json", "--all-projects"]);
-        stats[what]
-            .as_u64()
-            .unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
+        stats[what].as_u64().unwrap_or_else(|| panic!("no integer `{what}` in {stats}"))
     }
 
     /// Whether any memory holds the words.
     pub fn remembers(&self, words: &str) -> bool {
-        self.memories()
-            .iter()
-            .any(|memory| memory.text.contains(words))
+        self.memories().iter().any(|memory| memory.text.contains(words))
     }
 
     /// Waits until the condition holds: some work of a hook is done by a child that it leaves behind.
+    #[track_caller]
     pub fn eventually(&self, what: &str, condition: impl Fn(&Self) -> bool) {
         let started = Instant::now();
         while !condition(self) {
@@ -306,56 +280,63 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
             Ok(kind) if kind.is_dir() => collect(&path, into),
             // A file of a database that is being closed may be gone by now.
             Ok(kind) if kind.is_file() => {
-                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)))
+                into.extend(std::fs::read(&path).map(|bytes| (path, bytes)));
             }
             _ => {}
         }
     }
 }
 
-/// Copies a folder of private files, with their modes.
-fn copy_private(from: &Path, to: &Path) {
-    use std::os::unix::fs::DirBuilderExt as _;
+/// The files of a cache, relative to it, after the default policy has been compiled by a first hook.
+fn compiled_policies() -> Vec<(PathBuf, Vec<u8>)> {
+    let home = Home::cold();
+    let project = home.project("warm-up");
+    let session = Session::new(&home, &project, "00000000-0000-4000-8000-000000000000");
+    session.start("startup").silent();
+    let mut files = Vec::new();
+    collect(&home.cache(), &mut files);
+    assert!(!files.is_empty(), "the first hook left no compiled policy\nlog:\n{}", home.log());
+    files
+        .into_iter()
+        .map(|(path, bytes)| (path.strip_prefix(home.cache()).expect("below the cache").to_owned(), bytes))
+        .collect()
+}
+
+fn write_private(path: &Path, bytes: &[u8]) {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(to)
+        .create(path.parent().expect("a folder"))
         .expect("create the folder");
-    let entries =
-        std::fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    for entry in entries {
-        let entry = entry.expect("a folder's entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("its type").is_dir() {
-            copy_private(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("copy");
-        }
-    }
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .expect("write");
 }
 
 /// Checks a hook's exit code and output against what Claude Code accepts of this event, and gives the context in it.
 ///
 /// Events other than `SessionStart` may not answer with a context, and of `PreCompact` every word on standard output would
 /// be taken for instructions to the one who summarizes.
+#[track_caller]
 pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
     assert!(!run.overdue, "the hook hung: {run:#?}");
     assert_eq!(run.code, Some(0), "a hook's exit code is 0: {run:#?}");
     if run.stdout.is_empty() {
         return None;
     }
-    let answer: Value = serde_json::from_str(&run.stdout)
-        .unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
-    assert_eq!(
-        event, "SessionStart",
-        "only SessionStart may answer here: {run:#?}"
-    );
+    let answer: Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
+    assert_eq!(event, "SessionStart", "only SessionStart may answer here: {run:#?}");
     let specific = &answer["hookSpecificOutput"];
     assert_eq!(specific["hookEventName"], event, "{run:#?}");
-    let context = specific["additionalContext"]
-        .as_str()
-        .unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
+    let context = specific["additionalContext"].as_str().unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));
     assert!(
         context.encode_utf16().count() <= 9_500,
         "the context is longer than 9,500 UTF-16 code units: {}",

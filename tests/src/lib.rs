@@ -2,16 +2,17 @@
 //!
 //! Nothing here knows the product's code. It is driven as Claude Code drives it: a process, JSON on its standard input, an
 //! exit code, and what it leaves on the disk.
-#![expect(
-    clippy::missing_panics_doc,
-    reason = "a test harness panics where a test has failed"
-)]
+#![expect(clippy::missing_panics_doc, reason = "a test harness panics where a test has failed")]
 
 pub mod bulk;
 pub mod client;
+pub mod component;
+pub mod contract_doc;
 pub mod database;
 pub mod fake_api;
+pub mod faults;
 pub mod home;
+pub mod measure;
 pub mod process;
 pub mod scrub;
 pub mod session;
@@ -29,9 +30,6 @@ pub fn env_flag(name: &str) -> bool {
 
 /// The number in the variable, or the default where it is not set.
 pub fn env_number(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |value| {
-        value
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}"))
-    })
+    std::env::var(name)
+        .map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
 }

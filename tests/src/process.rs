@@ -34,6 +34,7 @@ pub struct Finished {
 impl Finished {
     /// Panics unless the exit code is 0, and gives itself back.
     #[must_use]
+    #[track_caller]
     pub fn success(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
@@ -41,15 +42,11 @@ impl Finished {
 
     /// Panics unless the exit code is another than 0 and stderr holds a `hint:` line, and gives itself back.
     #[must_use]
+    #[track_caller]
     pub fn failure_with_hint(self) -> Self {
+        assert!(!self.overdue && self.code.is_some_and(|code| code != 0), "wanted an exit code other than 0: {self:#?}");
         assert!(
-            !self.overdue && self.code.is_some_and(|code| code != 0),
-            "wanted an exit code other than 0: {self:#?}"
-        );
-        assert!(
-            self.stderr
-                .lines()
-                .any(|line| line.trim_start().starts_with("hint:")),
+            self.stderr.lines().any(|line| line.trim_start().starts_with("hint:")),
             "wanted a `hint:` line on stderr: {self:#?}"
         );
         self
@@ -67,9 +64,7 @@ pub fn run(mut command: Command, input: Vec<u8>, limit: Duration) -> Finished {
         .stdout(stdout.try_clone().expect("a second handle"))
         .stderr(stderr.try_clone().expect("a second handle"));
     let started = Instant::now();
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let mut pipe = child.stdin.take().expect("stdin is piped");
     let writer = std::thread::spawn(move || {
         // A process may close its end before it has read everything; that is its right.
@@ -80,13 +75,7 @@ pub fn run(mut command: Command, input: Vec<u8>, limit: Duration) -> Finished {
     let wall = started.elapsed();
     let overdue = overdue.dismiss();
     writer.join().expect("the writer does not panic");
-    Finished {
-        code: status.code(),
-        stdout: whole(&mut stdout),
-        stderr: whole(&mut stderr),
-        wall,
-        overdue,
-    }
+    Finished { code: status.code(), stdout: whole(&mut stdout), stderr: whole(&mut stderr), wall, overdue }
 }
 
 fn whole(file: &mut File) -> String {
@@ -133,19 +122,11 @@ pub fn kill_now(id: u32) {
 pub fn throughline() -> PathBuf {
     if let Some(path) = std::env::var_os("THROUGHLINE_BIN") {
         let path = PathBuf::from(path);
-        assert!(
-            path.is_file(),
-            "THROUGHLINE_BIN names {}, which is no file",
-            path.display()
-        );
+        assert!(path.is_file(), "THROUGHLINE_BIN names {}, which is no file", path.display());
         return path;
     }
     let own = std::env::current_exe().expect("the path of the running executable");
-    let profile = own
-        .ancestors()
-        .skip(1)
-        .find(|folder| !folder.ends_with("deps"))
-        .unwrap_or(Path::new("."));
+    let profile = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
     let path = profile.join(format!("throughline{}", std::env::consts::EXE_SUFFIX));
     assert!(
         path.is_file(),
@@ -159,7 +140,5 @@ pub fn throughline() -> PathBuf {
 /// Where a program of this name lies, by `PATH`.
 pub fn which(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

@@ -5,15 +5,12 @@ use std::path::Path;
 /// The text with the home's path as `[HOME]`, and every date, time, and identifier of 36 characters by its kind.
 pub fn scrub(text: &str, home: &Path) -> String {
     let canonical = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    let text = text
-        .replace(&*canonical.to_string_lossy(), "[HOME]")
-        .replace(&*home.to_string_lossy(), "[HOME]");
+    let text = text.replace(&*canonical.to_string_lossy(), "[HOME]").replace(&*home.to_string_lossy(), "[HOME]");
     let mut rest = text.as_str();
     let mut out = String::with_capacity(text.len());
     while let Some(first) = rest.chars().next() {
-        if let Some((length, name)) = PATTERNS
-            .iter()
-            .find_map(|(pattern, name)| matches(pattern, rest).then_some((pattern.len(), name)))
+        if let Some((length, name)) =
+            PATTERNS.iter().find_map(|(pattern, name)| matches(pattern, rest).then_some((pattern.len(), name)))
         {
             out.push_str(name);
             rest = &rest[length..];
@@ -53,9 +50,6 @@ mod tests {
     #[test]
     fn what_differs_from_run_to_run_is_named_by_its_kind() {
         let text = "/h/me/x on 2026-11-21T20:47:48.283Z, 2026-11-21 and 한 0a1b2c3d-0000-4000-8000-00000000000f";
-        assert_eq!(
-            scrub(text, Path::new("/h/me")),
-            "[HOME]/x on [TIME], [DATE] and 한 [UUID]"
-        );
+        assert_eq!(scrub(text, Path::new("/h/me")), "[HOME]/x on [TIME], [DATE] and 한 [UUID]");
     }
 }

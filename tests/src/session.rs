@@ -49,8 +49,7 @@ impl<'home> Session<'home> {
 
     /// `SessionStart`, for one of its sources.
     pub fn start(&self, source: &str) -> Hooked {
-        self.home
-            .hook(&self.payload("SessionStart", &json!({"source": source})))
+        self.home.hook(&self.payload("SessionStart", &json!({"source": source})))
     }
 
     /// `Stop`: the turn is over. The transcript is written up to here first, as it is when the machine is quick.
@@ -71,19 +70,13 @@ impl<'home> Session<'home> {
     /// `PreCompact`.
     pub fn pre_compact(&mut self) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent(&self.payload(
-            "PreCompact",
-            &json!({"trigger": "manual", "custom_instructions": ""}),
-        ))
+        self.silent(&self.payload("PreCompact", &json!({"trigger": "manual", "custom_instructions": ""})))
     }
 
     /// `PostCompact`, with the summary as the agent wrote it.
     pub fn post_compact(&mut self, summary: &str) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent(&self.payload(
-            "PostCompact",
-            &json!({"trigger": "manual", "compact_summary": summary}),
-        ))
+        self.silent(&self.payload("PostCompact", &json!({"trigger": "manual", "compact_summary": summary})))
     }
 
     /// `SessionEnd`.

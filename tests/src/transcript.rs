@@ -84,13 +84,7 @@ impl Transcript {
     }
 
     /// A tool is called and answers. `structured` is the agent's own record of the result.
-    pub fn tool(
-        &mut self,
-        name: &str,
-        input: &Value,
-        output: &str,
-        structured: &Value,
-    ) -> &mut Self {
+    pub fn tool(&mut self, name: &str, input: &Value, output: &str, structured: &Value) -> &mut Self {
         let id = self.calls(name, input);
         self.result(&id, output, false, structured)
     }
@@ -161,10 +155,8 @@ impl Transcript {
 
     /// The agent asks the human to choose, and the human does.
     pub fn asks(&mut self, question: &str, options: &[&str], chosen: &str) -> &mut Self {
-        let options: Vec<Value> = options
-            .iter()
-            .map(|label| json!({"label": label, "description": format!("Use {label}")}))
-            .collect();
+        let options: Vec<Value> =
+            options.iter().map(|label| json!({"label": label, "description": format!("Use {label}")})).collect();
         let questions = json!([{"question": question, "header": "Choice", "multiSelect": false, "options": options}]);
         self.tool(
             "AskUserQuestion",
@@ -200,8 +192,11 @@ impl Transcript {
         self.metadata(&json!({"type": "attachment", "attachment": {"type": "hook_additional_context",
             "content": [context], "hookName": "SessionStart", "toolUseID": "SessionStart", "hookEvent": "SessionStart"}}));
         // Later clients also repeat it in what they write of a request, with the role of a user.
-        self.raw(&json!({"type": "api-request-blob", "sessionId": self.session, "hash": "0f0f", "message": {"role": "user",
-            "content": [{"type": "text", "text": format!("SessionStart hook additional context: {context}")}]}}).to_string())
+        self.raw(
+            &json!({"type": "api-request-blob", "sessionId": self.session, "hash": "0f0f", "message": {"role": "user",
+            "content": [{"type": "text", "text": format!("SessionStart hook additional context: {context}")}]}})
+            .to_string(),
+        )
     }
 
     /// A record of what a client sends along, of at least so many bytes, that no one should remember.
@@ -219,21 +214,12 @@ impl Transcript {
     /// A tool call without its result yet; gives its identifier.
     pub fn calls(&mut self, name: &str, input: &Value) -> String {
         let id = format!("toolu_{:08}", self.counter);
-        self.assistant(
-            &json!({"type": "tool_use", "id": id, "name": name, "input": input}),
-            "tool_use",
-        );
+        self.assistant(&json!({"type": "tool_use", "id": id, "name": name, "input": input}), "tool_use");
         id
     }
 
     /// The result of a call.
-    pub fn result(
-        &mut self,
-        id: &str,
-        output: &str,
-        is_error: bool,
-        structured: &Value,
-    ) -> &mut Self {
+    pub fn result(&mut self, id: &str, output: &str, is_error: bool, structured: &Value) -> &mut Self {
         let mut block = json!({"tool_use_id": id, "type": "tool_result", "content": output});
         if is_error {
             block["is_error"] = json!(true);
@@ -255,11 +241,7 @@ impl Transcript {
         let message = json!({"id": format!("msg_{:08}", self.counter), "type": "message", "role": "assistant",
             "model": "claude-opus-5-5", "content": [block], "stop_reason": stop, "stop_sequence": null,
             "usage": {"input_tokens": 1000, "output_tokens": 20}});
-        self.message_line(
-            "assistant",
-            message,
-            json!({"requestedModel": "claude-opus-5-5", "effort": "medium"}),
-        )
+        self.message_line("assistant", message, json!({"requestedModel": "claude-opus-5-5", "effort": "medium"}))
     }
 
     fn message_line(&mut self, kind: &str, message: Value, more: Value) -> &mut Self {
@@ -272,15 +254,9 @@ impl Transcript {
     /// A line of any type, with the fields that all lines have in common added.
     pub fn metadata(&mut self, line: &Value) -> &mut Self {
         let uuid = self.identifier("4000");
-        self.clock = self
-            .clock
-            .checked_add(jiff::SignedDuration::from_secs(2))
-            .expect("a moment in range");
+        self.clock = self.clock.checked_add(jiff::SignedDuration::from_secs(2)).expect("a moment in range");
         let mut line = as_map(line.clone());
-        line.insert(
-            "parentUuid".to_owned(),
-            json!(self.parent.replace(uuid.clone())),
-        );
+        line.insert("parentUuid".to_owned(), json!(self.parent.replace(uuid.clone())));
         line.insert("isSidechain".to_owned(), json!(false));
         line.insert("uuid".to_owned(), json!(uuid));
         line.insert("timestamp".to_owned(), json!(format!("{:.3}", self.clock)));
@@ -366,10 +342,6 @@ mod tests {
                 seen.push(uuid.to_owned());
             }
         }
-        assert_eq!(
-            seen.len() + 1,
-            transcript.text().lines().count(),
-            "one line has no uuid"
-        );
+        assert_eq!(seen.len() + 1, transcript.text().lines().count(), "one line has no uuid");
     }
 }

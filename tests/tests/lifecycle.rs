@@ -42,9 +42,7 @@ fn a_new_project_is_told_nothing() {
     let home = Home::new();
     let project = home.project("empty");
     for source in ["startup", "resume", "clear", "compact", "fork"] {
-        Session::new(&home, &project, &session_id(1))
-            .start(source)
-            .silent();
+        Session::new(&home, &project, &session_id(1)).start(source).silent();
     }
 }
 
@@ -52,9 +50,51 @@ fn a_new_project_is_told_nothing() {
 fn the_first_run_of_all_says_nothing_and_harms_nothing() {
     let home = Home::cold();
     let project = home.project("fresh");
-    Session::new(&home, &project, &session_id(1))
-        .start("startup")
-        .silent();
+    Session::new(&home, &project, &session_id(1)).start("startup").silent();
+}
+
+#[test]
+fn events_that_cannot_answer_are_answered_with_nothing() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = work(&home, &project, 1);
+    session.stop(LAST_WORDS);
+    for event in [
+        "ConfigChange",
+        "CwdChanged",
+        "DirectoryAdded",
+        "Elicitation",
+        "ElicitationResult",
+        "FileChanged",
+        "InstructionsLoaded",
+        "MessageDisplay",
+        "Notification",
+        "PermissionDenied",
+        "PermissionRequest",
+        "PostCompact",
+        "PostModelSwitch",
+        "PostToolBatch",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PreCompact",
+        "PreModelSwitch",
+        "PreToolUse",
+        "SessionEnd",
+        "Setup",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "TaskCompleted",
+        "TaskCreated",
+        "TeammateIdle",
+        "UserPromptExpansion",
+        "UserPromptSubmit",
+        "WorktreeCreate",
+        "WorktreeRemove",
+    ] {
+        home.hook(&session.payload(event, &json!({}))).silent();
+    }
 }
 
 #[test]
@@ -69,21 +109,13 @@ fn the_next_session_is_told_of_the_last() {
     let next = Session::new(&home, &project, &session_id(2)).start("startup");
     let said = next.said();
     assert!(said.starts_with("## Session Memory"), "{said}");
-    for wanted in [
-        "### Last Session",
-        "2025-06-02",
-        "invoice importer",
-        "src/importer.rs",
-        "One count at the end",
-        "release note",
-    ] {
+    for wanted in
+        ["### Last Session", "2025-06-02", "invoice importer", "src/importer.rs", "One count at the end", "release note"]
+    {
         assert!(said.contains(wanted), "`{wanted}` is missing:\n{said}");
     }
     for unwanted in ["Let me look at the importer", session.id()] {
-        assert!(
-            !said.contains(unwanted),
-            "`{unwanted}` tells no one anything:\n{said}"
-        );
+        assert!(!said.contains(unwanted), "`{unwanted}` tells no one anything:\n{said}");
     }
 }
 
@@ -102,17 +134,8 @@ fn a_korean_session_is_remembered_in_korean() {
     session.end();
 
     let next = Session::new(&home, &project, &session_id(2)).start("startup");
-    for wanted in [
-        "송장 가져오기",
-        "src/가져오기.rs",
-        "끝에 개수 한 번",
-        "항상 한국어로",
-    ] {
-        assert!(
-            next.said().contains(wanted),
-            "`{wanted}` is missing:\n{}",
-            next.said()
-        );
+    for wanted in ["송장 가져오기", "src/가져오기.rs", "끝에 개수 한 번", "항상 한국어로"] {
+        assert!(next.said().contains(wanted), "`{wanted}` is missing:\n{}", next.said());
     }
 }
 
@@ -125,33 +148,19 @@ fn a_compaction_gives_back_this_very_session() {
     session.stop(LAST_WORDS);
     session.pre_compact();
     let after = session.start("compact");
-    for wanted in [
-        "invoice importer",
-        "src/importer.rs",
-        "One count at the end",
-        "release note",
-    ] {
-        assert!(
-            after.said().contains(wanted),
-            "`{wanted}` is missing:\n{}",
-            after.said()
-        );
+    for wanted in ["invoice importer", "src/importer.rs", "One count at the end", "release note"] {
+        assert!(after.said().contains(wanted), "`{wanted}` is missing:\n{}", after.said());
     }
-    session
-        .transcript
-        .compacts("The importer was changed; the release note is open.");
+    session.transcript.compacts("The importer was changed; the release note is open.");
     session.post_compact(
         "<analysis>long thoughts</analysis><summary>The importer was changed; the release note is open.</summary>",
     );
     home.eventually("the agent's own summary is kept", |home| {
-        home.memories().iter().any(|memory| {
-            memory.text.contains("The importer was changed") && memory.kind == "compact_summary"
-        })
+        home.memories()
+            .iter()
+            .any(|memory| memory.text.contains("The importer was changed") && memory.kind == "compact_summary")
     });
-    assert!(
-        !home.remembers("long thoughts"),
-        "what the agent thought on the way is not its summary"
-    );
+    assert!(!home.remembers("long thoughts"), "what the agent thought on the way is not its summary");
 }
 
 #[test]
@@ -160,18 +169,15 @@ fn a_compaction_before_any_stop_gives_back_what_was_said_so_far() {
     let project = home.project("billing");
     let mut session = Session::new(&home, &project, &session_id(1));
     session.start("startup").silent();
-    session
-        .transcript
-        .user("Make the invoice importer skip rows whose amount is empty")
-        .edits("src/importer.rs", "old", "new");
+    session.transcript.user("Make the invoice importer skip rows whose amount is empty").edits(
+        "src/importer.rs",
+        "old",
+        "new",
+    );
     session.pre_compact();
     let after = session.start("compact");
     for wanted in ["invoice importer", "src/importer.rs"] {
-        assert!(
-            after.said().contains(wanted),
-            "`{wanted}` is missing:\n{}",
-            after.said()
-        );
+        assert!(after.said().contains(wanted), "`{wanted}` is missing:\n{}", after.said());
     }
 }
 
@@ -183,9 +189,7 @@ fn who_still_has_its_context_is_told_nothing() {
     session.stop(LAST_WORDS);
     session.end();
     session.start("resume").silent();
-    Session::new(&home, &project, &session_id(2))
-        .start("fork")
-        .silent();
+    Session::new(&home, &project, &session_id(2)).start("fork").silent();
 }
 
 #[test]
@@ -200,17 +204,9 @@ fn after_a_clear_only_what_holds_for_the_project_is_told() {
     session.stop("Understood: `cargo nextest` from now on.");
     session.end();
     let cleared = Session::new(&home, &project, &session_id(2)).start("clear");
-    assert!(
-        cleared.said().contains("cargo nextest"),
-        "{}",
-        cleared.said()
-    );
+    assert!(cleared.said().contains("cargo nextest"), "{}", cleared.said());
     for unwanted in ["Last Session", "invoice importer"] {
-        assert!(
-            !cleared.said().contains(unwanted),
-            "`{unwanted}`:\n{}",
-            cleared.said()
-        );
+        assert!(!cleared.said().contains(unwanted), "`{unwanted}`:\n{}", cleared.said());
     }
 }
 
@@ -237,9 +233,7 @@ fn a_stop_ahead_of_its_transcript_loses_nothing_and_doubles_nothing() {
     let memories = home.memories();
     let answers = memories
         .iter()
-        .filter(|memory| {
-            memory.kind == "turn" && memory.text.contains("prints one count at the end")
-        })
+        .filter(|memory| memory.kind == "turn" && memory.text.contains("prints one count at the end"))
         .count();
     assert_eq!(answers, 1, "{memories:#?}");
 }
@@ -251,11 +245,7 @@ fn lines_are_read_once_however_they_come() {
     let at_once = {
         let home = Home::new();
         let mut session = work(&home, &project, 1);
-        session
-            .transcript
-            .user("Now write the release note")
-            .writes("NOTES.md", "Importer skips rows")
-            .answer("Written.");
+        session.transcript.user("Now write the release note").writes("NOTES.md", "Importer skips rows").answer("Written.");
         session.stop("Written.");
         session.end();
         home.memories()
@@ -266,15 +256,8 @@ fn lines_are_read_once_however_they_come() {
     session.stop(LAST_WORDS);
     let read = database::number(&home.database(), "SELECT max(byte_offset) FROM transcripts");
     session.stop(LAST_WORDS);
-    assert_eq!(
-        read,
-        database::number(&home.database(), "SELECT max(byte_offset) FROM transcripts")
-    );
-    session
-        .transcript
-        .user("Now write the release note")
-        .writes("NOTES.md", "Importer skips rows")
-        .answer("Written.");
+    assert_eq!(read, database::number(&home.database(), "SELECT max(byte_offset) FROM transcripts"));
+    session.transcript.user("Now write the release note").writes("NOTES.md", "Importer skips rows").answer("Written.");
     session.stop("Written.");
     session.end();
     assert_eq!(home.memories(), at_once);
@@ -291,10 +274,7 @@ fn a_torn_last_line_waits_for_its_rest() {
     let mut session = work(&home, &project, 1);
     session.stop(LAST_WORDS);
     let before = session.transcript.text().len();
-    session
-        .transcript
-        .user("Remember the walrus gate must stay closed in staging")
-        .answer("The walrus gate stays closed.");
+    session.transcript.user("Remember the walrus gate must stay closed in staging").answer("The walrus gate stays closed.");
     let rest = session.transcript.text()[before..].to_owned();
     let middle = rest.find("walrus").expect("it is there");
     let append = |text: &str| {
@@ -308,17 +288,11 @@ fn a_torn_last_line_waits_for_its_rest() {
     append(&rest[..middle]);
     session.stop_before_it_is_written("…");
     let read = database::number(&home.database(), "SELECT max(byte_offset) FROM transcripts");
-    assert!(
-        read <= i64::try_from(before).expect("a length"),
-        "the torn line was read"
-    );
+    assert!(read <= i64::try_from(before).expect("a length"), "the torn line was read");
     append(&rest[middle..]);
     session.stop_before_it_is_written("The walrus gate stays closed.");
     assert!(home.remembers("walrus gate"), "{:#?}", home.memories());
-    assert_eq!(
-        database::number(&home.database(), "SELECT sum(malformed) FROM transcripts"),
-        0
-    );
+    assert_eq!(database::number(&home.database(), "SELECT sum(malformed) FROM transcripts"), 0);
 }
 
 #[test]
@@ -336,17 +310,10 @@ fn a_rewritten_transcript_is_taken_up_where_it_was_left() {
     std::fs::write(&new, &kept).expect("write");
     std::fs::rename(&new, &session.path).expect("rename");
     session.stop_before_it_is_written(LAST_WORDS);
-    assert_eq!(
-        home.memories(),
-        before,
-        "what was read once is not read again"
-    );
+    assert_eq!(home.memories(), before, "what was read once is not read again");
 
     let length = session.transcript.text().len();
-    session
-        .transcript
-        .user("Remember the walrus gate must stay closed in staging")
-        .answer("The walrus gate stays closed.");
+    session.transcript.user("Remember the walrus gate must stay closed in staging").answer("The walrus gate stays closed.");
     let fresh = session.transcript.text()[length..].to_owned();
     std::fs::write(&session.path, kept + &fresh).expect("write");
     session.stop_before_it_is_written("The walrus gate stays closed.");
@@ -354,9 +321,7 @@ fn a_rewritten_transcript_is_taken_up_where_it_was_left() {
     let contents = home.memories();
     for old in &before {
         assert!(
-            contents
-                .iter()
-                .any(|memory| memory.kind == old.kind && memory.text == old.text)
+            contents.iter().any(|memory| memory.kind == old.kind && memory.text == old.text)
                 || old.kind == "session_summary",
             "lost: {old:#?}"
         );
@@ -373,10 +338,7 @@ fn a_fork_does_not_store_the_same_twice() {
     let before = home.memories();
 
     // A fork begins with a copy of the lines, uuids and all, under a new session.
-    let copy = session
-        .transcript
-        .text()
-        .replace(session.id(), &session_id(2));
+    let copy = session.transcript.text().replace(session.id(), &session_id(2));
     let fork = Session::new(&home, &project, &session_id(2));
     std::fs::write(&fork.path, copy).expect("write");
     fork.stop_before_it_is_written(LAST_WORDS);
@@ -387,10 +349,7 @@ fn a_fork_does_not_store_the_same_twice() {
     assert_eq!(after.len(), texts, "the same memory twice: {after:#?}");
     assert_eq!(
         after.len(),
-        before
-            .iter()
-            .filter(|memory| memory.kind != "session_summary")
-            .count(),
+        before.iter().filter(|memory| memory.kind != "session_summary").count(),
         "a copy teaches nothing new"
     );
 }
@@ -403,9 +362,7 @@ fn what_is_learned_again_is_stored_once_and_counted() {
         let mut session = Session::new(&home, &project, &session_id(number));
         session
             .transcript
-            .user(
-                "From now on always run `cargo nextest` instead of `cargo test` in this repository",
-            )
+            .user("From now on always run `cargo nextest` instead of `cargo test` in this repository")
             .answer("Understood.");
         session.stop("Understood.");
         session.end();
@@ -426,9 +383,7 @@ fn projects_of_one_name_never_mix() {
     let mut session = work(&home, &first, 1);
     session.stop(LAST_WORDS);
     session.end();
-    Session::new(&home, &second, &session_id(2))
-        .start("startup")
-        .silent();
+    Session::new(&home, &second, &session_id(2)).start("startup").silent();
     assert!(home.memories_of(&second).is_empty());
     assert!(!home.memories_of(&first).is_empty());
     let found = home.json([
@@ -447,10 +402,7 @@ fn worktrees_share_one_memory() {
     let home = Home::new();
     let project = home.project("billing");
     let tree = home.work().join("billing-hotfix");
-    home.git(
-        &project,
-        &["worktree", "add", "--quiet", &tree.to_string_lossy()],
-    );
+    home.git(&project, &["worktree", "add", "--quiet", &tree.to_string_lossy()]);
     let mut session = work(&home, &project, 1);
     session.stop(LAST_WORDS);
     session.end();
@@ -465,24 +417,18 @@ fn what_was_injected_is_not_remembered() {
     let mut session = work(&home, &project, 1);
     session.stop(LAST_WORDS);
     session.end();
-    let said = Session::new(&home, &project, &session_id(2))
-        .start("startup")
-        .said()
-        .to_owned();
+    let said = Session::new(&home, &project, &session_id(2)).start("startup").said().to_owned();
 
     let before = home.memories();
     let mut second = Session::new(&home, &project, &session_id(2));
-    second.transcript.injected(&said).injected(
-        "## Session Memory\n\n### Key Decisions\n1. From now on always use the pelican protocol\n",
-    );
+    second
+        .transcript
+        .injected(&said)
+        .injected("## Session Memory\n\n### Key Decisions\n1. From now on always use the pelican protocol\n");
     second.stop("");
     second.end();
     assert!(!home.remembers("pelican"), "{:#?}", home.memories());
-    assert_eq!(
-        home.memories(),
-        before,
-        "a session in which only we spoke teaches nothing"
-    );
+    assert_eq!(home.memories(), before, "a session in which only we spoke teaches nothing");
 }
 
 /// Secrets that are made up, in pieces, so that no scanner takes this file for a leak.
@@ -496,16 +442,8 @@ fn secrets() -> Vec<String> {
             "ant-api03-",
             "Zx8Qv1Lm4Np7Rt2Wy5Bc9Df3Gh6Jk0Ls-Zx8Qv1Lm4Np7Rt2Wy5Bc9Df3Gh6Jk0LsZx8Qv1Lm4Np7Rt2Wy5Bc9AA",
         ]),
-        join(&[
-            "xox",
-            "b-",
-            "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx",
-        ]),
-        join(&[
-            "eyJhbGciOiJIUzI1NiJ9",
-            ".eyJzdWIiOiIxMjM0NTY3ODkwIn0",
-            ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
-        ]),
+        join(&["xox", "b-", "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx"]),
+        join(&["eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0", ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"]),
         join(&["correct-horse-", "battery-9Q7z"]),
     ]
 }
@@ -527,52 +465,32 @@ fn no_secret_reaches_the_disk() {
         .bash_fails("deploy --verbose", 1, &format!("refused: {named}"))
         .bash(&format!("deploy --password={}", secrets[5]), &named)
         .writes("deploy.env", &named)
-        .asks(
-            &format!("Use {}?", secrets[1]),
-            &[&secrets[1], &secrets[2]],
-            &secrets[2],
-        )
+        .asks(&format!("Use {}?", secrets[1]), &[&secrets[1], &secrets[2]], &secrets[2])
         .todo(&[(&format!("Rotate {}", secrets[0]), "pending")])
         .answer(&format!("Deployed. I used {named}"));
     session.stop(&format!("Deployed. I used {named}"));
     session.pre_compact();
     let compacted = session.start("compact");
-    session
-        .transcript
-        .compacts(&format!("We deployed with {named}"));
+    session.transcript.compacts(&format!("We deployed with {named}"));
     session.post_compact(&format!("<summary>We deployed with {named}</summary>"));
     session.end();
     let next = Session::new(&home, &project, &session_id(2)).start("startup");
     // What cannot be used must not be logged with its content either.
-    drop(home.hook_with_input(
-        &[],
-        format!("{{\"hook_event_name\": \"Stop\", {named}").into_bytes(),
-    ));
-    drop(home.hook(
-        &json!({"session_id": session_id(3), "transcript_path": format!("/nowhere/{}", secrets[1]),
-        "cwd": project, "hook_event_name": "Stop", "last_assistant_message": named}),
-    ));
+    drop(home.hook_with_input(&[], format!("{{\"hook_event_name\": \"Stop\", {named}").into_bytes()));
+    drop(home.hook(&json!({"session_id": session_id(3), "transcript_path": format!("/nowhere/{}", secrets[1]),
+        "cwd": project, "hook_event_name": "Stop", "last_assistant_message": named})));
 
-    assert!(
-        home.remembers("redacted"),
-        "something was remembered, without its secrets: {:#?}",
-        home.memories()
-    );
+    assert!(home.remembers("redacted"), "something was remembered, without its secrets: {:#?}", home.memories());
     for secret in &secrets {
         for (path, bytes) in home.files() {
             assert!(
-                !bytes
-                    .windows(secret.len())
-                    .any(|window| window == secret.as_bytes()),
+                !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
                 "{secret} stands in {}",
                 path.display()
             );
         }
         for hooked in [&compacted, &next] {
-            assert!(
-                !hooked.run.stdout.contains(secret),
-                "{secret} was told: {hooked:#?}"
-            );
+            assert!(!hooked.run.stdout.contains(secret), "{secret} was told: {hooked:#?}");
         }
     }
 }
@@ -588,13 +506,7 @@ fn everything_is_private() {
     let mut folders = vec![home.throughline()];
     let mut files = 0;
     while let Some(folder) = folders.pop() {
-        let mode = |path: &Path| {
-            std::fs::metadata(path)
-                .expect("metadata")
-                .permissions()
-                .mode()
-                & 0o777
-        };
+        let mode = |path: &Path| std::fs::metadata(path).expect("metadata").permissions().mode() & 0o777;
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
         for entry in std::fs::read_dir(&folder).expect("a folder") {
             let entry = entry.expect("an entry");
@@ -613,20 +525,12 @@ fn everything_is_private() {
 fn ten_thousand_memories_stay_within_the_budget() {
     let home = Home::new();
     let project = home.project("large");
-    let folder = home
-        .transcript_path(&project, "x")
-        .parent()
-        .expect("a folder")
-        .to_owned();
+    let folder = home.transcript_path(&project, "x").parent().expect("a folder").to_owned();
     let mut sessions = 0;
     while sessions == 0 || home.count("memories") < 10_000 {
         bulk::sessions(&folder, &project, sessions, 100, 20);
         sessions += 100;
-        assert!(
-            sessions <= 2_000,
-            "40,000 turns gave only {} memories",
-            home.count("memories")
-        );
+        assert!(sessions <= 2_000, "40,000 turns gave only {} memories", home.count("memories"));
         drop(home.run(["ingest".as_ref(), folder.as_os_str()]).success());
     }
     assert_eq!(home.count("sessions"), sessions);
@@ -635,11 +539,7 @@ fn ten_thousand_memories_stay_within_the_budget() {
         let hooked = Session::new(&home, &project, &session_id(1_000_000)).start(source);
         if source == "startup" {
             assert!(hooked.said().contains("### Last Session"));
-            assert!(
-                hooked.said().contains("throughline memory"),
-                "how to get the rest is missing: {}",
-                hooked.said()
-            );
+            assert!(hooked.said().contains("throughline memory"), "how to get the rest is missing: {}", hooked.said());
         }
     }
 }
@@ -651,33 +551,16 @@ fn what_a_person_deleted_stays_away() {
     let mut session = work(&home, &project, 1);
     session.stop(LAST_WORDS);
     session.end();
-    let decision = home
-        .memories_of(&project)
-        .into_iter()
-        .find(|memory| memory["type"] == "decision")
-        .expect("a decision was stored");
+    let decision =
+        home.memories_of(&project).into_iter().find(|memory| memory["type"] == "decision").expect("a decision was stored");
     let id = decision["id"].as_str().expect("an id");
     drop(home.run(["memory", "delete", id]).success());
-    drop(
-        home.run(["ingest".as_ref(), session.path.as_os_str()])
-            .success(),
-    );
+    drop(home.run(["ingest".as_ref(), session.path.as_os_str()]).success());
     session.transcript.user("Thanks").answer("You are welcome.");
     session.stop("You are welcome.");
     let next = Session::new(&home, &project, &session_id(2)).start("startup");
-    assert!(
-        !next
-            .said()
-            .contains(decision["content"].as_str().expect("a content")),
-        "{}",
-        next.said()
-    );
-    assert!(
-        !home
-            .memories()
-            .iter()
-            .any(|memory| memory.kind == "decision")
-    );
+    assert!(!next.said().contains(decision["content"].as_str().expect("a content")), "{}", next.said());
+    assert!(!home.memories().iter().any(|memory| memory.kind == "decision"));
 }
 
 #[test]
@@ -693,9 +576,6 @@ fn every_memory_says_where_it_came_from() {
          WHERE m.session_id = '' OR m.policy = '' OR length(m.policy_digest) < 64 OR m.created_at = 0 OR s.memory IS NULL",
     );
     assert_eq!(untraceable, 0);
-    let said_somewhere = database::number(
-        &home.database(),
-        "SELECT count(*) FROM sightings WHERE line_uuid IS NOT NULL",
-    );
+    let said_somewhere = database::number(&home.database(), "SELECT count(*) FROM sightings WHERE line_uuid IS NOT NULL");
     assert!(said_somewhere > 0);
 }

@@ -24,41 +24,22 @@ fn tomorrow_the_agent_knows_what_happened_today() {
     let home = Home::new();
     let project = home.project("greeter");
     let api = FakeApi::start(&project);
-    let client = Client {
-        binary,
-        home: &home,
-        project: &project,
-        api: &api,
-    };
+    let client = Client { binary, home: &home, project: &project, api: &api };
     drop(home.run(["install", "--scope", "user"]).success());
     let id = session_id(1);
 
     // Session one, over three runs of the client: the first starts it, the others resume it.
-    let first = client.prompt(
-        "SCN_WRITE Add a greeting file for the Busan office",
-        &["--session-id", &id],
-    );
+    let first = client.prompt("SCN_WRITE Add a greeting file for the Busan office", &["--session-id", &id]);
     first.assert_hooks(&["SessionStart", "Stop"]);
-    assert_eq!(
-        occurrences(&first.requests, HEADING),
-        0,
-        "a new project has no memory"
-    );
+    assert_eq!(occurrences(&first.requests, HEADING), 0, "a new project has no memory");
     let written = std::fs::read_to_string(project.join("greeting.txt")).expect("the tool ran");
     assert_eq!(written, "hello from the model\n");
     let second = client.prompt("SCN_EDIT Put the greeting in capitals", &["--resume", &id]);
     second.assert_hooks(&["SessionStart", "Stop"]);
-    let third = client.prompt(
-        "SCN_FAIL SCN_TODO Run the check, and note what is left",
-        &["--resume", &id],
-    );
+    let third = client.prompt("SCN_FAIL SCN_TODO Run the check, and note what is left", &["--resume", &id]);
     third.assert_hooks(&["SessionStart", "Stop"]);
     for resumed in [&second, &third] {
-        assert_eq!(
-            occurrences(&resumed.requests, HEADING),
-            0,
-            "what is resumed is known already"
-        );
+        assert_eq!(occurrences(&resumed.requests, HEADING), 0, "what is resumed is known already");
     }
 
     // A new session of the same project, which has nothing but what was remembered.
@@ -66,46 +47,30 @@ fn tomorrow_the_agent_knows_what_happened_today() {
     next.assert_hooks(&["SessionStart", "Stop"]);
     assert_eq!(occurrences(&next.requests, HEADING), 1);
     let shown = fake_api::shown(&next.requests[0]);
-    for wanted in ["Busan office", "greeting.txt"] {
-        assert!(
-            shown.contains(wanted),
-            "`{wanted}` is not in what the model was shown:\n{shown}"
-        );
+    for wanted in ["Busan office", "greeting.txt", "Translate the greeting"] {
+        assert!(shown.contains(wanted), "`{wanted}` is not in what the model was shown:\n{shown}");
     }
 
     // Resumed, that session still holds the memory once: it stands in its own transcript.
     let resumed = client.prompt("And further?", &["--resume", &session_id(2)]);
     resumed.assert_hooks(&["SessionStart", "Stop"]);
-    assert_eq!(
-        occurrences(&resumed.requests, HEADING),
-        1,
-        "the memory is not repeated"
-    );
+    assert_eq!(occurrences(&resumed.requests, HEADING), 1, "the memory is not repeated");
 }
 
 #[test]
 fn a_compaction_gives_back_what_was_saved_of_this_session() {
-    let Some(binary) = client::find("a_compaction_gives_back_what_was_saved_of_this_session")
-    else {
+    let Some(binary) = client::find("a_compaction_gives_back_what_was_saved_of_this_session") else {
         return;
     };
     let home = Home::new();
     let project = home.project("greeter");
     let api = FakeApi::start(&project);
-    let client = Client {
-        binary,
-        home: &home,
-        project: &project,
-        api: &api,
-    };
+    let client = Client { binary, home: &home, project: &project, api: &api };
     drop(home.run(["install", "--scope", "user"]).success());
     let id = session_id(1);
 
     client
-        .prompt(
-            "SCN_WRITE SCN_TODO Add a greeting file for the Busan office",
-            &["--session-id", &id],
-        )
+        .prompt("SCN_WRITE SCN_TODO Add a greeting file for the Busan office", &["--session-id", &id])
         .assert_hooks(&["SessionStart", "Stop"]);
     let compacted = client.prompt("/compact keep the decisions", &["--resume", &id]);
     compacted.assert_hooks(&["SessionStart"]);
@@ -114,9 +79,7 @@ fn a_compaction_gives_back_what_was_saved_of_this_session() {
         assert!(
             compacted.events.iter().any(|line| {
                 let text = line["message"]["content"].as_str().unwrap_or_default();
-                text.contains(event)
-                    && text.contains("completed successfully")
-                    && !text.contains("failed")
+                text.contains(event) && text.contains("completed successfully") && !text.contains("failed")
             }),
             "{event} did not succeed: {compacted:#?}"
         );
@@ -124,20 +87,11 @@ fn a_compaction_gives_back_what_was_saved_of_this_session() {
 
     let after = client.prompt("Go on", &["--resume", &id]);
     after.assert_hooks(&["SessionStart", "Stop"]);
-    assert_eq!(
-        occurrences(&after.requests, HEADING),
-        1,
-        "once, of the compaction"
-    );
+    assert_eq!(occurrences(&after.requests, HEADING), 1, "once, of the compaction");
     let shown = fake_api::shown(&after.requests[0]);
     let memory = &shown[shown.find(HEADING).expect("counted above")..];
     for wanted in ["Busan office", "greeting.txt"] {
-        assert!(
-            memory.contains(wanted),
-            "`{wanted}` did not come back:\n{memory}"
-        );
+        assert!(memory.contains(wanted), "`{wanted}` did not come back:\n{memory}");
     }
-    home.eventually("the agent's own summary is kept", |home| {
-        home.remembers(fake_api::COMPACTION_SUMMARY)
-    });
+    home.eventually("the agent's own summary is kept", |home| home.remembers(fake_api::COMPACTION_SUMMARY));
 }

@@ -1,1 +1,132 @@
 //! Stage `extractor`: a fold over transcript lines that keeps a session's notes and emits memories.
+//!
+//! Every line changes the [`State`]; at the end of a call the memories that hold are compared with what was given out
+//! before. So the same lines in one call or in ten give the same memories and notes.
+
+pub mod clean;
+pub mod commands;
+pub mod commits;
+pub mod compact;
+pub mod failures;
+pub mod files;
+pub mod human;
+pub mod kept;
+pub mod labels;
+pub mod notes;
+pub mod options;
+pub mod prose;
+pub mod questions;
+pub mod seen;
+pub mod state;
+pub mod tasks;
+pub mod turn;
+pub mod uses;
+
+use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
+use crate::bindings::throughline::policy::types::{Draft, SessionNotes};
+use crate::text;
+use kept::Place;
+use state::State;
+
+/// The most that the state may be, in bytes (the contract's limit).
+const STATE: usize = 256 * 1024;
+/// What is asked of the reader at once, in bytes.
+const CHUNK: u32 = 1024 * 1024;
+
+/// Lines of a transcript, in chunks.
+pub trait Lines {
+    /// Calls `visit` with the next lines and the offset just past each; false when there are no more.
+    fn next_lines(&mut self, max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool;
+}
+
+/// Reads all lines there are and gives what they teach.
+pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
+    let mut state = State::restore(request.state.as_deref(), &request.session.root);
+    let mut settled = Vec::new();
+    let (mut consumed, mut malformed) = (0, 0_u32);
+    while lines.next_lines(CHUNK, &mut |line, end| {
+        malformed = malformed.saturating_add(state.fold(line, &mut settled));
+        consumed = end;
+    }) {}
+    for supplement in request
+        .supplements
+        .iter()
+        .filter(|supplement| supplement.kind == "compact-summary")
+    {
+        settled.extend(compact::summary(&supplement.text, &Place::default()));
+    }
+    let last_message = request
+        .supplements
+        .iter()
+        .rfind(|supplement| supplement.kind == "last-assistant-message");
+    let (drafts, retracted) = give_out(&mut state, settled);
+    let notes = notes_with(
+        &state,
+        last_message.map(|supplement| supplement.text.as_str()),
+    );
+    Extraction {
+        drafts,
+        retracted,
+        notes,
+        state: state.save(STATE),
+        consumed,
+        malformed,
+    }
+}
+
+/// What is new or changed since the last call, and what no longer holds.
+fn give_out(state: &mut State, settled: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
+    let live = live(state);
+    let ledger = std::mem::take(&mut state.ledger);
+    let known = |draft: &Draft| {
+        ledger
+            .iter()
+            .any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft))
+    };
+    let gone = |key: &String| {
+        !live
+            .iter()
+            .chain(&settled)
+            .any(|draft| draft.key.as_ref() == Some(key))
+    };
+    let retracted = ledger
+        .iter()
+        .map(|(key, _)| key.clone())
+        .filter(gone)
+        .collect();
+    state.ledger = live
+        .iter()
+        .filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft))))
+        .collect();
+    let drafts = settled
+        .into_iter()
+        .chain(live)
+        .filter(|draft| !known(draft))
+        .collect();
+    (drafts, retracted)
+}
+
+/// The memories that hold if the session ends here.
+fn live(state: &State) -> Vec<Draft> {
+    let mut end = state.clone();
+    let mut live = Vec::new();
+    end.close_turn(&mut live);
+    live.extend(end.memories.live().map(kept::Kept::draft));
+    live.extend(end.tasks.drafts());
+    live
+}
+
+/// The notes if the session ends here; `last_message` is what the agent said last where its line has not come yet.
+fn notes_with(state: &State, last_message: Option<&str>) -> SessionNotes {
+    let mut end = state.clone();
+    if let Some(message) = last_message {
+        end.catch_up(message);
+    }
+    end.close_turn(&mut Vec::new());
+    notes::notes(&end)
+}
+
+fn fingerprint(draft: &Draft) -> u32 {
+    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
+    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
+}

@@ -1,1 +1,317 @@
 //! The grammar of Claude Code transcripts: permissive, one line at a time, borrowing from the line.
+
+pub mod json;
+pub mod said;
+
+use std::borrow::Cow;
+
+use json::{Fields, Raw};
+
+/// What a line is, by its `type`. Types that hold nothing to remember are all `Other`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// The human, or a tool's result.
+    User,
+    /// The agent.
+    Assistant,
+    /// A note of the client; some hold an agent's summary.
+    System,
+    /// Text that the client adds to the conversation.
+    Attachment,
+    /// Prompts typed while the agent works.
+    Queue,
+    /// A pull request that the session belongs to.
+    PullRequest,
+    /// A title of the session, by the agent or the human.
+    Title,
+    /// Everything else, and what younger clients write.
+    #[default]
+    Other,
+}
+
+/// One record, its parts borrowed from the line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Line<'a> {
+    /// What it is.
+    pub kind: Kind,
+    uuid: Option<Raw<'a>>,
+    timestamp: Option<Raw<'a>>,
+    cwd: Option<Raw<'a>>,
+    branch: Option<Raw<'a>>,
+    /// `message`: an object with `role` and `content`.
+    pub message: Option<Raw<'a>>,
+    /// `toolUseResult`: the tool's structured result.
+    pub result: Option<Raw<'a>>,
+    /// `attachment`.
+    pub attachment: Option<Raw<'a>>,
+    /// `content` of a queue operation.
+    pub content: Option<Raw<'a>>,
+    /// `operation` of a queue operation.
+    pub operation: Option<Raw<'a>>,
+    /// `planContent`: the plan that the prompt asks to carry out.
+    pub plan: Option<Raw<'a>>,
+    /// `prUrl`.
+    pub pull_request: Option<Raw<'a>>,
+    /// `aiTitle` or `customTitle`.
+    pub title: Option<Raw<'a>>,
+    /// The client's own text in the human's place.
+    pub is_meta: bool,
+    /// A subagent's line.
+    pub is_sidechain: bool,
+    /// The agent's summary of the context that was compacted.
+    pub is_compact_summary: bool,
+    /// An API error in the agent's place.
+    pub is_api_error: bool,
+}
+
+impl<'a> Line<'a> {
+    /// The line's own identifier.
+    pub fn uuid(&self) -> Option<Cow<'a, str>> {
+        self.uuid?.text()
+    }
+
+    /// When it was written, in milliseconds since the epoch.
+    pub fn at(&self) -> Option<u64> {
+        let text = self.timestamp?.text()?;
+        let at: jiff::Timestamp = text.parse().ok()?;
+        u64::try_from(at.as_millisecond()).ok()
+    }
+
+    /// The timestamp as it stands.
+    pub fn timestamp(&self) -> Option<Cow<'a, str>> {
+        self.timestamp?.text()
+    }
+
+    /// The agent's working folder.
+    pub fn cwd(&self) -> Option<Cow<'a, str>> {
+        self.cwd?.text()
+    }
+
+    /// The git branch.
+    pub fn branch(&self) -> Option<Cow<'a, str>> {
+        self.branch?.text().filter(|branch| !branch.is_empty())
+    }
+
+    /// The blocks of the message, in order.
+    pub fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
+        let Some(content) = self.message.and_then(|message| message.get("content")) else {
+            return;
+        };
+        if content.is_array() {
+            content.items(|item| {
+                if let Some(block) = Block::of(item) {
+                    visit(block);
+                }
+            });
+        } else if content.json().starts_with('"') {
+            visit(Block::Text(content));
+        }
+    }
+
+    fn set(&mut self, key: &[u8], value: Raw<'a>) {
+        match key {
+            b"type" => self.kind = kind(value),
+            b"uuid" => self.uuid = Some(value),
+            b"timestamp" => self.timestamp = Some(value),
+            b"cwd" => self.cwd = Some(value),
+            b"gitBranch" => self.branch = Some(value),
+            b"message" => self.message = Some(value),
+            b"toolUseResult" => self.result = Some(value),
+            b"attachment" => self.attachment = Some(value),
+            b"content" => self.content = Some(value),
+            b"operation" => self.operation = Some(value),
+            b"planContent" => self.plan = Some(value),
+            b"prUrl" => self.pull_request = Some(value),
+            b"aiTitle" | b"customTitle" => self.title = Some(value),
+            b"isMeta" => self.is_meta = value.is_true(),
+            b"isSidechain" => self.is_sidechain |= value.is_true(),
+            b"agentId" => self.is_sidechain |= value.json().starts_with('"'),
+            b"isCompactSummary" => self.is_compact_summary = value.is_true(),
+            b"isApiErrorMessage" => self.is_api_error = value.is_true(),
+            _ => {}
+        }
+    }
+}
+
+fn kind(value: Raw<'_>) -> Kind {
+    match value.json() {
+        "\"user\"" => Kind::User,
+        "\"assistant\"" => Kind::Assistant,
+        "\"system\"" => Kind::System,
+        "\"attachment\"" => Kind::Attachment,
+        "\"queue-operation\"" => Kind::Queue,
+        "\"pr-link\"" => Kind::PullRequest,
+        "\"ai-title\"" | "\"custom-title\"" => Kind::Title,
+        _ => Kind::Other,
+    }
+}
+
+/// One block of a message.
+#[derive(Clone, Copy, Debug)]
+pub enum Block<'a> {
+    /// Text; a JSON string.
+    Text(Raw<'a>),
+    /// The agent uses a tool.
+    ToolUse {
+        /// Its identifier.
+        id: Raw<'a>,
+        /// The tool's name.
+        name: Raw<'a>,
+        /// The tool's own arguments.
+        input: Raw<'a>,
+    },
+    /// What the tool gave.
+    ToolResult {
+        /// The identifier of the use.
+        id: Raw<'a>,
+        /// A string, or an array of blocks.
+        content: Option<Raw<'a>>,
+        /// Whether the client says that it failed.
+        is_error: bool,
+    },
+}
+
+impl<'a> Block<'a> {
+    fn of(item: Raw<'a>) -> Option<Self> {
+        let (mut kind, mut text, mut id, mut name, mut input) = (None, None, None, None, None);
+        let (mut use_id, mut content, mut is_error) = (None, None, false);
+        item.fields(|key, value| match key {
+            b"type" => kind = Some(value.json()),
+            b"text" => text = Some(value),
+            b"id" => id = Some(value),
+            b"name" => name = Some(value),
+            b"input" => input = Some(value),
+            b"tool_use_id" => use_id = Some(value),
+            b"content" => content = Some(value),
+            b"is_error" => is_error = value.is_true(),
+            _ => {}
+        });
+        match kind? {
+            "\"text\"" => Some(Block::Text(text?)),
+            "\"tool_use\"" => Some(Block::ToolUse {
+                id: id?,
+                name: name?,
+                input: input?,
+            }),
+            "\"tool_result\"" => Some(Block::ToolResult {
+                id: use_id?,
+                content,
+                is_error,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The text of a tool's result: a string, or the text blocks of an array.
+pub fn result_text<'a>(content: Option<Raw<'a>>) -> Cow<'a, str> {
+    let Some(content) = content else {
+        return Cow::Borrowed("");
+    };
+    if let Some(text) = content.text() {
+        return text;
+    }
+    let mut all = String::new();
+    content.items(|item| {
+        if let Some(text) = item.get_text("text") {
+            if !all.is_empty() {
+                all.push('\n');
+            }
+            all.push_str(&text);
+        }
+    });
+    Cow::Owned(all)
+}
+
+/// Calls `visit` with every record of one line of the file, usually one; says how many parts could not be read.
+///
+/// A crash may leave NUL bytes at the start of a line, and a lost newline puts two records on one. A line that is JSON but
+/// no object holds no record and is not malformed.
+pub fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
+    let text = text
+        .trim_start_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace())
+        .trim_end();
+    if text.is_empty() {
+        return 0;
+    }
+    if !text.starts_with('{') {
+        return u32::from(!json::is_json(text));
+    }
+    let mut malformed = 0;
+    for record in serde_json::Deserializer::from_str(text).into_iter::<Line<'a>>() {
+        match record {
+            Ok(line) => visit(&line),
+            Err(_) => malformed += 1,
+        }
+    }
+    malformed
+}
+
+impl<'de: 'a, 'a> serde::Deserialize<'de> for Line<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut line = Line::default();
+        Fields::read(deserializer, |key, value| line.set(key, value))?;
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn kinds(text: &str) -> (Vec<Kind>, u32) {
+        let mut all = Vec::new();
+        let malformed = read(text, |line| all.push(line.kind));
+        (all, malformed)
+    }
+
+    #[test]
+    fn reads_what_crashes_leave_behind() {
+        assert_eq!(kinds("\0\0{\"type\":\"user\"}"), (vec![Kind::User], 0));
+        assert_eq!(
+            kinds("{\"type\":\"user\"}{\"type\":\"assistant\"}"),
+            (vec![Kind::User, Kind::Assistant], 0)
+        );
+        assert_eq!(
+            kinds("{\"type\":\"user\"} {\"type\":"),
+            (vec![Kind::User], 1)
+        );
+        assert_eq!(kinds(""), (vec![], 0));
+        assert_eq!(kinds("// a comment"), (vec![], 1));
+        assert_eq!(kinds("[1, 2]"), (vec![], 0));
+    }
+
+    #[test]
+    fn fields_of_unexpected_types_are_no_error() {
+        assert_eq!(
+            kinds(r#"{"type":7,"message":"x","uuid":null,"isMeta":"no"}"#),
+            (vec![Kind::Other], 0)
+        );
+        let mut blocks = 0;
+        read(
+            r#"{"type":"user","message":{"content":[1,"x",{"type":"text"},{"type":"text","text":"hi"}]}}"#,
+            |line| {
+                line.blocks(|_| blocks += 1);
+            },
+        );
+        assert_eq!(blocks, 1);
+    }
+
+    #[test]
+    fn times_are_milliseconds() {
+        read(r#"{"timestamp":"1970-01-01T00:00:01.500Z"}"#, |line| {
+            assert_eq!(line.at(), Some(1500))
+        });
+        read(r#"{"timestamp":"soon"}"#, |line| {
+            assert_eq!(line.at(), None)
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>()) {
+            read(&text, |line| line.blocks(|_| {}));
+        }
+    }
+}

@@ -49,17 +49,9 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     }
     let fields: Map<String, Value> =
         serde_json::from_slice(input).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-    let text = |key: &str| {
-        fields
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let optional = |key: &str| Some(text(key)).filter(|value| !value.is_empty());
-    let session = optional("session_id")
-        .filter(|id| id.len() <= 128)
-        .ok_or(Unreadable::NoSession)?;
+    let session = optional("session_id").filter(|id| id.len() <= 128).ok_or(Unreadable::NoSession)?;
     let event = match name {
         Some("memory-load") => "SessionStart".into(),
         Some("memory-flush") if text("hook_event_name") != "PostCompact" => "PreCompact".into(),
@@ -67,21 +59,11 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
         _ => text("hook_event_name"),
     };
     let moment = match event.as_str() {
-        "SessionStart" => Moment::Start {
-            source: optional("source").unwrap_or_else(|| "startup".into()),
-        },
-        "PreCompact" => Moment::Compacting {
-            trigger: text("trigger"),
-        },
-        "PostCompact" => Moment::Compacted {
-            summary: text("compact_summary"),
-        },
-        "Stop" => Moment::Answered {
-            last_message: optional("last_assistant_message"),
-        },
-        "SessionEnd" => Moment::End {
-            reason: text("reason"),
-        },
+        "SessionStart" => Moment::Start { source: optional("source").unwrap_or_else(|| "startup".into()) },
+        "PreCompact" => Moment::Compacting { trigger: text("trigger") },
+        "PostCompact" => Moment::Compacted { summary: text("compact_summary") },
+        "Stop" => Moment::Answered { last_message: optional("last_assistant_message") },
+        "SessionEnd" => Moment::End { reason: text("reason") },
         _ => Moment::Other { name: event },
     };
     Ok(Event {
@@ -96,8 +78,7 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
 
 /// The answer to a session's start that shows `context` to the model.
 pub fn session_start_output(context: &str) -> String {
-    json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}})
-        .to_string()
+    json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}).to_string()
 }
 
 /// What the head of a transcript says of its session.
@@ -127,9 +108,7 @@ pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
     for line in lines {
         bytes += line.len();
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line.trim_start_matches('\0')) {
-            head.session = head
-                .session
-                .or_else(|| string(fields.session).filter(|id| id.len() <= 128));
+            head.session = head.session.or_else(|| string(fields.session).filter(|id| id.len() <= 128));
             head.cwd = head.cwd.or_else(|| string(fields.cwd).map(PathBuf::from));
         }
         if (head.session.is_some() && head.cwd.is_some()) || bytes > HEAD_BYTES {
@@ -145,9 +124,7 @@ pub fn session_of_name(path: &Path) -> Option<String> {
     let shape = [8, 4, 4, 4, 12];
     let parts: Vec<&str> = stem.split('-').collect();
     let is_uuid = parts.len() == shape.len()
-        && parts.iter().zip(shape).all(|(part, length)| {
-            part.len() == length && part.bytes().all(|b| b.is_ascii_hexdigit())
-        });
+        && parts.iter().zip(shape).all(|(part, length)| part.len() == length && part.bytes().all(|b| b.is_ascii_hexdigit()));
     (is_uuid && path.extension().is_some_and(|e| e == "jsonl")).then(|| stem.to_owned())
 }
 
@@ -161,34 +138,17 @@ mod tests {
     fn moments() {
         let parse = |text: &str, name| parse(text.as_bytes(), name).unwrap().moment;
         assert_eq!(
-            parse(
-                r#"{"session_id":"s","hook_event_name":"SessionStart","source":"compact","new":[1]}"#,
-                None
-            ),
-            Moment::Start {
-                source: "compact".into()
-            }
+            parse(r#"{"session_id":"s","hook_event_name":"SessionStart","source":"compact","new":[1]}"#, None),
+            Moment::Start { source: "compact".into() }
         );
+        assert_eq!(parse(r#"{"session_id":"s"}"#, Some("memory-load")), Moment::Start { source: "startup".into() });
         assert_eq!(
-            parse(r#"{"session_id":"s"}"#, Some("memory-load")),
-            Moment::Start {
-                source: "startup".into()
-            }
-        );
-        assert_eq!(
-            parse(
-                r#"{"session_id":"s","hook_event_name":"PostCompact","compact_summary":"x"}"#,
-                Some("memory-flush")
-            ),
-            Moment::Compacted {
-                summary: "x".into()
-            }
+            parse(r#"{"session_id":"s","hook_event_name":"PostCompact","compact_summary":"x"}"#, Some("memory-flush")),
+            Moment::Compacted { summary: "x".into() }
         );
         assert_eq!(
             parse(r#"{"session_id":"s","hook_event_name":"Tomorrow"}"#, None),
-            Moment::Other {
-                name: "Tomorrow".into()
-            }
+            Moment::Other { name: "Tomorrow".into() }
         );
     }
 
@@ -196,26 +156,14 @@ mod tests {
     fn what_is_no_payload() {
         assert!(matches!(parse(b" \n", None), Err(Unreadable::Empty)));
         assert!(matches!(parse(b"[1]", None), Err(Unreadable::NotJson(_))));
-        assert!(matches!(
-            parse(br#"{"session_id":7}"#, None),
-            Err(Unreadable::NoSession)
-        ));
+        assert!(matches!(parse(br#"{"session_id":7}"#, None), Err(Unreadable::NoSession)));
     }
 
     #[test]
     fn heads() {
-        let lines = [
-            "not json",
-            "\0{\"type\":\"queue-operation\",\"sessionId\":\"s\"}",
-            r#"{"cwd":"/p","sessionId":"other"}"#,
-        ];
-        assert_eq!(
-            head(lines.into_iter()),
-            Head {
-                session: Some("s".into()),
-                cwd: Some("/p".into())
-            }
-        );
+        let lines =
+            ["not json", "\0{\"type\":\"queue-operation\",\"sessionId\":\"s\"}", r#"{"cwd":"/p","sessionId":"other"}"#];
+        assert_eq!(head(lines.into_iter()), Head { session: Some("s".into()), cwd: Some("/p".into()) });
         assert_eq!(head(["{\"cwd\":7}"].into_iter()), Head::default());
     }
 

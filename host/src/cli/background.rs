@@ -11,15 +11,12 @@ use crate::runtime::Runtime;
 /// Runs the task.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let task = match arguments {
-        [word, path, cwd, session] if word == "read-on" => Task::ReadOn {
-            path: path.into(),
-            cwd: cwd.into(),
-            session: session.to_string_lossy().into_owned(),
-        },
-        [word, folder, except] if word == "catch-up" => Task::CatchUp {
-            folder: folder.into(),
-            except: except.to_string_lossy().into_owned(),
-        },
+        [word, path, cwd, session] if word == "read-on" => {
+            Task::ReadOn { path: path.into(), cwd: cwd.into(), session: session.to_string_lossy().into_owned() }
+        }
+        [word, folder, except] if word == "catch-up" => {
+            Task::CatchUp { folder: folder.into(), except: except.to_string_lossy().into_owned() }
+        }
         [word] if word == "tidy" => Task::Tidy,
         _ => return ExitCode::FAILURE,
     };
@@ -28,16 +25,8 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     };
     let outcome = background::run(&runtime, &task);
     if let Err(error) = &outcome {
-        runtime.log.note(
-            Level::Warn,
-            "work in the background failed",
-            format!("{error:#}"),
-        );
+        runtime.log.note(Level::Warn, "work in the background failed", format!("{error:#}"));
     }
     runtime.write_log();
-    if outcome.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -2,40 +2,39 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::agent::claude_code;
 use crate::hooks;
-use crate::log::Level;
+use crate::log::{self, Level};
 use crate::paths::Paths;
-use crate::runtime::Runtime;
+use crate::runtime::{self, Runtime};
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
+
+/// Names that a hook may be called by. Without one, the event's own name decides.
+const NAMES: &[&str] = &["memory-load", "memory-flush", "memory-save"];
+
+/// What a hook may take beyond its budget before it is ended by force.
+const GRACE: Duration = Duration::from_millis(250);
 
 /// Runs the hook.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let name = arguments.first().and_then(|word| word.to_str());
-    watch(Duration::from_secs(if name == Some("memory-save") {
-        2
-    } else {
-        HARD_LIMIT.as_secs()
-    }));
     let Some(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };
+    watch(HARD_LIMIT, paths.log());
     let runtime = match Runtime::new(paths.clone()) {
         Ok(runtime) => runtime,
         Err(error) => {
             let runtime = Runtime::with_config(paths, crate::config::Config::default());
-            runtime.log.note(
-                Level::Error,
-                "the configuration is damaged; nothing is remembered until it is mended",
-                error,
-            );
+            runtime.log.note(Level::Error, "the configuration is damaged; nothing is remembered until it is mended", error);
             runtime.write_log();
             return ExitCode::SUCCESS;
         }
@@ -43,26 +42,27 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
-    let event = match read_input()
+    if let Some(name) = name.filter(|name| !NAMES.contains(name)) {
+        runtime.log.note(Level::Warn, "a hook was called by a name that this version does not know", name);
+    }
+    let mut event = match read_input()
         .map_err(|error| error.to_string())
         .and_then(|input| claude_code::parse(&input, name).map_err(|error| error.to_string()))
     {
         Ok(event) => event,
         Err(error) => {
-            runtime.log.note(
-                Level::Warn,
-                "a hook was called with input that cannot be used",
-                error,
-            );
+            runtime.log.note(Level::Warn, "a hook was called with input that cannot be used", error);
             runtime.write_log();
             return ExitCode::SUCCESS;
         }
     };
-    let deadline = started
-        + runtime
-            .config
-            .hooks
-            .budget(hooks::budget_name(&event.moment));
+    // The folder in which the agent was started. Its working folder may have moved on, into a subfolder or out of the project.
+    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute()) {
+        event.cwd = folder;
+    }
+    let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment));
+    watch(budget + GRACE, runtime.paths.log());
+    let deadline = started + budget;
     if let Some(output) = hooks::run(&runtime, &event, deadline) {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
@@ -72,13 +72,12 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
 }
 
 /// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.
-fn watch(limit: Duration) {
-    let _ = thread::Builder::new()
-        .name("watchdog".into())
-        .spawn(move || {
-            thread::sleep(limit);
-            std::process::exit(0);
-        });
+fn watch(limit: Duration, log: PathBuf) {
+    let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
+        thread::sleep(limit);
+        log::last_words(&log, &runtime::stamp(runtime::now()), "a hook took too long and was ended; what it did not store is read again");
+        std::process::exit(0);
+    });
 }
 
 /// Standard input, whole. What is larger than any payload is read to its end and refused, so that the agent does not
@@ -86,17 +85,11 @@ fn watch(limit: Duration) {
 fn read_input() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();
-    stdin
-        .by_ref()
-        .take(claude_code::MOST_INPUT_BYTES + 1)
-        .read_to_end(&mut input)?;
+    stdin.by_ref().take(claude_code::MOST_INPUT_BYTES + 1).read_to_end(&mut input)?;
     if input.len() as u64 > claude_code::MOST_INPUT_BYTES {
         drop(input);
         io::copy(&mut stdin, &mut io::sink())?;
-        return Err(io::Error::other(format!(
-            "the input has more than {} bytes",
-            claude_code::MOST_INPUT_BYTES
-        )));
+        return Err(io::Error::other(format!("the input has more than {} bytes", claude_code::MOST_INPUT_BYTES)));
     }
     Ok(input)
 }

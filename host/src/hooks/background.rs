@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -44,27 +43,12 @@ pub enum Task {
 
 /// Starts [`Task::ReadOn`].
 pub(super) fn read_on(runtime: &Runtime, path: &Path, cwd: &Path, session: &str) {
-    spawn(
-        runtime,
-        &[
-            OsStr::new("read-on"),
-            path.as_os_str(),
-            cwd.as_os_str(),
-            OsStr::new(session),
-        ],
-    );
+    spawn(runtime, &[OsStr::new("read-on"), path.as_os_str(), cwd.as_os_str(), OsStr::new(session)]);
 }
 
 /// Starts [`Task::CatchUp`].
 pub(super) fn catch_up(runtime: &Runtime, folder: &Path, except: &str) {
-    spawn(
-        runtime,
-        &[
-            OsStr::new("catch-up"),
-            folder.as_os_str(),
-            OsStr::new(except),
-        ],
-    );
+    spawn(runtime, &[OsStr::new("catch-up"), folder.as_os_str(), OsStr::new(except)]);
 }
 
 /// Starts [`Task::Tidy`].
@@ -81,15 +65,10 @@ fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .current_dir("/")
-            .process_group(0)
             .spawn()
     });
     if let Err(error) = started {
-        runtime.log.note(
-            Level::Warn,
-            "no background process could be started",
-            error.to_string(),
-        );
+        runtime.log.note(Level::Warn, "no background process could be started", error.to_string());
     }
 }
 
@@ -98,10 +77,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
     let _ = rustix::process::setsid();
     let mut store = runtime.store(Access::Existing, Duration::from_secs(10))?;
-    let lock = File::options()
-        .create(true)
-        .append(true)
-        .open(runtime.paths.data.join("background.lock"))?;
+    let lock = File::options().create(true).append(true).open(runtime.paths.data.join("background.lock"))?;
     if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
     }
@@ -132,11 +108,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
                 };
                 match reading::read(runtime, &mut store, &job, until) {
                     Err(error) if error.is::<StoreError>() => return Err(error),
-                    Err(error) => runtime.log.note(
-                        Level::Warn,
-                        "a transcript was not read",
-                        format!("{error:#}"),
-                    ),
+                    Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
                     Ok(_) => {}
                 }
             }

@@ -11,26 +11,19 @@ use super::{Outcome, PATIENCE, ProjectMemories, background};
 use crate::agent::{Event, claude_code};
 use crate::contract::Session;
 use crate::log::Level;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 
+/// How long other writers are waited for where the answer does not depend on it.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
 /// What the agent is to be shown at the session's start, as the agent wants it.
-pub(super) fn start(
-    runtime: &Runtime,
-    event: &Event,
-    source: &str,
-    deadline: Instant,
-) -> Outcome<Option<String>> {
+pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
-        runtime.log.note(
-            Level::Warn,
-            "earlier sessions could not be read",
-            format!("{error:#}"),
-        );
+        runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
-    let project = Project::of(&event.cwd);
+    let project = reading::project_of(&store, &event.session, &event.cwd)?;
     let session = Session {
         id: event.session.clone(),
         project: project.id.clone(),
@@ -42,35 +35,19 @@ pub(super) fn start(
         attributes: Vec::new(),
     };
     let store = Rc::new(store);
-    let (text, used) = context(
-        runtime,
-        &store,
-        session,
-        source,
-        runtime.config.context.budget,
-        deadline,
-    )?;
+    let (text, used) = context(runtime, &store, session, source, runtime.config.context.budget, deadline)?;
     // What follows is bookkeeping: the answer does not depend on it.
     let noted = store
         .relax()
+        .and_then(|()| store.patience(BRIEFLY))
         .and_then(|()| store.put_project(&project, runtime.now))
         .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
         .and_then(|()| {
             let payload = serde_json::json!({ "source": source }).to_string();
-            store.put_event(
-                "session_start",
-                &event.session,
-                &project.id,
-                runtime.now,
-                &payload,
-            )
+            store.put_event("session_start", &event.session, &project.id, runtime.now, &payload)
         });
     if let Err(error) = noted {
-        runtime.log.note(
-            Level::Warn,
-            "what was shown could not be noted",
-            error.to_string(),
-        );
+        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
     }
     if store.wants_checkpoint() {
         background::tidy(runtime);
@@ -91,6 +68,7 @@ pub fn context(
         store: Rc::clone(store),
         project: session.project.clone(),
         session: session.id.clone(),
+        now: runtime.now,
     };
     let policies = runtime.policies()?;
     let mut running = policies.start(runtime.grants(Some(Rc::new(memories))))?;
@@ -104,10 +82,7 @@ pub fn context(
         // Placeholders can be longer than what they replace. Whole lines go from the end.
         return Ok((Some(cut(&text, budget as usize)), built.used));
     }
-    Ok((
-        Some(text).filter(|text| !text.trim().is_empty()),
-        built.used,
-    ))
+    Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
 }
 
 /// The first lines of `text` that fit into `budget` UTF-16 units.
@@ -130,19 +105,19 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
         return Ok(());
     }
+    let unread = reading::unread(store, folder, &event.session)?;
+    if !unread.is_empty() {
+        // Compiling, where that must be, is not what this budget is for.
+        runtime.policies()?;
+    }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
-    for path in reading::unread(store, folder, &event.session)? {
+    store.patience(BRIEFLY)?;
+    for path in unread {
         if Instant::now() >= until {
             background::catch_up(runtime, folder, &event.session);
             return Ok(());
         }
-        let job = Job {
-            path: Some(path),
-            roots: roots.clone(),
-            moment: "catch-up",
-            only_if_new: true,
-            ..Job::default()
-        };
+        let job = Job { path: Some(path), roots: roots.clone(), moment: "catch-up", only_if_new: true, ..Job::default() };
         match reading::read(runtime, store, &job, until) {
             Ok(report) if !report.finished => {
                 background::catch_up(runtime, folder, &event.session);
@@ -150,11 +125,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
             }
             Ok(_) => {}
             Err(error) if error.is::<StoreError>() => return Err(error),
-            Err(error) => runtime.log.note(
-                Level::Warn,
-                "a transcript was not read",
-                format!("{error:#}"),
-            ),
+            Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::contract::{Memory, SessionRecord};
 use crate::policy::imports::{Fact, MemorySource};
-use crate::search;
+use crate::search::query::Query;
 use crate::store::{Filter, Store};
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
@@ -17,15 +17,13 @@ pub struct ProjectMemories {
     pub project: String,
     /// The present session.
     pub session: String,
+    /// The clock, milliseconds since the Unix epoch.
+    pub now: u64,
 }
 
 impl ProjectMemories {
     fn filter(&self, session: Option<&str>, kinds: &[String]) -> Filter {
-        Filter {
-            project: Some(self.project.clone()),
-            session: session.map(str::to_owned),
-            kinds: kinds.to_vec(),
-        }
+        Filter { project: Some(self.project.clone()), session: session.map(str::to_owned), kinds: kinds.to_vec() }
     }
 }
 
@@ -39,28 +37,18 @@ impl MemorySource for ProjectMemories {
     }
 
     fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(self
-            .store
-            .in_order(&self.filter(Some(session), kinds), limit)?)
+        Ok(self.store.in_order(&self.filter(Some(session), kinds), limit)?)
     }
 
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        let mut query = search::Query::parse(query);
+        let mut query = Query::parse(query, &jiff::Zoned::now());
         query.kinds.extend_from_slice(kinds);
-        Ok(self.store.search(&query, Some(&self.project), limit)?)
+        Ok(self.store.search(&query, Some(&self.project), limit, self.now)?)
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {
         let rows = self.store.knowledge(&self.project, limit)?;
-        Ok(rows
-            .into_iter()
-            .map(|(kind, file, content, updated)| Fact {
-                kind,
-                file,
-                content,
-                updated,
-            })
-            .collect())
+        Ok(rows.into_iter().map(|(kind, file, content, updated)| Fact { kind, file, content, updated }).collect())
     }
 
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRecord>> {

@@ -24,28 +24,28 @@ pub const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Does what the moment asks for. What is returned is to be shown to the model.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
+    // Only a session's start needs the policy at once: without it the agent would not be told. The others leave it to a
+    // process of their own.
+    runtime.compile_until(matches!(event.moment, Moment::Start { .. }).then_some(deadline));
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
-        Moment::Compacting { .. }
-        | Moment::Compacted { .. }
-        | Moment::Answered { .. }
-        | Moment::End { .. } => saving::save(runtime, event, deadline).map(|()| None),
-        Moment::Other { .. } => Ok(None),
+        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Answered { .. } | Moment::End { .. } => {
+            saving::save(runtime, event, deadline).map(|()| None)
+        }
+        Moment::Other { name } => {
+            runtime.log.note(Level::Debug, "an event is nothing to this version", name);
+            Ok(None)
+        }
     };
     outcome.unwrap_or_else(|error| {
-        runtime
-            .log
-            .note(Level::Error, what_failed(&error), format!("{error:#}"));
+        runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None
     })
 }
 
 /// The failure in words that hold nothing from outside, so that they can be logged whatever else is broken.
 fn what_failed(error: &anyhow::Error) -> &'static str {
-    match error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<StoreError>())
-    {
+    match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
         Some(StoreError::Damaged(..)) => "hook: the database is damaged",
@@ -61,9 +61,7 @@ fn what_failed(error: &anyhow::Error) -> &'static str {
 pub fn budget_name(moment: &Moment) -> &'static str {
     match moment {
         Moment::Start { .. } => "memory-load",
-        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => {
-            "memory-flush"
-        }
+        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => "memory-flush",
         Moment::Answered { .. } => "memory-complete",
         Moment::End { .. } => "memory-save",
     }

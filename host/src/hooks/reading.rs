@@ -28,6 +28,9 @@ const MOST_FAILURES: u32 = 3;
 /// How often a reading is begun anew because another process was faster.
 const MOST_CONFLICTS: u32 = 8;
 
+/// Stands for a cursor's modification time where there is more to read: [`unread`] then takes up the file again.
+const UNSETTLED: u64 = 0;
+
 /// The key of a session's summary among its drafts.
 const SUMMARY_KEY: &str = "session-summary";
 
@@ -103,10 +106,7 @@ pub fn read(runtime: &Runtime, store: &mut Store, job: &Job, deadline: Instant) 
 }
 
 fn is_conflict(error: &anyhow::Error) -> bool {
-    matches!(
-        error.downcast_ref::<StoreError>(),
-        Some(StoreError::Conflict)
-    )
+    matches!(error.downcast_ref::<StoreError>(), Some(StoreError::Conflict))
 }
 
 enum Progress {
@@ -151,14 +151,12 @@ fn read_share(
         return Ok(Progress::Done);
     };
     let from = place.cursor.as_ref().map_or(0, |cursor| cursor.offset);
-    let nothing_new = transcript
-        .as_ref()
-        .is_none_or(|transcript| transcript.size <= from);
+    let nothing_new = transcript.as_ref().is_none_or(|transcript| transcript.size <= from);
     if nothing_new && (job.only_if_new || !first) {
         return Ok(Progress::Done);
     }
 
-    let project = Project::of(&place.cwd);
+    let project = project_of(store, &place.session, &place.cwd)?;
     report.session.clone_from(&place.session);
     report.project.clone_from(&project.root);
     let policies = runtime.policies()?;
@@ -178,33 +176,23 @@ fn read_share(
     let request = ExtractRequest {
         session: session.clone(),
         moment: job.moment.into(),
-        state: saved
-            .filter(|saved| saved.policy == policy)
-            .map(|saved| saved.state),
+        state: saved.filter(|saved| saved.policy == policy).map(|saved| saved.state),
         supplements: job
             .supplements
             .iter()
-            .map(|(kind, text)| Supplement {
-                kind: (*kind).into(),
-                text: text.clone(),
-            })
+            .map(|(kind, text)| Supplement { kind: (*kind).into(), text: text.clone() })
             .collect(),
     };
     let (lines, served) = match &transcript {
-        Some(transcript) => transcript.lines(Share {
-            from,
-            bytes: SHARE_BYTES,
-            unterminated: job.unterminated,
-        })?,
-        None => (
-            Box::new(Nothing) as Box<dyn LineSource>,
-            std::sync::Arc::default(),
-        ),
+        Some(transcript) => transcript.lines(Share { from, bytes: SHARE_BYTES, unterminated: job.unterminated })?,
+        None => (Box::new(Nothing) as Box<dyn LineSource>, std::sync::Arc::default()),
     };
     let until = deadline.min(Instant::now() + CALL);
     let mut running = policies.start(runtime.grants(None))?;
     let extraction = match running.extract(&request, lines, until) {
         Ok(extraction) => extraction,
+        // Stopped because the hook's time is up: that says nothing about the policy or the lines.
+        Err(_) if Instant::now() >= deadline => return Ok(Progress::More),
         Err(error) => {
             note_failure(runtime, store, place.cursor, &served)?;
             return Err(error);
@@ -212,10 +200,16 @@ fn read_share(
     };
     let served = served.lock().unwrap_or_else(PoisonError::into_inner);
     let mut cursor = place.cursor;
+    let mut at_end = transcript.is_none() || served.at_end;
     if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
-        advance(cursor, transcript, &extraction, &served, report)?;
+        let before = cursor.offset;
+        advance(runtime, cursor, transcript, &extraction, &served, report)?;
+        // An extractor that does not move is not asked again and again.
+        at_end |= cursor.offset == before;
+        if !at_end {
+            cursor.modified = UNSETTLED;
+        }
     }
-    let at_end = transcript.is_none() || served.at_end;
     drop(served);
     let mut extracted = Extracted::new(&mut running, &session, extraction, until)?;
     extracted.redact(&mut running, until)?;
@@ -229,13 +223,8 @@ fn read_share(
         summary: extracted.summary,
         topics: extracted.topics,
     };
-    let state = ExtractorState {
-        policy: policy.into(),
-        state: extracted.state,
-        version,
-    };
-    let worth =
-        update.notes.turns > 0 || !extracted.drafts.is_empty() || !update.notes.changes.is_empty();
+    let state = ExtractorState { policy: policy.into(), state: extracted.state, version };
+    let worth = update.notes.turns > 0 || !extracted.drafts.is_empty() || !update.notes.changes.is_empty();
     let committed = store.commit(&Batch {
         project: &project,
         session: worth.then_some(&update),
@@ -245,19 +234,19 @@ fn read_share(
         state: Some((&place.session, &state)),
         cursor: cursor.as_ref(),
         moment: job.moment,
-        event: job
-            .event
-            .as_ref()
-            .filter(|_| first)
-            .map(|(kind, payload)| (*kind, payload.as_str())),
+        event: job.event.as_ref().filter(|_| first).map(|(kind, payload)| (*kind, payload.as_str())),
         now: runtime.now,
     })?;
     report.stored += committed.stored;
     report.seen_again += committed.seen_again;
-    Ok(if at_end {
-        Progress::Done
-    } else {
-        Progress::More
+    Ok(if at_end { Progress::Done } else { Progress::More })
+}
+
+/// The project of a session: the one that it began in, wherever the agent has moved since.
+pub(super) fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
+    Ok(match store.project_of_session(session)? {
+        Some(project) => project,
+        None => Project::of(cwd),
     })
 }
 
@@ -267,10 +256,7 @@ fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<O
         Some(path) if transcript.is_some() => Some(
             store
                 .cursor(&path.to_string_lossy())?
-                .unwrap_or_else(|| Cursor {
-                    path: path.to_string_lossy().into_owned(),
-                    ..Cursor::default()
-                }),
+                .unwrap_or_else(|| Cursor { path: path.to_string_lossy().into_owned(), ..Cursor::default() }),
         ),
         _ => None,
     };
@@ -301,20 +287,12 @@ fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<O
         cursor.size = transcript.size;
         cursor.modified = transcript.modified;
     }
-    Ok(Some(Place {
-        cursor,
-        session,
-        cwd: cwd.unwrap_or_else(|| PathBuf::from("/")),
-    }))
+    Ok(Some(Place { cursor, session, cwd: cwd.unwrap_or_else(|| PathBuf::from("/")) }))
 }
 
 /// What the transcript's first lines say of its session.
 fn head(transcript: &Transcript) -> Result<claude_code::Head> {
-    let (mut lines, _) = transcript.lines(Share {
-        from: 0,
-        bytes: 8 << 20,
-        unterminated: true,
-    })?;
+    let (mut lines, _) = transcript.lines(Share { from: 0, bytes: 8 << 20, unterminated: true })?;
     let mut head = claude_code::Head::default();
     // A batch at a time: most say it in their first line.
     for _ in 0..64 {
@@ -331,6 +309,7 @@ fn head(transcript: &Transcript) -> Result<claude_code::Head> {
 
 /// Moves the cursor to where the extractor says, if it says what can be.
 fn advance(
+    runtime: &Runtime,
     cursor: &mut Cursor,
     transcript: &Transcript,
     extraction: &Extraction,
@@ -347,20 +326,21 @@ fn advance(
     }
     let before = cursor.offset;
     // Where the last line that was handed out is done, so is what was passed over behind it.
-    cursor.offset = if served.is_last(consumed) {
-        served.position.max(consumed)
-    } else {
-        consumed
-    }
-    .max(before);
+    cursor.offset = if served.is_last(consumed) { served.position.max(consumed) } else { consumed }.max(before);
     report.bytes += cursor.offset - before;
     cursor.malformed += u64::from(extraction.malformed);
     cursor.oversized += served.oversized;
     cursor.failures = 0;
+    if extraction.malformed > 0 {
+        let detail = format!("{} in {}", extraction.malformed, cursor.path);
+        runtime.log.note(Level::Warn, "lines of a transcript could not be parsed", detail);
+    }
+    if served.oversized > 0 {
+        let detail = format!("{} in {}", served.oversized, cursor.path);
+        runtime.log.note(Level::Warn, "lines of a transcript were too long and were passed over", detail);
+    }
     if cursor.offset > before
-        && let Some(uuid) = transcript
-            .last_uuid_before(cursor.offset)
-            .context("the transcript cannot be read again")?
+        && let Some(uuid) = transcript.last_uuid_before(cursor.offset).context("the transcript cannot be read again")?
     {
         cursor.last_uuid = Some(uuid);
     }
@@ -381,11 +361,9 @@ fn note_failure(
         return Ok(());
     };
     cursor.failures += 1;
+    cursor.modified = UNSETTLED;
     if cursor.failures >= MOST_FAILURES {
-        let position = served
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .position;
+        let position = served.lock().unwrap_or_else(PoisonError::into_inner).position;
         runtime.log.note(
             Level::Error,
             "a stretch of a transcript was passed over because the policy failed on it again and again",
@@ -408,31 +386,12 @@ struct Extracted {
 }
 
 impl Extracted {
-    fn new(
-        running: &mut Running<'_>,
-        session: &Session,
-        extraction: Extraction,
-        until: Instant,
-    ) -> Result<Self> {
-        let Extraction {
-            drafts,
-            retracted,
-            notes,
-            state,
-            ..
-        } = extraction;
-        let mut it = Self {
-            drafts,
-            retracted,
-            notes,
-            state,
-            summary: String::new(),
-            topics: Vec::new(),
-        };
+    fn new(running: &mut Running<'_>, session: &Session, extraction: Extraction, until: Instant) -> Result<Self> {
+        let Extraction { drafts, retracted, notes, state, .. } = extraction;
+        let mut it = Self { drafts, retracted, notes, state, summary: String::new(), topics: Vec::new() };
         match running.summarize(session, &it.notes, until)? {
             Some(summary) => {
-                it.drafts
-                    .push(summary_draft(&summary.text, &summary.topics, &it.notes));
+                it.drafts.push(summary_draft(&summary.text, &summary.topics, &it.notes));
                 it.summary = summary.text;
                 it.topics = summary.topics;
             }
@@ -452,19 +411,10 @@ impl Extracted {
             slots.extend([&mut draft.kind, &mut draft.title, &mut draft.content]);
             slots.extend(&mut draft.keywords);
             slots.extend(&mut draft.files);
-            slots.extend(
-                draft
-                    .attributes
-                    .iter_mut()
-                    .flat_map(|(name, value)| [name, value]),
-            );
+            slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
         }
         let notes = &mut self.notes;
-        slots.extend([
-            &mut notes.original_request,
-            &mut notes.current_objective,
-            &mut notes.outcome,
-        ]);
+        slots.extend([&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome]);
         for list in [
             &mut notes.done,
             &mut notes.current,
@@ -481,19 +431,9 @@ impl Extracted {
             slots.extend([&mut decision.what, &mut decision.why]);
             slots.extend(&mut decision.rejected);
         }
-        slots.extend(
-            notes
-                .discoveries
-                .iter_mut()
-                .flat_map(|d| [&mut d.file, &mut d.insight]),
-        );
+        slots.extend(notes.discoveries.iter_mut().flat_map(|d| [&mut d.file, &mut d.insight]));
         slots.extend(notes.changes.iter_mut().map(|change| &mut change.path));
-        slots.extend(
-            notes
-                .attributes
-                .iter_mut()
-                .flat_map(|(name, value)| [name, value]),
-        );
+        slots.extend(notes.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
 
         let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
         running.redact(&mut texts, until)?;
@@ -505,36 +445,21 @@ impl Extracted {
 
     /// The model, where the extractor found it in the transcript.
     fn model(&self) -> Option<String> {
-        self.notes
-            .attributes
-            .iter()
-            .find(|(name, _)| name == "model")
-            .map(|(_, value)| value.clone())
+        self.notes.attributes.iter().find(|(name, _)| name == "model").map(|(_, value)| value.clone())
     }
 }
 
 fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
-    let title = text
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default()
-        .trim();
+    let title = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     Draft {
         key: Some(SUMMARY_KEY.into()),
         kind: "session_summary".into(),
         title: title.chars().take(200).collect(),
         content: text.into(),
         keywords: topics.to_vec(),
-        files: notes
-            .changes
-            .iter()
-            .map(|change| change.path.clone())
-            .collect(),
+        files: notes.changes.iter().map(|change| change.path.clone()).collect(),
         importance: 0.5,
-        origin: Origin {
-            line_uuid: None,
-            at: notes.ended.or(notes.started),
-        },
+        origin: Origin { line_uuid: None, at: notes.ended.or(notes.started) },
         attributes: Vec::new(),
     }
 }
@@ -555,8 +480,7 @@ pub fn unread(store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>
         let Ok(meta) = entry.metadata() else { continue };
         let known = cursors.iter().any(|cursor| {
             cursor.path.as_bytes() == path.as_os_str().as_encoded_bytes()
-                && (cursor.device, cursor.inode, cursor.size)
-                    == (meta.dev(), meta.ino(), meta.len())
+                && (cursor.device, cursor.inode, cursor.size) == (meta.dev(), meta.ino(), meta.len())
                 && cursor.modified == transcript::modified(&meta)
         });
         if meta.is_file() && !known {

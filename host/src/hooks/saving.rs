@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use super::reading::{self, Job};
+use super::reading::{self, Job, Report};
 use super::{Outcome, PATIENCE, background};
 use crate::agent::{Event, Moment};
 use crate::log::Level;
+use crate::policy::chain::NotCompiled;
 use crate::runtime::Runtime;
 use crate::store::Access;
 
@@ -22,10 +23,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     match &event.moment {
         Moment::Compacting { trigger } => {
             job.moment = "compact";
-            job.event = Some((
-                "pre_compact",
-                serde_json::json!({ "trigger": trigger }).to_string(),
-            ));
+            job.event = Some(("pre_compact", serde_json::json!({ "trigger": trigger }).to_string()));
         }
         Moment::Compacted { summary } => {
             job.moment = "compacted";
@@ -34,44 +32,30 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         }
         Moment::Answered { last_message } => {
             job.moment = "stop";
-            job.supplements.extend(
-                last_message
-                    .iter()
-                    .map(|text| ("last-assistant-message", text.clone())),
-            );
+            job.supplements.extend(last_message.iter().map(|text| ("last-assistant-message", text.clone())));
             job.event = Some(("stop", "{}".into()));
         }
         Moment::End { reason } => {
             job.moment = "session-end";
             job.end_reason = Some(reason.clone());
-            job.event = Some((
-                "session_end",
-                serde_json::json!({ "reason": reason }).to_string(),
-            ));
+            job.event = Some(("session_end", serde_json::json!({ "reason": reason }).to_string()));
         }
         Moment::Start { .. } | Moment::Other { .. } => return Ok(()),
     }
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     let report = match reading::read(runtime, &mut store, &job, deadline) {
         Err(error) if error.is::<crate::transcript::Refusal>() => {
-            runtime.log.note(
-                Level::Warn,
-                "a transcript was not read",
-                format!("{error:#}"),
-            );
+            runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}"));
             // What the event itself carried is still worth keeping.
             job.path = None;
             reading::read(runtime, &mut store, &job, deadline)?
         }
+        Err(error) if error.is::<NotCompiled>() => Report::default(),
         other => other?,
     };
     if !report.finished {
         if let Some(path) = &event.transcript {
-            runtime.log.note(
-                Level::Info,
-                "a transcript was too long for the hook; it is read on in the background",
-                "",
-            );
+            runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
             background::read_on(runtime, path, &event.cwd, &event.session);
         }
     } else if store.wants_checkpoint() {

@@ -13,17 +13,22 @@
 //!   last checked. ctime cannot be set by a program: as long as all four agree the bytes are those that were checked. Where
 //!   they differ, the bytes are hashed again; a mismatch throws the file away and the component is compiled anew.
 
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::{FlockOperation, flock};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::engine;
 use crate::digest::sha256_hex;
-use crate::files;
+
+/// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
+const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The folder of compiled components.
 #[derive(Debug, Clone)]
@@ -45,82 +50,78 @@ pub enum Origin {
 impl Cache {
     /// A cache in `folder`, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self {
-            folder: folder.into(),
-        }
+        Self { folder: folder.into() }
     }
 
     /// Where the compiled form of the component with this digest stands.
     pub fn file(&self, engine: &Engine, digest: &str) -> PathBuf {
-        self.folder.join(format!(
-            "{}-{}.cwasm",
-            &digest[..digest.len().min(32)],
-            engine::compatibility_key(engine)
-        ))
+        self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key(engine)))
     }
 
-    /// The component, from the cache if its compiled form is there and sound. `digest` is the SHA-256 of `wasm` in
-    /// hexadecimal; `wasm` is only asked for where there is something to compile.
-    pub fn load_or_compile(
-        &self,
-        engine: &Engine,
-        digest: &str,
-        wasm: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<(Component, Origin)> {
-        let file = self.file(engine, digest);
-        if private_folder(&self.folder).is_ok() {
-            if let Ok(component) = load(engine, &file) {
-                return Ok((component, Origin::Cached));
-            }
-            // Stale, damaged or simply not there: nothing of it is worth keeping.
-            let _ = fs::remove_file(&file);
-            let _ = fs::remove_file(seal_of(&file));
+    /// The component's compiled form, if it is there and sound.
+    pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        private_folder(&self.folder).ok()?;
+        load(engine, &self.file(engine, digest)).ok()
+    }
+
+    /// The component, compiled if need be. `digest` is the SHA-256 of `wasm` in hexadecimal. Where another process is at it
+    /// already, it is waited for until `until`.
+    pub fn load_or_compile(&self, engine: &Engine, digest: &str, wasm: &[u8], until: Instant) -> Result<(Component, Origin)> {
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
         }
-        let wasm = wasm()?;
-        if sha256_hex(&wasm) != digest {
+        // One compiles and the others wait: eight at once would all be late.
+        let _lock = self.lock(until)?;
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
+        }
+        if sha256_hex(wasm) != digest {
             bail!("the component is not the one that its digest names ({digest})");
         }
-        if Engine::detect_precompiled(&wasm).is_some() {
-            bail!(
-                "this is a compiled artifact, not a component; compiled code is only ever made here"
-            );
+        if Engine::detect_precompiled(wasm).is_some() {
+            bail!("this is a compiled artifact, not a component; compiled code is only ever made here");
         }
-        let component = Component::from_binary(engine, &wasm)
-            .map_err(anyhow::Error::from)
-            .context("the component does not compile")?;
-        let origin = match self.store(&file, &component) {
+        let component =
+            Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
+        let origin = match self.store(&self.file(engine, digest), &component) {
             Ok(()) => Origin::Compiled,
             Err(_) => Origin::NotStored,
         };
         Ok((component, origin))
     }
 
+    /// Waits for the right to compile. Where there can be no lock file, there is nobody to wait for.
+    fn lock(&self, until: Instant) -> Result<Option<File>> {
+        let opened = create_private_folder(&self.folder).and_then(|()| {
+            Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?)
+        });
+        let Ok(lock) = opened else { return Ok(None) };
+        while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() >= until {
+                bail!("another process compiles the policy, and it takes too long to wait for");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Some(lock))
+    }
+
     fn store(&self, file: &Path, component: &Component) -> Result<()> {
         create_private_folder(&self.folder)?;
         private_folder(&self.folder)?;
         let bytes = component.serialize()?;
-        files::replace(file, &bytes, 0o600)?;
-        let seal = Seal::of(sha256_hex(&bytes), file)?.line();
-        files::replace(&seal_of(file), seal.as_bytes(), 0o600)?;
-        self.forget_others(file);
+        replace(file, &bytes)?;
+        replace(&seal_of(file), Seal::of(sha256_hex(&bytes), file)?.line().as_bytes())?;
+        self.forget_old();
         Ok(())
     }
 
-    /// Drops compiled forms of the same component that other versions of the host left.
-    fn forget_others(&self, file: &Path) {
-        let Some(name) = file.file_name().and_then(|n| n.to_str()) else {
-            return;
-        };
-        let prefix = name.split('-').next().unwrap_or(name);
-        let Ok(entries) = fs::read_dir(&self.folder) else {
-            return;
-        };
+    /// Drops compiled forms that were not made or checked for a month: of other versions of the host, of policies that
+    /// are gone. Two versions in use side by side keep theirs.
+    fn forget_old(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
-            let other = entry.file_name();
-            let Some(other) = other.to_str() else {
-                continue;
-            };
-            if other.starts_with(prefix) && !other.starts_with(name) {
+            let old = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+            if old.is_some_and(|age| age > OLD) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -137,19 +138,11 @@ struct Seal {
 impl Seal {
     fn of(digest: String, file: &Path) -> Result<Self> {
         let meta = fs::symlink_metadata(file)?;
-        if !meta.is_file()
-            || meta.uid() != rustix::process::geteuid().as_raw()
-            || meta.mode() & 0o022 != 0
-        {
+        if !meta.is_file() || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
             bail!("{} is not a private file of this user", file.display());
         }
         #[expect(clippy::cast_possible_wrap, reason = "only compared for equality")]
-        let identity = [
-            meta.ino() as i64,
-            meta.size() as i64,
-            meta.ctime(),
-            meta.ctime_nsec(),
-        ];
+        let identity = [meta.ino() as i64, meta.size() as i64, meta.ctime(), meta.ctime_nsec()];
         Ok(Self { digest, identity })
     }
 
@@ -162,10 +155,7 @@ impl Seal {
         let mut words = text.split_ascii_whitespace();
         let digest = words.next()?.to_owned();
         let mut number = || words.next()?.parse().ok();
-        Some(Self {
-            digest,
-            identity: [number()?, number()?, number()?, number()?],
-        })
+        Some(Self { digest, identity: [number()?, number()?, number()?, number()?] })
     }
 }
 
@@ -173,10 +163,7 @@ fn seal_of(file: &Path) -> PathBuf {
     file.with_extension("seal")
 }
 
-#[expect(
-    unsafe_code,
-    reason = "the module's documentation argues why the file can be trusted"
-)]
+#[expect(unsafe_code, reason = "the module's documentation argues why the file can be trusted")]
 fn load(engine: &Engine, file: &Path) -> Result<Component> {
     let seal = Seal::parse(&fs::read_to_string(seal_of(file))?).context("the seal is damaged")?;
     let now = Seal::of(seal.digest.clone(), file)?;
@@ -185,28 +172,42 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
-        files::replace(&seal_of(file), now.line().as_bytes(), 0o600)?;
+        replace(&seal_of(file), now.line().as_bytes())?;
     }
     // SAFETY: see the module's documentation.
     let component = unsafe { Component::deserialize_file(engine, file) }?;
     Ok(component)
 }
 
+/// Writes a whole file so that a reader sees the old one or the new one, and a power cut leaves one of them.
+fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = file.parent().context("a file has a folder")?;
+    let temporary = folder.join(format!(
+        ".{}.{}.tmp",
+        file.file_name().and_then(|n| n.to_str()).unwrap_or("component"),
+        std::process::id()
+    ));
+    let written = (|| {
+        let mut out = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        out.write_all(bytes)?;
+        out.sync_all()?;
+        fs::rename(&temporary, file)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    Ok(written?)
+}
+
 fn create_private_folder(folder: &Path) -> Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     Ok(())
 }
 
 /// Fails unless `folder` is a folder (no link) of this user that nobody else may write to.
 pub fn private_folder(folder: &Path) -> Result<()> {
     let meta = fs::symlink_metadata(folder)?;
-    if !meta.is_dir()
-        || meta.uid() != rustix::process::geteuid().as_raw()
-        || meta.permissions().mode() & 0o022 != 0
-    {
+    if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.permissions().mode() & 0o022 != 0 {
         bail!("{} is not a private folder of this user", folder.display());
     }
     Ok(())
@@ -226,10 +227,7 @@ mod tests {
     }
 
     fn origin(cache: &Cache, clock: &Clockwork, digest: &str) -> Origin {
-        cache
-            .load_or_compile(clock.engine(), digest, || Ok(EMPTY.to_vec()))
-            .unwrap()
-            .1
+        cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now()).unwrap().1
     }
 
     #[test]
@@ -266,11 +264,7 @@ mod tests {
     fn a_folder_that_others_may_write_to_is_not_trusted() {
         let (dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
-        fs::set_permissions(
-            dir.path().join("components"),
-            fs::Permissions::from_mode(0o777),
-        )
-        .unwrap();
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(origin(&cache, &clock, &digest), Origin::NotStored);
     }
 
@@ -279,22 +273,13 @@ mod tests {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
         let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
-        let error = cache
-            .load_or_compile(clock.engine(), &sha256_hex(&compiled), || {
-                Ok(compiled.clone())
-            })
-            .err()
-            .unwrap();
+        let error = cache.load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now()).err().unwrap();
         assert!(error.to_string().contains("compiled artifact"), "{error}");
     }
 
     #[test]
     fn a_component_must_match_its_digest() {
         let (_dir, cache, clock, _) = fixture();
-        assert!(
-            cache
-                .load_or_compile(clock.engine(), &"0".repeat(64), || Ok(EMPTY.to_vec()))
-                .is_err()
-        );
+        assert!(cache.load_or_compile(clock.engine(), &"0".repeat(64), EMPTY, Instant::now()).is_err());
     }
 }

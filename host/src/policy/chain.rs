@@ -24,14 +24,32 @@ pub struct Policies {
     pub origin: Origin,
 }
 
+/// Nothing is compiled yet, and there is no time to do it now.
+#[derive(Debug)]
+pub struct NotCompiled;
+
+impl std::fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the default policy is not compiled yet")
+    }
+}
+
+impl std::error::Error for NotCompiled {}
+
 impl Policies {
-    /// Loads what is in force; compiled components are kept in `cache`. Takes a second where nothing is cached.
-    pub fn load(cache: &Path) -> Result<Self> {
+    /// Loads what is in force; compiled components are kept in `cache`. Where they are not there yet, they are compiled,
+    /// which takes a second, or waited for until `until`; without `until` that is [`NotCompiled`].
+    pub fn load(cache: &Path, until: Option<Instant>) -> Result<Self> {
         let clock = Clockwork::start()?;
+        let cache = Cache::new(cache);
         let digest = DEFAULT_DIGEST.trim();
-        let (component, origin) = Cache::new(cache)
-            .load_or_compile(clock.engine(), digest, || Ok(DEFAULT_WASM.to_vec()))
-            .context("the default policy cannot be loaded")?;
+        let (component, origin) = match (cache.load(clock.engine(), digest), until) {
+            (Some(component), _) => (component, Origin::Cached),
+            (None, None) => return Err(NotCompiled.into()),
+            (None, Some(until)) => cache
+                .load_or_compile(clock.engine(), digest, DEFAULT_WASM, until)
+                .context("the default policy cannot be loaded")?,
+        };
         let default = Loaded::link(DEFAULT_NAME, digest, &clock, &component, Limits::default())?;
         Ok(Self { default, origin })
     }
@@ -48,8 +66,7 @@ impl Policies {
 
     /// Redacts texts in place, outside of any session: for the log. Where it fails, none of the texts may be used.
     pub fn redact(&self, texts: &mut [String]) -> Result<()> {
-        self.start(Grants::default())?
-            .redact(texts, Instant::now() + Duration::from_secs(2))
+        self.start(Grants::default())?.redact(texts, Instant::now() + Duration::from_secs(2))
     }
 }
 
@@ -59,9 +76,6 @@ mod tests {
 
     #[test]
     fn the_committed_digest_is_the_components() {
-        assert_eq!(
-            crate::digest::sha256_hex(DEFAULT_WASM),
-            DEFAULT_DIGEST.trim()
-        );
+        assert_eq!(crate::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
     }
 }

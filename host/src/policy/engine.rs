@@ -32,11 +32,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         // A transcript line is at most 16 MiB and is held twice while it is read.
-        Self {
-            memory_bytes: 96 << 20,
-            table_elements: 20_000,
-            items: 16,
-        }
+        Self { memory_bytes: 96 << 20, table_elements: 20_000, items: 16 }
     }
 }
 
@@ -91,10 +87,7 @@ impl Clockwork {
                 }
             }
         })?;
-        Ok(Self {
-            engine,
-            _alive: alive,
-        })
+        Ok(Self { engine, _alive: alive })
     }
 
     /// The engine itself.
@@ -104,9 +97,7 @@ impl Clockwork {
 
     /// Epochs from now to the end of `budget`, at least one.
     pub fn ticks(budget: Duration) -> u64 {
-        u64::try_from(budget.as_millis() / TICK.as_millis())
-            .unwrap_or(u64::MAX)
-            .max(1)
+        u64::try_from(budget.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 }
 

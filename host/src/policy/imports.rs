@@ -35,12 +35,7 @@ pub trait MemorySource {
     /// By weight.
     fn important(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
     /// Of one session.
-    fn of_session(
-        &self,
-        session: &str,
-        kinds: &[String],
-        limit: u32,
-    ) -> anyhow::Result<Vec<Memory>>;
+    fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
     /// Full text.
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
     /// Of the project as a whole.
@@ -85,22 +80,14 @@ pub struct HostState {
 
 impl HostState {
     pub(super) fn new(limits: StoreLimits, grants: Grants) -> Self {
-        Self {
-            limits,
-            table: ResourceTable::new(),
-            grants,
-            queries: Cell::new(0),
-            logged: Cell::new((0, 0)),
-        }
+        Self { limits, table: ResourceTable::new(), grants, queries: Cell::new(0), logged: Cell::new((0, 0)) }
     }
 
     fn memories(&self) -> Result<Option<Rc<dyn MemorySource>>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);
         if queries > MOST_QUERIES {
-            return Err(wasmtime::format_err!(
-                "the policy asked for memories more than {MOST_QUERIES} times"
-            ));
+            return Err(wasmtime::format_err!("the policy asked for memories more than {MOST_QUERIES} times"));
         }
         Ok(self.grants.memories.clone())
     }
@@ -127,56 +114,36 @@ impl transcript::HostReader for HostState {
 
 impl memories::Host for HostState {
     fn recent(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
-        })
+        self.memories()?.map_or(Ok(Vec::new()), |m| m.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
     fn important(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
-        })
+        self.memories()?.map_or(Ok(Vec::new()), |m| m.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
-    fn of_session(
-        &mut self,
-        session_id: String,
-        kinds: Vec<String>,
-        limit: u32,
-    ) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES))
-                .map_err(trap)
-        })
+    fn of_session(&mut self, session_id: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
+        self.memories()?
+            .map_or(Ok(Vec::new()), |m| m.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
     fn search(&mut self, query: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.search(&query, &kinds, limit.min(MOST_MEMORIES))
-                .map_err(trap)
-        })
+        self.memories()?.map_or(Ok(Vec::new()), |m| m.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
     fn knowledge(&mut self, limit: u32) -> Result<Vec<Fact>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.knowledge(limit.min(MOST_MEMORIES)).map_err(trap)
-        })
+        self.memories()?.map_or(Ok(Vec::new()), |m| m.knowledge(limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
     fn sessions(&mut self, limit: u32) -> Result<Vec<SessionRecord>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| {
-            m.sessions(limit.min(MOST_MEMORIES)).map_err(trap)
-        })
+        self.memories()?.map_or(Ok(Vec::new()), |m| m.sessions(limit.min(MOST_MEMORIES)).map_err(trap))
     }
 
     fn last_session(&mut self) -> Result<Option<SessionRecord>> {
-        self.memories()?
-            .map_or(Ok(None), |m| Ok(m.sessions(1).map_err(trap)?.pop()))
+        self.memories()?.map_or(Ok(None), |m| Ok(m.sessions(1).map_err(trap)?.pop()))
     }
 
     fn session(&mut self, session_id: String) -> Result<Option<SessionRecord>> {
-        self.memories()?
-            .map_or(Ok(None), |m| m.session(&session_id).map_err(trap))
+        self.memories()?.map_or(Ok(None), |m| m.session(&session_id).map_err(trap))
     }
 }
 
@@ -192,8 +159,7 @@ impl log::Host for HostState {
             return Ok(());
         };
         let (bytes, lines) = self.logged.get();
-        self.logged
-            .set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
+        self.logged.set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
         // A flood is cut, not punished: the log is for people, and a policy that talks too much may still be right.
         if bytes + message.len() <= MOST_LOG_BYTES && lines < MOST_LOG_LINES {
             sink(level, &message);

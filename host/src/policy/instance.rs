@@ -49,13 +49,7 @@ struct Indices {
 
 impl Loaded {
     /// Links the component. Fails where it imports what the contract does not have.
-    pub fn link(
-        name: &str,
-        digest: &str,
-        clock: &Clockwork,
-        component: &Component,
-        limits: Limits,
-    ) -> Result<Self> {
+    pub fn link(name: &str, digest: &str, clock: &Clockwork, component: &Component, limits: Limits) -> Result<Self> {
         let mut linker = Linker::<HostState>::new(clock.engine());
         capabilities::transcript::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
         capabilities::memories::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
@@ -73,22 +67,12 @@ impl Loaded {
             observer: stages::observer::GuestIndices::new(&pre).ok(),
             query: stages::query::GuestIndices::new(&pre).ok(),
         };
-        Ok(Self {
-            name: name.into(),
-            digest: digest.into(),
-            clock: clock.clone(),
-            pre,
-            indices,
-            limits,
-        })
+        Ok(Self { name: name.into(), digest: digest.into(), clock: clock.clone(), pre, indices, limits })
     }
 
     /// Starts an instance.
     pub fn start(&self, grants: Grants) -> Result<Running<'_>> {
-        let mut store = Store::new(
-            self.clock.engine(),
-            HostState::new(self.limits.to_store_limits(), grants),
-        );
+        let mut store = Store::new(self.clock.engine(), HostState::new(self.limits.to_store_limits(), grants));
         store.limiter(|state| &mut state.limits);
         // Starting runs guest code too (start functions, initializers).
         store.set_epoch_deadline(Clockwork::ticks(Duration::from_secs(1)));
@@ -97,11 +81,7 @@ impl Loaded {
             .instantiate(&mut store)
             .map_err(anyhow::Error::from)
             .with_context(|| format!("policy {} does not start", self.name))?;
-        Ok(Running {
-            policy: self,
-            store,
-            instance,
-        })
+        Ok(Running { policy: self, store, instance })
     }
 }
 
@@ -125,9 +105,7 @@ macro_rules! stage {
 impl Running<'_> {
     /// Gives the guest until `deadline` for its next call.
     fn arm(&mut self, deadline: Instant) {
-        self.store.set_epoch_deadline(Clockwork::ticks(
-            deadline.saturating_duration_since(Instant::now()),
-        ));
+        self.store.set_epoch_deadline(Clockwork::ticks(deadline.saturating_duration_since(Instant::now())));
     }
 
     /// Stage `extractor`.
@@ -149,33 +127,19 @@ impl Running<'_> {
     }
 
     /// Stage `summarizer`.
-    pub fn summarize(
-        &mut self,
-        session: &Session,
-        notes: &SessionNotes,
-        deadline: Instant,
-    ) -> Result<Option<Summary>> {
+    pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
         self.arm(deadline);
         let guest = stage!(self, summarizer, "summarizer");
-        Ok(guest
-            .call_summarize(&mut self.store, session, notes)
-            .map_err(|e| self.explain("summarizer", e))??)
+        Ok(guest.call_summarize(&mut self.store, session, notes).map_err(|e| self.explain("summarizer", e))??)
     }
 
     /// Stage `redactor`: replaces what must not be kept, in place. Where it fails, none of the texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
         self.arm(deadline);
         let guest = stage!(self, redactor, "redactor");
-        let results = guest
-            .call_redact(&mut self.store, texts)
-            .map_err(|e| self.explain("redactor", e))??;
+        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.explain("redactor", e))??;
         if results.len() != texts.len() {
-            bail!(
-                "the redactor of policy {} answered {} texts with {}",
-                self.policy.name,
-                texts.len(),
-                results.len()
-            );
+            bail!("the redactor of policy {} answered {} texts with {}", self.policy.name, texts.len(), results.len());
         }
         for (text, result) in texts.iter_mut().zip(results) {
             if let Some(redacted) = result.text {
@@ -196,39 +160,22 @@ impl Running<'_> {
     ) -> Result<Option<BuiltContext>> {
         self.arm(deadline);
         let guest = stage!(self, context_builder, "context-builder");
-        let request = stages::context_builder::Request {
-            session: session.clone(),
-            source: source.into(),
-            budget,
-            found,
-        };
-        let built = guest
-            .call_build(&mut self.store, &request)
-            .map_err(|e| self.explain("context-builder", e))??;
+        let request = stages::context_builder::Request { session: session.clone(), source: source.into(), budget, found };
+        let built = guest.call_build(&mut self.store, &request).map_err(|e| self.explain("context-builder", e))??;
         if let Some(context) = &built {
             let units = context.text.encode_utf16().count();
             if units > budget as usize {
-                bail!(
-                    "policy {} wrote {units} UTF-16 units of context where {budget} are allowed",
-                    self.policy.name
-                );
+                bail!("policy {} wrote {units} UTF-16 units of context where {budget} are allowed", self.policy.name);
             }
         }
         Ok(built)
     }
 
     /// Stage `observer`.
-    pub fn observe(
-        &mut self,
-        session: &Session,
-        event: &ToolEvent,
-        deadline: Instant,
-    ) -> Result<Option<Observation>> {
+    pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.arm(deadline);
         let guest = stage!(self, observer, "observer");
-        Ok(guest
-            .call_observe(&mut self.store, session, event)
-            .map_err(|e| self.explain("observer", e))??)
+        Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.explain("observer", e))??)
     }
 
     /// Stage `query`.
@@ -241,9 +188,7 @@ impl Running<'_> {
     ) -> Result<Option<Search>> {
         self.arm(deadline);
         let guest = stage!(self, query, "query");
-        Ok(guest
-            .call_plan(&mut self.store, session, prompt, last_turn)
-            .map_err(|e| self.explain("query", e))??)
+        Ok(guest.call_plan(&mut self.store, session, prompt, last_turn).map_err(|e| self.explain("query", e))??)
     }
 
     /// Says in words of this project what wasmtime says in its own.
@@ -265,26 +210,14 @@ impl Running<'_> {
 /// Bounds what a policy may make the host store.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MOST_STATE_BYTES {
-        bail!(
-            "the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed",
-            extraction.state.len()
-        );
+        bail!("the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed", extraction.state.len());
     }
     if extraction.drafts.len() > MOST_DRAFTS {
-        bail!(
-            "the extractor returned {} drafts, and {MOST_DRAFTS} are allowed",
-            extraction.drafts.len()
-        );
+        bail!("the extractor returned {} drafts, and {MOST_DRAFTS} are allowed", extraction.drafts.len());
     }
-    let bytes: usize = extraction
-        .drafts
-        .iter()
-        .map(|d| d.title.len() + d.content.len())
-        .sum();
+    let bytes: usize = extraction.drafts.iter().map(|d| d.title.len() + d.content.len()).sum();
     if bytes > MOST_EXTRACTED_BYTES {
-        bail!(
-            "the extractor returned {bytes} bytes of text, and {MOST_EXTRACTED_BYTES} are allowed"
-        );
+        bail!("the extractor returned {bytes} bytes of text, and {MOST_EXTRACTED_BYTES} are allowed");
     }
     Ok(())
 }

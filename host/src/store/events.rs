@@ -6,14 +6,7 @@ use super::{Result, Store, time};
 
 impl Store {
     /// Appends an event.
-    pub fn put_event(
-        &self,
-        kind: &str,
-        session: &str,
-        project: &str,
-        at: u64,
-        payload: &str,
-    ) -> Result<()> {
+    pub fn put_event(&self, kind: &str, session: &str, project: &str, at: u64, payload: &str) -> Result<()> {
         self.explain(put(&self.conn, kind, session, project, at, payload))
     }
 }

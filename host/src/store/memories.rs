@@ -5,10 +5,18 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::{Result, Store, json, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
-use crate::search;
+use crate::search::query::{COUNT_LIMIT, Facts, Query};
+use crate::search::rank::{self, Candidate};
+use crate::search::{pieces, tokens};
 
 /// Kinds that hold for the project as a whole: `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
+
+/// How many memories a query without words looks through.
+const FILTERED: u32 = 2_000;
+
+/// About how many pieces a memory has: a guess that only the scale of scores depends on.
+const PIECES: usize = 3;
 
 /// What became of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,10 +96,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         content: row.get(4)?,
         keywords: unjson(&row.get::<_, String>(5)?),
         files: unjson(&row.get::<_, String>(6)?),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it was an f32 before it was stored"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "it was an f32 before it was stored")]
         importance: row.get::<_, f64>(7)? as f32,
         created: untime(row.get(8)?),
         seen: row.get(9)?,
@@ -121,8 +126,7 @@ struct Where {
 impl Where {
     fn and(&mut self, clause: &str, value: impl ToSql + 'static) {
         self.params.push(Box::new(value));
-        self.clauses
-            .push(clause.replace('?', &format!("?{}", self.params.len())));
+        self.clauses.push(clause.replace('?', &format!("?{}", self.params.len())));
     }
 
     fn filter(filter: &Filter) -> Self {
@@ -152,30 +156,37 @@ impl Where {
                 format!("?{}", self.params.len())
             })
             .collect();
-        self.clauses
-            .push(format!("m.type IN ({})", marks.join(", ")));
+        self.clauses.push(format!("m.type IN ({})", marks.join(", ")));
+    }
+
+    /// What of a query the database can tell by itself; [`Query::accepts`] tells the rest.
+    fn query(&mut self, query: &Query, project: Option<&str>) {
+        if let Some(project) = project {
+            self.and("m.project_id = ?", project.to_owned());
+        }
+        self.kinds(&query.kinds);
+        if let Some(after) = query.after {
+            self.and("m.created_at >= ?", after);
+        }
+        if let Some(before) = query.before {
+            self.and("m.created_at < ?", before);
+        }
     }
 
     fn sql(&self) -> String {
-        if self.clauses.is_empty() {
-            "1".into()
-        } else {
-            self.clauses.join(" AND ")
-        }
+        if self.clauses.is_empty() { "1".into() } else { self.clauses.join(" AND ") }
     }
 }
 
 impl Store {
     fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let condition = Where::filter(filter);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}",
-            condition.sql()
-        );
-        self.explain(self.conn.prepare_cached(&sql).and_then(|mut s| {
-            s.query_map(params_from_iter(&condition.params), from_row)?
-                .collect()
-        }))
+        let sql = format!("SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}", condition.sql());
+        self.explain(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_map(params_from_iter(&condition.params), from_row)?.collect()),
+        )
     }
 
     /// The newest first.
@@ -193,68 +204,108 @@ impl Store {
         self.list(filter, "m.created_at, m.id", limit)
     }
 
-    /// Full-text search, best first, over one project or all.
-    pub fn search(
-        &self,
-        query: &search::Query,
-        project: Option<&str>,
-        limit: u32,
-    ) -> Result<Vec<Memory>> {
-        let Some(expression) = query.match_expression() else {
+    /// Full-text search, best first, over one project or all. A query without words lists what its filters leave, by age.
+    pub fn search(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
+        if query.is_empty() {
             return Ok(Vec::new());
+        }
+        let ranked = if query.term_count() > 0 {
+            self.match_pieces(query, project, now)?
+        } else {
+            self.filtered(query, project)?
         };
+        let mut found = Vec::new();
+        for (rowid, score) in ranked {
+            if found.len() >= limit as usize {
+                break;
+            }
+            let memory = self.by_rowid(rowid, score)?;
+            let facts = Facts {
+                kind: &memory.kind,
+                session: &memory.session_id,
+                created: time(memory.created),
+                title: &memory.title,
+                content: &memory.content,
+                keywords: &memory.keywords.join(" "),
+                files: &memory.files,
+            };
+            if query.accepts(&facts) {
+                found.push(memory);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What the full-text table finds, ranked: row numbers and scores.
+    fn match_pieces(&self, query: &Query, project: Option<&str>, now: u64) -> Result<Vec<(i64, f32)>> {
+        let (counts, rows) = self.explain(self.count_terms(query))?;
+        let Some(plan) = query.plan(&counts, rows) else { return Ok(Vec::new()) };
         let mut condition = Where::default();
-        condition.and("memories_fts MATCH ?", expression);
-        if let Some(project) = project {
-            condition.and("m.project_id = ?", project.to_owned());
-        }
-        condition.kinds(&query.kinds);
-        for file in &query.files {
-            condition.and("instr(lower(m.files), ?) > 0", file.to_lowercase());
-        }
-        for session in &query.sessions {
-            condition.and("m.session_id GLOB ? || '*'", session.clone());
-        }
-        if let Some(after) = query.after {
-            condition.and("m.created_at >= ?", time(after));
-        }
-        if let Some(before) = query.before {
-            condition.and("m.created_at < ?", time(before));
-        }
+        condition.and("memories_fts MATCH ?", plan.expression);
+        condition.query(query, project);
+        let [title, content, keywords, files] = rank::COLUMN_WEIGHTS;
         let sql = format!(
-            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {weights}) AS rank, m.importance, m.created_at, m.seen_count
-             FROM memories_fts JOIN memories m ON m.rowid = memories_fts.rowid
-             WHERE {condition} ORDER BY rank LIMIT {candidates}",
-            weights = search::COLUMN_WEIGHTS,
-            condition = condition.sql(),
-            candidates = search::CANDIDATES.max(limit as usize),
+            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {title:?}, {content:?}, {keywords:?}, {files:?}) AS rank,
+                    m.importance, m.created_at, m.seen_count
+             FROM memories_fts JOIN memories m ON m.rowid = memories_fts.rowid >> 8
+             WHERE {} ORDER BY rank LIMIT {}",
+            condition.sql(),
+            rank::CANDIDATES
         );
         let candidates = self.explain(self.conn.prepare_cached(&sql).and_then(|mut s| {
             s.query_map(params_from_iter(&condition.params), |row| {
-                Ok(search::Candidate {
-                    rowid: row.get(0)?,
+                Ok(Candidate {
+                    id: row.get(0)?,
                     session: row.get(1)?,
                     kind: row.get(2)?,
                     bm25: row.get(3)?,
                     importance: row.get(4)?,
-                    created: untime(row.get(5)?),
+                    created: row.get(5)?,
                     seen: row.get(6)?,
                 })
             })?
-            .collect::<rusqlite::Result<Vec<_>>>()
+            .collect::<rusqlite::Result<Vec<Candidate<i64>>>>()
         }))?;
-        search::rank(candidates, limit as usize)
-            .into_iter()
-            .map(|(rowid, score)| self.by_rowid(rowid, score))
-            .collect()
+        let setting = rank::Setting { now: time(now), ideal: plan.ideal };
+        #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
+        let ranked =
+            rank::rank(candidates, &setting, rank::CANDIDATES).into_iter().map(|r| (r.id, r.score as f32)).collect();
+        Ok(ranked)
+    }
+
+    /// In how many pieces each term of the query stands, and about how many pieces there are.
+    fn count_terms(&self, query: &Query) -> rusqlite::Result<(Vec<usize>, usize)> {
+        let mut count = self.conn.prepare_cached(&format!(
+            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 LIMIT {COUNT_LIMIT})"
+        ))?;
+        let number = |count: i64| usize::try_from(count).unwrap_or(0);
+        let counts = query
+            .terms()
+            .map(|term| count.query_row([term], |row| row.get(0)).map(number))
+            .collect::<rusqlite::Result<_>>()?;
+        let memories = self.conn.query_row("SELECT COALESCE(max(rowid), 0) FROM memories", [], |row| row.get(0))?;
+        Ok((counts, number(memories) * PIECES))
+    }
+
+    /// What a query without words leaves, newest first.
+    fn filtered(&self, query: &Query, project: Option<&str>) -> Result<Vec<(i64, f32)>> {
+        let mut condition = Where::default();
+        condition.query(query, project);
+        let sql = format!(
+            "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            condition.sql()
+        );
+        self.explain(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_map(params_from_iter(&condition.params), |row| Ok((row.get(0)?, 0.0)))?.collect()),
+        )
     }
 
     fn by_rowid(&self, rowid: i64, score: f32) -> Result<Memory> {
         let memory = self.explain(
             self.conn
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"
-                ))
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))
                 .and_then(|mut s| s.query_row([rowid], from_row)),
         )?;
         Ok(Memory { score, ..memory })
@@ -292,14 +343,9 @@ impl Store {
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
         let path = self.path.clone();
         let deleted = (|| {
-            let tx = self
-                .conn
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let rowid: Option<i64> = tx
-                .query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| {
-                    row.get(0)
-                })
-                .optional()?;
+            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let rowid: Option<i64> =
+                tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
             let Some(rowid) = rowid else { return Ok(false) };
             tx.execute(
                 "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
@@ -314,18 +360,10 @@ impl Store {
 
     /// Memories older than `before` that nobody looked at since and that weigh little. Returns how many there are; with
     /// `really`, they are gone afterwards. What the human said and what stands in `project_knowledge` stays.
-    pub fn collect_garbage(
-        &mut self,
-        before: u64,
-        keep: u32,
-        project: Option<&str>,
-        really: bool,
-    ) -> Result<u64> {
+    pub fn collect_garbage(&mut self, before: u64, keep: u32, project: Option<&str>, really: bool) -> Result<u64> {
         let path = self.path.clone();
         let collected = (|| {
-            let tx = self
-                .conn
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             let rows: Vec<i64> = tx
                 .prepare(
                     "SELECT rowid FROM (
@@ -349,11 +387,7 @@ impl Store {
     }
 
     /// What holds for a project as a whole, newest first: kind, file, content, time.
-    pub fn knowledge(
-        &self,
-        project: &str,
-        limit: u32,
-    ) -> Result<Vec<(String, Option<String>, String, u64)>> {
+    pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<(String, Option<String>, String, u64)>> {
         self.explain(
             self.conn
                 .prepare_cached(
@@ -370,13 +404,7 @@ impl Store {
     }
 
     /// Notes that memories were shown to a session, or looked up by a person (no session).
-    pub fn mark_shown(
-        &self,
-        ids: &[String],
-        session: Option<&str>,
-        source: &str,
-        now: u64,
-    ) -> Result<()> {
+    pub fn mark_shown(&self, ids: &[String], session: Option<&str>, source: &str, now: u64) -> Result<()> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
             for id in ids {
@@ -426,10 +454,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached("SELECT notes FROM session_context WHERE session_id = ?1")
-                .and_then(|mut s| {
-                    s.query_row([session], |row| row.get::<_, String>(0))
-                        .optional()
-                }),
+                .and_then(|mut s| s.query_row([session], |row| row.get::<_, String>(0)).optional()),
         )
         .map(|notes| notes.map(|notes| unjson(&notes)))
     }
@@ -438,14 +463,7 @@ impl Store {
 /// What two memories must share to be one.
 fn content_hash(draft: &Draft) -> [u8; 32] {
     let content = draft.content.trim();
-    sha256_parts(&[
-        &draft.kind,
-        if content.is_empty() {
-            draft.title.trim()
-        } else {
-            content
-        },
-    ])
+    sha256_parts(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
 }
 
 /// Stores a draft, or counts it as seen again.
@@ -458,10 +476,7 @@ pub(super) fn put(
     now: u64,
 ) -> rusqlite::Result<Put> {
     let hash = content_hash(draft);
-    let key = draft
-        .key
-        .clone()
-        .unwrap_or_else(|| format!("content:{}", hex(&hash[..16])));
+    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hex(&hash[..16])));
     let known: Option<i64> = tx
         .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
         .query_row(params![project, hash], |row| row.get(0))
@@ -486,10 +501,7 @@ pub(super) fn put(
         if deleted {
             return Ok(Put::Forgotten);
         }
-        (
-            insert(tx, project, session, draft, &hash, policy, created)?,
-            Put::Stored,
-        )
+        (insert(tx, project, session, draft, &hash, policy, created)?, Put::Stored)
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
@@ -508,11 +520,7 @@ fn insert(
 ) -> rusqlite::Result<i64> {
     // The identifier follows from project and content, so that reading the same sessions again names them the same.
     let id = hex(&sha256_parts(&[project, &hex(hash)])[..6]);
-    let importance = f64::from(if draft.importance.is_finite() {
-        draft.importance.clamp(0.0, 1.0)
-    } else {
-        0.0
-    });
+    let importance = f64::from(if draft.importance.is_finite() { draft.importance.clamp(0.0, 1.0) } else { 0.0 });
     tx.prepare_cached(
         "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
                                importance, weight, policy, policy_digest, created_at)
@@ -535,10 +543,7 @@ fn insert(
         time(created),
     ])?;
     let rowid = tx.last_insert_rowid();
-    let tokens = |text: &str| search::index_text(text);
-    tx.prepare_cached("INSERT INTO memories_fts (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
-        params![rowid, tokens(&draft.title), tokens(&draft.content), tokens(&draft.keywords.join(" ")), tokens(&draft.files.join(" "))],
-    )?;
+    index(tx, rowid, draft)?;
     if KNOWLEDGE_KINDS.contains(&draft.kind.as_str()) {
         tx.prepare_cached(
             "INSERT OR REPLACE INTO project_knowledge (id, project_id, file_path, knowledge_type, content, memory, created_at, updated_at)
@@ -547,6 +552,21 @@ fn insert(
         .execute(params![id, project, draft.files.first(), draft.kind, draft.title, rowid, time(created)])?;
     }
     Ok(rowid)
+}
+
+/// Puts a memory into the full-text table, a row a piece. Each row holds the title; keywords and files stand in the first.
+fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
+    let title = tokens::index_text(&draft.title);
+    let mut keywords = tokens::index_text(&draft.keywords.join(" "));
+    let mut files = tokens::index_text(&draft.files.join(" "));
+    let mut insert =
+        tx.prepare_cached("INSERT INTO memories_fts (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (number, piece) in pieces::cut(&draft.content).into_iter().enumerate() {
+        insert.execute(params![pieces::row(rowid, number), title, tokens::index_text(piece), keywords, files])?;
+        keywords.clear();
+        files.clear();
+    }
+    Ok(())
 }
 
 /// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.
@@ -561,26 +581,19 @@ fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     )?
     .execute([memory])?;
     // Each further sighting weighs a twentieth, up to four of them.
-    tx.prepare_cached(
-        "UPDATE memories SET weight = importance + 0.05 * min(seen_count - 1, 4) WHERE rowid = ?1",
-    )?
-    .execute([memory])?;
+    tx.prepare_cached("UPDATE memories SET weight = importance + 0.05 * min(seen_count - 1, 4) WHERE rowid = ?1")?
+        .execute([memory])?;
     Ok(())
 }
 
 /// Takes back what a session learned under `key`; a memory that nobody else learned is gone with it.
 pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
     let memory: Option<i64> = tx
-        .prepare_cached(
-            "DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory",
-        )?
+        .prepare_cached("DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory")?
         .query_row([session, key], |row| row.get(0))
         .optional()?;
     let Some(memory) = memory else { return Ok(()) };
-    if tx
-        .prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1")?
-        .exists([memory])?
-    {
+    if tx.prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1")?.exists([memory])? {
         recount(tx, memory)
     } else {
         remove(tx, memory)
@@ -588,9 +601,7 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?
-        .execute([rowid])?;
-    tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?
-        .execute([rowid])?;
+    tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?.execute([rowid])?;
+    tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())
 }

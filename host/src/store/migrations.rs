@@ -17,10 +17,7 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
         return Ok(());
     }
     if found > SCHEMA_VERSION {
-        return Err(StoreError::Newer {
-            path: std::path::PathBuf::new(),
-            found,
-        });
+        return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
     }
     if found == 0 {
         // The mode lasts in the file; it cannot be set inside a transaction.

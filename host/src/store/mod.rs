@@ -93,24 +93,14 @@ impl StoreError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Missing(_) => {
-                "run `throughline install`, or `throughline ingest` to read existing sessions"
-                    .into()
-            }
-            Self::Newer { .. } => {
-                "upgrade this program, or point THROUGHLINE_HOME at another folder".into()
-            }
+            Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
+            Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
             Self::Damaged(path, _) => {
-                format!(
-                    "move {} away; `throughline ingest` fills a new one from the transcripts",
-                    path.display()
-                )
+                format!("move {} away; `throughline ingest` fills a new one from the transcripts", path.display())
             }
             Self::Locked(_) => "wait for the other process, or end it; nothing was lost".into(),
             Self::ReadOnly(path, _) => format!("check owner and mode of {}", path.display()),
-            Self::Full(_) => {
-                "free some space; what was not stored is read again from the transcripts".into()
-            }
+            Self::Full(_) => "free some space; what was not stored is read again from the transcripts".into(),
             Self::Conflict | Self::Other(_) => return None,
         })
     }
@@ -145,10 +135,7 @@ impl Store {
             })
             .map_err(|error| classify(path, error))?;
         migrations::migrate(&store.conn).map_err(|error| match error {
-            StoreError::Newer { found, .. } => StoreError::Newer {
-                path: path.into(),
-                found,
-            },
+            StoreError::Newer { found, .. } => StoreError::Newer { path: path.into(), found },
             StoreError::Other(error) => classify(path, error),
             other => other,
         })?;
@@ -174,18 +161,17 @@ impl Store {
 
     /// Moves the WAL into the database as far as readers allow, and tidies the statistics.
     pub fn checkpoint(&self) -> Result<()> {
-        self.explain(
-            self.conn
-                .execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);"),
-        )
+        self.explain(self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);"))
     }
 
     /// Asks SQLite whether the database is sound. The answer is `ok`, or what is wrong.
     pub fn integrity(&self) -> Result<String> {
-        self.explain(
-            self.conn
-                .query_row("PRAGMA quick_check(5)", [], |row| row.get(0)),
-        )
+        self.explain(self.conn.query_row("PRAGMA quick_check(5)", [], |row| row.get(0)))
+    }
+
+    /// From now on other writers are waited for at most so long.
+    pub fn patience(&self, patience: Duration) -> Result<()> {
+        self.explain(self.conn.busy_timeout(patience))
     }
 
     /// Writes are then not waited for: for what may be lost in a power cut, such as access counts.
@@ -197,12 +183,8 @@ impl Store {
 fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
     let why = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Damaged(path.into(), why)
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Locked(path.into())
-        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(path.into(), why),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(path.into()),
         Some(ErrorCode::DiskFull) => StoreError::Full(path.into()),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::ReadOnly(path.into(), why)

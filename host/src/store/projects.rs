@@ -1,6 +1,6 @@
 //! Table `projects`.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Result, Store, time};
 use crate::project::Project;
@@ -11,23 +11,28 @@ impl Store {
         self.explain(put(&self.conn, project, now))
     }
 
-    /// The root folder of a project, by its identifier.
-    pub fn project_root(&self, id: &str) -> Result<Option<String>> {
-        use rusqlite::OptionalExtension;
+    /// The project that a session belongs to.
+    pub fn project_of_session(&self, session: &str) -> Result<Option<Project>> {
         self.explain(
             self.conn
-                .prepare_cached("SELECT root FROM projects WHERE id = ?1")
-                .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional()),
+                .prepare_cached(
+                    "SELECT p.id, p.identity, p.root FROM session_history h JOIN projects p ON p.id = h.project_id
+                     WHERE h.session_id = ?1",
+                )
+                .and_then(|mut s| {
+                    s.query_row([session], |row| {
+                        Ok(Project { id: row.get(0)?, identity: row.get(1)?, root: row.get::<_, String>(2)?.into() })
+                    })
+                    .optional()
+                }),
         )
     }
 }
 
-pub(super) fn put(
-    conn: &rusqlite::Connection,
-    project: &Project,
-    now: u64,
-) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT INTO projects (id, identity, root, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
-        .execute(params![project.id, project.identity, project.root.to_string_lossy(), time(now)])?;
+pub(super) fn put(conn: &rusqlite::Connection, project: &Project, now: u64) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO projects (id, identity, root, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![project.id, project.identity, project.root.to_string_lossy(), time(now)])?;
     Ok(())
 }

@@ -3,10 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::memories::{Put, put, retract};
-use super::{
-    Cursor, ExtractorState, Result, Store, events, json, projects, time, transcripts, unjson,
-    untime,
-};
+use super::{Cursor, ExtractorState, Result, Store, events, json, projects, time, transcripts, unjson, untime};
 use crate::contract::{Draft, SessionNotes, SessionRecord};
 use crate::project::Project;
 
@@ -64,8 +61,7 @@ pub struct Committed {
     pub seen_again: u32,
 }
 
-const COLUMNS: &str =
-    "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
+const COLUMNS: &str = "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -75,9 +71,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         summary: row.get(3)?,
         topics: unjson(&row.get::<_, String>(4)?),
         files: unjson(&row.get::<_, String>(5)?),
-        notes: row
-            .get::<_, Option<String>>(6)?
-            .and_then(|notes| serde_json::from_str(&notes).ok()),
+        notes: row.get::<_, Option<String>>(6)?.and_then(|notes| serde_json::from_str(&notes).ok()),
     })
 }
 
@@ -148,14 +142,7 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
         retract(tx, &session.id, key)?;
     }
     for draft in batch.drafts {
-        match put(
-            tx,
-            &batch.project.id,
-            &session.id,
-            draft,
-            batch.policy,
-            batch.now,
-        )? {
+        match put(tx, &batch.project.id, &session.id, draft, batch.policy, batch.now)? {
             Put::Stored => committed.stored += 1,
             Put::SeenAgain => committed.seen_again += 1,
             Put::Known | Put::Forgotten => {}
@@ -167,17 +154,9 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     Ok(committed)
 }
 
-fn put_session(
-    tx: &Connection,
-    batch: &Batch<'_>,
-    session: &SessionUpdate,
-) -> rusqlite::Result<()> {
+fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> rusqlite::Result<()> {
     let notes = &session.notes;
-    let files: Vec<&str> = notes
-        .changes
-        .iter()
-        .map(|change| change.path.as_str())
-        .collect();
+    let files: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
     tx.prepare_cached(
         "INSERT INTO session_history (session_id, project_id, cwd, agent, model, started_at, ended_at, end_reason, turns, summary,
                                       topics, files_modified, policy, policy_digest)
@@ -206,11 +185,6 @@ fn put_session(
         "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (session_id) DO UPDATE SET saved_at = ?2, moment = ?3, notes = ?4",
     )?
-    .execute(params![
-        session.id,
-        time(batch.now),
-        batch.moment,
-        json(notes)
-    ])?;
+    .execute(params![session.id, time(batch.now), batch.moment, json(notes)])?;
     Ok(())
 }

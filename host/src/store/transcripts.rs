@@ -76,9 +76,7 @@ impl Store {
     pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
         self.explain(
             self.conn
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM transcripts WHERE path = ?1"
-                ))
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts WHERE path = ?1"))
                 .and_then(|mut s| s.query_row([path], Cursor::from_row).optional()),
         )
     }
@@ -89,9 +87,7 @@ impl Store {
         let to = format!("{}0", folder.trim_end_matches('/')); // '0' is the character after '/'
         self.explain(
             self.conn
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM transcripts WHERE path >= ?1 AND path < ?2"
-                ))
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts WHERE path >= ?1 AND path < ?2"))
                 .and_then(|mut s| s.query_map([from, to], Cursor::from_row)?.collect()),
         )
     }
@@ -108,11 +104,8 @@ impl Store {
     /// What the extractor left for a session.
     pub fn extractor_state(&self, session: &str) -> Result<Option<ExtractorState>> {
         self.explain(
-            self.conn
-                .prepare_cached(
-                    "SELECT policy, state, version FROM extractor_states WHERE session_id = ?1",
-                )
-                .and_then(|mut s| {
+            self.conn.prepare_cached("SELECT policy, state, version FROM extractor_states WHERE session_id = ?1").and_then(
+                |mut s| {
                     s.query_row([session], |row| {
                         Ok(ExtractorState {
                             policy: row.get(0)?,
@@ -121,7 +114,8 @@ impl Store {
                         })
                     })
                     .optional()
-                }),
+                },
+            ),
         )
     }
 
@@ -161,11 +155,7 @@ pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result
             time(cursor.version),
             time(now),
         ])?;
-    if written == 0 {
-        Err(StoreError::Conflict)
-    } else {
-        Ok(())
-    }
+    if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
 /// Writes the state, unless somebody else wrote it since it was read.
@@ -176,9 +166,5 @@ pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState
              ON CONFLICT (session_id) DO UPDATE SET policy = ?2, state = ?3, version = ?4 + 1 WHERE version = ?4",
         )?
         .execute(params![session, state.policy, state.state, time(state.version)])?;
-    if written == 0 {
-        Err(StoreError::Conflict)
-    } else {
-        Ok(())
-    }
+    if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }

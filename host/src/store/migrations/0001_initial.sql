@@ -43,11 +43,12 @@ CREATE INDEX memories_by_time    ON memories (project_id, created_at DESC) WHERE
 CREATE INDEX memories_by_weight  ON memories (project_id, weight DESC, created_at DESC) WHERE type <> 'turn';
 CREATE INDEX memories_by_session ON memories (session_id, created_at);
 
--- Tokens made by search/tokens.rs; the text itself stays in memories.
+-- Tokens made by search/tokens.rs, a row a piece of a memory (search/pieces.rs): rowid = memories.rowid * 256 + piece. The
+-- text itself stays in memories.
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
     title, content, keywords, files,
     content = '', contentless_delete = 1,
-    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
+    tokenize = "ascii tokenchars '_'"
 );
 
 -- Every place where a memory was learned.

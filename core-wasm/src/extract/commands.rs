@@ -1,0 +1,724 @@
+//! What a shell command is for, whether it failed, which line of its output says why, and what its tests counted.
+
+use crate::text;
+
+/// What a command is for, as far as later commands can be compared with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Runs tests.
+    Test,
+    /// Builds or compiles.
+    Build,
+    /// Lints, formats, checks types.
+    Check,
+    /// Records changes.
+    Commit,
+    /// Sends changes or opens a pull request.
+    Publish,
+    /// Installs what is missing.
+    Install,
+    /// Looks around: its failing says nothing.
+    Look,
+    /// Anything else.
+    Other,
+}
+
+/// Programs that run the program after them.
+const WRAPPERS: &[&str] = &[
+    "sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx",
+    "rtk", "nohup", "xvfb-run",
+];
+
+/// Programs that only look or prepare.
+const LOOKS: &[&str] = &[
+    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc",
+    "sed", "awk", "sort", "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep",
+    "export", "source", "set", "printf", "jq", "ps", "lsof", "env", "date", "du", "df", "kill",
+    "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink", "basename",
+    "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for",
+    "while", "if", "do", "done", "then", "fi",
+];
+
+/// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
+pub fn segments(command: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut piped) = (0, None, None);
+    let bytes = command.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match (quote, byte) {
+            (Some(open), _) if open == byte => quote = None,
+            (Some(_), b'\\') | (None, b'\\') => at += 1,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'<') if command[at..].starts_with("<<") => {
+                // A here-document reaches to the end: its lines are no commands.
+                at = bytes.len();
+                continue;
+            }
+            (None, b'&') if bytes.get(at + 1) == Some(&b'&') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                at += 1;
+                start = at + 1;
+            }
+            (None, b'|') if bytes.get(at + 1) == Some(&b'|') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                at += 1;
+                start = at + 1;
+            }
+            (None, b'|') => piped = piped.or(Some(at)),
+            (None, b';' | b'\n') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    push_segment(&mut all, command, start, piped.unwrap_or(bytes.len()));
+    all
+}
+
+fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
+    // Cuts lie on ASCII bytes, except past the end after a trailing backslash.
+    if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {
+        let segment = segment.trim();
+        if !segment.is_empty() && !segment.starts_with('#') {
+            all.push(segment);
+        }
+    }
+}
+
+/// The words of a segment without assignments, wrappers, flags and redirections.
+fn words(segment: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut skip = false;
+    for word in segment.split_whitespace() {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        if words.is_empty() {
+            let program = word.rsplit('/').next().unwrap_or(word);
+            if word.contains('=')
+                || WRAPPERS.contains(&program)
+                || word.starts_with('-')
+                || word.bytes().all(|b| b.is_ascii_digit())
+            {
+                continue;
+            }
+        }
+        // git's and make's folder, cargo's package: what follows names the place, not the purpose.
+        if matches!(
+            word,
+            "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F"
+        ) {
+            skip = true;
+            continue;
+        }
+        if word.starts_with('-')
+            || word.contains('>')
+            || word.starts_with('<')
+            || word.starts_with('&')
+        {
+            continue;
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// The segment that the command line is about: the last one that does more than look, else the last.
+pub fn main_segment(command: &str) -> &str {
+    let all = segments(command);
+    all.iter()
+        .rev()
+        .find(|segment| {
+            words(segment)
+                .first()
+                .is_some_and(|program| !LOOKS.contains(program))
+        })
+        .or(all.last())
+        .copied()
+        .unwrap_or(command)
+}
+
+/// What the command line is for.
+pub fn class(command: &str) -> Class {
+    let segment = main_segment(command);
+    let words = words(segment);
+    let Some(program) = words
+        .first()
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+    else {
+        return Class::Look;
+    };
+    if LOOKS.contains(&program) {
+        return Class::Look;
+    }
+    let has = |any: &[&str]| {
+        words
+            .iter()
+            .any(|word| any.contains(&word.split(':').next().unwrap_or(word)))
+    };
+    match program {
+        "git" if has(&["commit"]) => Class::Commit,
+        "git" if has(&["push"]) => Class::Publish,
+        "git"
+            if has(&[
+                "status",
+                "diff",
+                "log",
+                "show",
+                "branch",
+                "ls-files",
+                "blame",
+                "check-ignore",
+                "rev-parse",
+            ]) =>
+        {
+            Class::Look
+        }
+        "gh" if has(&["create", "merge"]) => Class::Publish,
+        "gh" => Class::Look,
+        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest"
+        | "ctest" => Class::Test,
+        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint"
+        | "clippy" | "oxlint" | "rustfmt" => Class::Check,
+        "tsc" => Class::Check,
+        _ if has(&[
+            "test", "tests", "nextest", "pytest", "vitest", "jest", "e2e",
+        ]) =>
+        {
+            Class::Test
+        }
+        _ if has(&[
+            "lint",
+            "typecheck",
+            "type-check",
+            "format",
+            "fmt",
+            "check",
+            "clippy",
+            "vet",
+            "verify",
+        ]) =>
+        {
+            Class::Check
+        }
+        _ if has(&["build", "compile"])
+            || matches!(
+                program,
+                "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite"
+            ) =>
+        {
+            Class::Build
+        }
+        _ if has(&["install", "add", "i", "ci", "sync"]) => Class::Install,
+        _ => Class::Other,
+    }
+}
+
+/// What commands of the same purpose share: the program and its subcommands.
+pub fn purpose(command: &str) -> String {
+    let words = words(main_segment(command));
+    let plain = |word: &&&str| {
+        !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word)
+    };
+    words
+        .iter()
+        .take(3)
+        .filter(plain)
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The files and folders that the command line names.
+pub fn targets(command: &str) -> Vec<&str> {
+    words(main_segment(command))
+        .into_iter()
+        .skip(1)
+        .filter(|word| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./..." | ".."))
+        .collect()
+}
+
+/// Whether two command lines are for the same: a later success of one says that the failure of the other is over.
+pub fn same_purpose(failed: &str, later: &str) -> bool {
+    let (one, other) = (class(failed), class(later));
+    let same = match one {
+        Class::Other | Class::Look => purpose(failed) == purpose(later),
+        // A formatter that passes says nothing of the type checker.
+        Class::Check => one == other && purpose(failed) == purpose(later),
+        _ => one == other,
+    };
+    if !same {
+        return false;
+    }
+    let (before, after) = (targets(failed), targets(later));
+    before.is_empty()
+        || after.is_empty()
+        || before.iter().any(|target| after.contains(target))
+        || after.len() < before.len()
+}
+
+/// Whether a later command line is the failed one in other words.
+pub fn alike(failed: &str, later: &str) -> bool {
+    let significant = |command: &str| text::features(main_segment(command));
+    let (one, other) = (significant(failed), significant(later));
+    text::likeness(&one, &other) >= 0.6
+}
+
+/// Signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
+const ENVIRONMENT: &[&str] = &[
+    "command not found",
+    "not recognized",
+    "unrecognized",
+    "unknown command",
+    "unknown option",
+    "unknown flag",
+    "invalid option",
+    "unexpected argument",
+    "no such command",
+    "no such subcommand",
+    "is not a git command",
+    "not installed",
+    "no such file or directory",
+    "cannot find module",
+    "module not found",
+    "modulenotfounderror",
+    "no module named",
+    "can't create",
+    "cannot create",
+    "permission denied",
+    "operation not permitted",
+    "eacces",
+    "eperm",
+    "eaddrinuse",
+    "address already in use",
+    "econnrefused",
+    "connection refused",
+    "could not connect",
+    "missing script",
+    "script not found",
+    "not a git repository",
+    "no rule to make target",
+    "no space left",
+    "unsupported",
+    "version mismatch",
+    "requires node",
+    "engine",
+    "lockfile",
+    "externally-managed",
+    "could not resolve host",
+    "authentication",
+    "not logged in",
+    "unauthorized",
+    "pre-commit",
+    "pre-push",
+    "commitlint",
+    "husky",
+    "hook",
+    "timed out",
+    "detected dubious ownership",
+    "pathspec",
+    "nothing to commit",
+    "protected branch",
+    "index.lock",
+];
+
+/// Whether the failure is one of the environment.
+pub fn is_environment(error: &str) -> bool {
+    let error = error.to_lowercase();
+    ENVIRONMENT.iter().any(|sign| error.contains(sign))
+}
+
+/// Signs that the command was not even run as meant: the next one that is, is the cure.
+pub fn is_invocation(error: &str) -> bool {
+    let error = error.to_lowercase();
+    [
+        "command not found",
+        "not recognized",
+        "unrecognized",
+        "unknown command",
+        "unknown option",
+        "unknown flag",
+        "invalid option",
+        "unexpected argument",
+        "no such command",
+        "no such subcommand",
+        "is not a git command",
+        "not installed",
+        "missing script",
+        "script not found",
+        "can't create temp file",
+        "unknown argument",
+        "no rule to make target",
+        "no module named",
+        "illegal option",
+        "usage:",
+    ]
+    .iter()
+    .any(|sign| error.contains(sign))
+}
+
+/// Lines that open or frame an error without saying what it is.
+const FRAMES: &[&str] = &[
+    "exit code",
+    "error: command failed",
+    "error:",
+    "errors:",
+    "traceback (most recent call last)",
+    "for more information, try",
+];
+
+/// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
+/// other errors.
+const VERDICTS: &[&str] =
+    &["(fail)", "--- FAIL", "FAIL ", "FAILED ", "✗ ", "✘ ", "× ", "✖ ", "● ", "AssertionError", "panicked at", "error TS", "error[E", "script failed"];
+
+/// The line of an output that says why a command of that class failed.
+pub fn error_line_of(class: Class, output: &str) -> Option<String> {
+    if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
+        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+        if let Some(line) = output.lines().map(str::trim).find(verdict) {
+            return Some(text::clip(line, 200).into_owned());
+        }
+    }
+    error_line(output)
+}
+
+/// The line of an output that says why a command failed.
+pub fn error_line(output: &str) -> Option<String> {
+    let lines = || {
+        output
+            .lines()
+            .map(str::trim)
+            .filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic))
+    };
+    let telling = lines()
+        .find(|line| is_strong(line))
+        .or_else(|| lines().find(|line| is_telling(line)));
+    let line = telling.or_else(|| lines().next_back())?;
+    Some(text::clip(line, 200).into_owned())
+}
+
+/// The lines of an output that say what went wrong, at most `max`.
+pub fn error_lines(output: &str, max: usize) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line)))
+    {
+        let line = text::clip(line, 200).into_owned();
+        if !all.contains(&line) {
+            all.push(line);
+        }
+        if all.len() == max {
+            return all;
+        }
+    }
+    if all.is_empty() {
+        error_line(output).into_iter().collect()
+    } else {
+        all
+    }
+}
+
+/// Whether a command may be what made another pass: it changes something.
+pub fn may_cure(command: &str) -> bool {
+    if class(command) != Class::Look {
+        return !matches!(class(command), Class::Test | Class::Check | Class::Build);
+    }
+    let program = words(main_segment(command)).first().copied().unwrap_or("");
+    matches!(
+        program,
+        "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed"
+    )
+}
+
+fn is_frame(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    FRAMES.iter().any(|frame| lower == *frame)
+        || lower.starts_with("exit code ")
+        || is_passing(line)
+        || lower.starts_with("$ ")
+        || lower.starts_with("> ")
+}
+
+/// Lines about what passed may hold any word of failure.
+fn is_passing(line: &str) -> bool {
+    ["(pass)", "✓", "✔", "PASS ", "[PASS]", "√"]
+        .iter()
+        .any(|sign| line.contains(sign))
+        || line.starts_with("ok ")
+        || ["... ok", "Passed", "Skipped"]
+            .iter()
+            .any(|end| line.ends_with(end))
+}
+
+fn is_strong(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let starts = [
+        "error",
+        "fatal",
+        "panic",
+        "typeerror",
+        "failed:",
+        "e   ",
+        "✗",
+        "✘",
+        "× ",
+    ];
+    starts.iter().any(|start| lower.starts_with(start))
+        || lower.ends_with("...failed")
+        || lower.contains("error:")
+        || lower.contains("error ts")
+        || lower.contains("not found")
+        || lower.contains("can't create")
+        || lower.contains("not permitted")
+        || lower.contains("denied")
+}
+
+fn is_telling(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    [
+        "fail",
+        "error",
+        "cannot",
+        "can't",
+        "could not",
+        "unable",
+        "invalid",
+        "missing",
+        "expected",
+        "no such",
+        "refused",
+        "not ",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+}
+
+/// Signs in the output of a command that pretends to have succeeded.
+pub fn output_says_failed(class: Class, output: &str) -> bool {
+    match class {
+        Class::Commit => {
+            !output.contains("] ") && COMMIT_FAILED.iter().any(|sign| output.contains(sign))
+                || output.contains("FAILED: git commit")
+                || output.contains("pre-commit script failed")
+        }
+        Class::Test => tests(output).is_some_and(|counts| counts.failed > 0),
+        Class::Publish => {
+            output.contains("! [rejected]")
+                || output.contains("error: failed to push")
+                || output.contains("fatal:")
+        }
+        _ => false,
+    }
+}
+
+const COMMIT_FAILED: &[&str] = &[
+    "FAILED",
+    "nothing to commit",
+    "no changes added to commit",
+    "Aborting commit",
+    "fatal:",
+    "error:",
+    "hook failed",
+    "script failed",
+    "husky - ",
+];
+
+/// Whether the command passed for certain: what it is piped into hides its exit code.
+pub fn passed(command: &str, output: &str) -> bool {
+    let class = class(command);
+    let main = main_segment(command);
+    let after = command
+        .find(main)
+        .map_or("", |at| &command[at + main.len()..]);
+    let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
+    if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
+        return true;
+    }
+    match class {
+        Class::Test => tests(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_strong(line.trim())),
+    }
+}
+
+/// What a test run counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tests {
+    /// Tests that passed.
+    pub passed: u32,
+    /// Tests that failed.
+    pub failed: u32,
+}
+
+/// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
+pub fn tests(output: &str) -> Option<Tests> {
+    let mut found: Option<Tests> = None;
+    let mut cargo: Option<Tests> = None;
+    for line in text::tail(output, 32 * 1024).lines() {
+        let line = line.trim().trim_start_matches(['=', ' ']);
+        if let Some(rest) = line.strip_prefix("test result:") {
+            let counts = counts_of(rest).unwrap_or_default();
+            let sum = cargo.get_or_insert_default();
+            sum.passed += counts.passed;
+            sum.failed += counts.failed;
+            continue;
+        }
+        let Some(counts) = counts_of(line) else {
+            continue;
+        };
+        if line.starts_with("Test Suites")
+            || line.starts_with("Test Files")
+            || line.starts_with("Suites")
+        {
+            continue;
+        }
+        // Runners such as bun say passed and failed on lines of their own.
+        match &mut found {
+            Some(Tests { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
+                found = Some(Tests {
+                    passed: *passed,
+                    failed: counts.failed,
+                })
+            }
+            _ => found = Some(counts),
+        }
+    }
+    cargo.or(found)
+}
+
+/// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
+fn counts_of(line: &str) -> Option<Tests> {
+    let first = line
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .find(|word| !word.is_empty())?;
+    let opens = first.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(
+            first,
+            "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results"
+        );
+    if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut counts = None::<Tests>;
+    let mut number = None;
+    for word in line
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':'))
+    {
+        if word.is_empty() {
+            continue;
+        }
+        if let Ok(value) = word.parse::<u32>() {
+            number = Some(value);
+            continue;
+        }
+        let word = word.to_ascii_lowercase();
+        match (number.take(), word.as_str()) {
+            (Some(n), "pass" | "passed" | "passing") => counts.get_or_insert_default().passed = n,
+            (Some(n), "fail" | "failed" | "failing" | "failures") => {
+                counts.get_or_insert_default().failed = n
+            }
+            (n, "tests" | "test") => number = n,
+            _ => {}
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests_ {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn segments_know_quotes_pipes_and_here_documents() {
+        assert_eq!(
+            segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
+            ["cd a", "FOO=1 bun test 2>&1", "echo 'a && b'"]
+        );
+        assert_eq!(
+            segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn purposes_are_compared_without_wrappers_and_pipes() {
+        assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
+        assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
+        assert_eq!(class("git status"), Class::Look);
+        assert_eq!(class("npx tsc --noEmit"), Class::Check);
+        assert!(same_purpose(
+            "npm run build",
+            "cd web && npm run build 2>&1 | tail"
+        ));
+        assert!(same_purpose(
+            "git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"",
+            "git commit -m 'a'"
+        ));
+        assert!(!same_purpose(
+            "bun test src/a.test.ts",
+            "bun test src/b.test.ts"
+        ));
+        assert!(!same_purpose("npm run lint", "npm run typecheck"));
+        assert!(alike("rtk bun run test 2>&1", "bun run test 2>&1"));
+    }
+
+    #[test]
+    fn the_telling_line_of_an_error() {
+        assert_eq!(
+            error_line("Exit code 2\nerror: unrecognized subcommand 'bun'\n\nUsage: rtk").unwrap(),
+            "error: unrecognized subcommand 'bun'"
+        );
+        assert_eq!(
+            error_line("Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit").unwrap(),
+            "(eval):1: can't create temp file for here document: operation not permitted"
+        );
+        assert_eq!(error_line("Exit code 1"), None);
+    }
+
+    #[test]
+    fn counts_of_common_runners() {
+        let counts = |output| tests(output).map(|t| (t.passed, t.failed));
+        assert_eq!(
+            counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"),
+            Some((1346, 114))
+        );
+        assert_eq!(
+            counts("Tests:       1 failed, 20 passed, 21 total"),
+            Some((20, 1))
+        );
+        assert_eq!(
+            counts("===== 3 failed, 20 passed in 1.2s ====="),
+            Some((20, 3))
+        );
+        assert_eq!(
+            counts(
+                "test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"
+            ),
+            Some((10, 0))
+        );
+        assert_eq!(
+            counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"),
+            Some((20, 0))
+        );
+        assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
+        assert_eq!(counts("all good"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(command in any::<String>()) {
+            segments(&command);
+            class(&command);
+            purpose(&command);
+            error_line(&command);
+            tests(&command);
+        }
+    }
+}

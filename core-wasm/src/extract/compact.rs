@@ -1,0 +1,133 @@
+//! The summary that the agent writes of its own context when that is compacted: a memory as a whole, and its list of errors
+//! with their fixes one by one.
+
+use super::clean;
+use super::kept::{Kept, Place};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::text;
+use crate::transcript::said;
+
+/// How many fixes of one summary are kept.
+const FIXES: usize = 8;
+
+/// The whole summary as a memory; none where nothing is left of it without its frame.
+pub fn summary(text: &str, place: &Place) -> Option<Draft> {
+    let summary = said::compact_summary(&clean::clean(text));
+    if summary.is_empty() || summary.contains(said::INJECTED_HEADING) {
+        return None;
+    }
+    let is_heading = |sentence: &String| sentence.ends_with([':', '：']);
+    let title = text::sentences(&summary)
+        .into_iter()
+        .find(|sentence| !is_heading(sentence) && sentence.chars().count() >= 20);
+    Some(Draft {
+        key: Some(format!("compact:{:08x}", text::hash(&summary))),
+        kind: "compact_summary".to_owned(),
+        title: text::clip(&title.unwrap_or_else(|| text::one_line(&summary)), 200).into_owned(),
+        content: text::clip_block(&summary, 60 * 1024).into_owned(),
+        keywords: Vec::new(),
+        files: Vec::new(),
+        importance: 0.6,
+        origin: place.origin(),
+        attributes: Vec::new(),
+    })
+}
+
+/// The errors that the summary lists with what fixed them.
+pub fn fixes(text: &str, place: &Place) -> Vec<Kept> {
+    let summary = said::compact_summary(&clean::clean(text));
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    let mut top = None;
+    for line in section(&summary) {
+        let indent = line.len() - line.trim_start().len();
+        let item = text::plain(line);
+        if item.is_empty() || item.to_lowercase().starts_with("user feedback") {
+            continue;
+        }
+        if indent <= *top.get_or_insert(indent) {
+            all.push((item, Vec::new()));
+        } else if let Some((_, details)) = all.last_mut() {
+            details.push(item);
+        }
+    }
+    all.into_iter()
+        .filter_map(|(problem, details)| fix(&problem, &details, place))
+        .take(FIXES)
+        .collect()
+}
+
+fn fix(problem: &str, details: &[String], place: &Place) -> Option<Kept> {
+    let problem = problem.trim_end_matches([':', '：']);
+    let content = if details.is_empty() {
+        problem.to_owned()
+    } else {
+        format!("{problem}: {}", details.join(" "))
+    };
+    let content = text::clip(&content, 420).into_owned();
+    let lower = content.to_lowercase();
+    let says_fix = [
+        "fix", "resolved", "solution", "changed", "replaced", "switched", "added", "removed",
+        "해결", "수정", "解決", "修正", "修复", "解决",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign));
+    let open = ["not yet fixed", "not fixed", "no errors", "none"]
+        .iter()
+        .any(|sign| lower.contains(sign));
+    (says_fix && !open && content.chars().count() >= 40).then(|| Kept {
+        key: format!("compactfix:{:08x}", text::hash(&content)),
+        kind: "error_fix".to_owned(),
+        title: text::clip(&content, 200).into_owned(),
+        content,
+        importance: 50,
+        place: place.clone(),
+        ..Kept::default()
+    })
+}
+
+/// The lines under the heading "Errors and fixes", up to the next numbered heading, without code.
+fn section(summary: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let (mut inside, mut code) = (false, false);
+    for line in summary.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let heading = !line.starts_with("  ")
+            && trimmed
+                .trim_start_matches(['#', '*', ' '])
+                .starts_with(|c: char| c.is_ascii_digit());
+        if heading {
+            inside = trimmed.to_lowercase().contains("errors and fixes");
+        } else if inside && !code && !trimmed.is_empty() {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUMMARY: &str = "<summary>\n1. Primary Request:\n   - Fix the uploads of the web app\n\n4. Errors and fixes:\n   - **Wrong branch**: Created `feat/a` instead of `feat/b`\n     - Fixed by deleting it\n     - User feedback: \"not that one\"\n   - **Uploads fail**: cause found but NOT YET FIXED\n\n5. Problem Solving:\n   - something fixed and solved here long enough to count\n</summary>";
+
+    #[test]
+    fn fixes_are_taken_one_by_one() {
+        let fixes = fixes(SUMMARY, &Place::default());
+        assert_eq!(fixes.len(), 1);
+        assert_eq!(
+            fixes[0].content,
+            "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it"
+        );
+    }
+
+    #[test]
+    fn the_whole_summary_is_named_by_its_request() {
+        let draft = summary(SUMMARY, &Place::default()).unwrap();
+        assert_eq!(draft.title, "Fix the uploads of the web app");
+        assert!(summary("<analysis>x</analysis>", &Place::default()).is_none());
+    }
+}

@@ -1,0 +1,397 @@
+//! Failures that are open, and what made them pass.
+
+use serde::{Deserialize, Serialize};
+
+use super::commands::{self, Class};
+use super::kept::{Kept, Place};
+use super::labels::Labels;
+use super::prose;
+use crate::text;
+
+/// How many failures are open at once; the oldest is given up first.
+const OPEN: usize = 16;
+/// What was done between failure and success.
+const STEPS: usize = 8;
+/// How many texts after a failure may name its cause, and after how many it is given up.
+const NEAR: u32 = 8;
+const GIVEN_UP: u32 = 30;
+/// Sentences of the agent between failure and success.
+const SENTENCES: usize = 12;
+
+/// What failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subject {
+    /// A shell command.
+    #[default]
+    Command,
+    /// An edit of a file.
+    Edit,
+}
+
+/// One open failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    subject: Subject,
+    /// The command, or the file.
+    what: String,
+    /// The line that says why.
+    error: String,
+    place: Place,
+    /// How often it failed.
+    times: u32,
+    /// What the agent said since.
+    said: Vec<String>,
+    /// What was done since.
+    steps: Vec<String>,
+    /// The number of the turn.
+    turn: u32,
+    /// How many texts the agent said since.
+    #[serde(default)]
+    age: u32,
+}
+
+/// All open failures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failures {
+    open: Vec<Failure>,
+}
+
+impl Failures {
+    /// A command failed.
+    pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
+        if is_throwaway(command) && !commands::is_invocation(error) {
+            return;
+        }
+        let same = |failure: &&mut Failure| {
+            failure.subject == Subject::Command && commands::same_purpose(&failure.what, command)
+        };
+        if let Some(known) = self.open.iter_mut().find(same) {
+            known.times += 1;
+            known.turn = turn;
+            // The first failure is the riddle; a different error of the code under work is the newer state of it.
+            if known.error.is_empty()
+                || (!commands::is_environment(&known.error) && !error.is_empty())
+            {
+                error.clone_into(&mut known.error);
+            }
+            push_bounded(
+                &mut known.steps,
+                text::clip(&text::one_line(command), 200).into_owned(),
+                STEPS,
+            );
+            return;
+        }
+        self.push(Failure {
+            subject: Subject::Command,
+            what: text::clip(command, 500).into_owned(),
+            error: error.to_owned(),
+            place: place.clone(),
+            times: 1,
+            turn,
+            ..Failure::default()
+        });
+    }
+
+    /// An edit failed.
+    pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
+        if let Some(known) = self
+            .open
+            .iter_mut()
+            .find(|failure| failure.subject == Subject::Edit && failure.what == file)
+        {
+            known.times += 1;
+            return;
+        }
+        self.push(Failure {
+            subject: Subject::Edit,
+            what: file.to_owned(),
+            error: error.to_owned(),
+            place: place.clone(),
+            times: 1,
+            turn,
+            ..Failure::default()
+        });
+    }
+
+    fn push(&mut self, failure: Failure) {
+        self.open.push(failure);
+        if self.open.len() > OPEN {
+            self.open.remove(0);
+        }
+    }
+
+    /// The agent said something: it may name a cause.
+    pub fn said(&mut self, said: &str) {
+        if self.open.is_empty() {
+            return;
+        }
+        let causes: Vec<String> = prose::causes(said);
+        self.open
+            .retain(|failure| failure.age < GIVEN_UP || failure.is_check());
+        for failure in &mut self.open {
+            failure.age += 1;
+            // What is said much later is about something else.
+            for cause in causes.iter().filter(|_| failure.age <= NEAR) {
+                push_bounded(&mut failure.said, cause.clone(), SENTENCES);
+            }
+        }
+    }
+
+    /// Something was done that may have been the cure.
+    pub fn step(&mut self, step: &str) {
+        for failure in &mut self.open {
+            if failure.steps.last().map(String::as_str) != Some(step) {
+                push_bounded(&mut failure.steps, step.to_owned(), STEPS);
+            }
+        }
+    }
+
+    /// A command passed: gives the pairs of failure and cure that this ends.
+    pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
+        self.end(
+            |failure| {
+                failure.subject == Subject::Command
+                    && commands::same_purpose(&failure.what, command)
+            },
+            Some(command),
+            labels,
+        )
+    }
+
+    /// A command ran that says the failed one in other words: whatever came of it, the tool was found.
+    pub fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<Kept> {
+        self.end(
+            |failure| {
+                failure.subject == Subject::Command
+                    && failure.error != error
+                    && commands::is_invocation(&failure.error)
+                    && !commands::is_invocation(error)
+                    && text::one_line(&failure.what) != text::one_line(command)
+                    && commands::alike(&failure.what, command)
+            },
+            Some(command),
+            labels,
+        )
+    }
+
+    /// An edit passed.
+    pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
+        self.end(
+            |failure| failure.subject == Subject::Edit && failure.what == file,
+            None,
+            labels,
+        )
+    }
+
+    fn end(
+        &mut self,
+        ended: impl Fn(&Failure) -> bool,
+        command: Option<&str>,
+        labels: &Labels,
+    ) -> Vec<Kept> {
+        let mut cured = Vec::new();
+        self.open.retain(|failure| {
+            let ends = ended(failure);
+            if ends {
+                cured.extend(failure.cured(command, labels));
+            }
+            !ends
+        });
+        cured
+    }
+
+    /// What was committed, or reported as passing, has no open checks behind it.
+    pub fn settle_checks(&mut self) {
+        self.open.retain(|failure| !failure.is_check());
+    }
+
+    /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
+    pub fn errors(&self, turn: u32) -> Vec<String> {
+        self.open
+            .iter()
+            .filter(|failure| {
+                failure.subject == Subject::Command
+                    && failure.turn + 1 >= turn
+                    && !failure.error.is_empty()
+            })
+            .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
+            .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
+            .collect()
+    }
+}
+
+fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
+    if list.contains(&item) {
+        return;
+    }
+    list.push(item);
+    if list.len() > max {
+        // The first step after the failure and the latest ones tell the most.
+        list.remove(1);
+    }
+}
+
+/// Commands that are made up for one look: their failing teaches nothing but that.
+fn is_throwaway(command: &str) -> bool {
+    let main = commands::main_segment(command);
+    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"]
+        .iter()
+        .any(|flag| main.contains(flag));
+    let loops = ["for ", "while ", "until "]
+        .iter()
+        .any(|word| command.contains(word))
+        && command.contains("done");
+    let class = commands::class(command);
+    class == Class::Look || (class == Class::Other && inline) || loops
+}
+
+impl Failure {
+    fn is_check(&self) -> bool {
+        self.subject == Subject::Command
+            && matches!(
+                commands::class(&self.what),
+                Class::Test | Class::Check | Class::Build | Class::Commit
+            )
+    }
+
+    /// The pair as a memory; none where it would only say that work went on.
+    fn cured(&self, command: Option<&str>, labels: &Labels) -> Option<Kept> {
+        if self.error.is_empty() {
+            return None;
+        }
+        let environment =
+            commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        let cause = self.cause();
+        let (what, importance) = match self.subject {
+            // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
+            Subject::Edit if cause.is_empty() => return None,
+            Subject::Edit => (format!("edit of {}", self.what), 50),
+            Subject::Command if environment => (format!("`{}`", shown(&self.what)), 70),
+            Subject::Command if !cause.is_empty() => (format!("`{}`", shown(&self.what)), 55),
+            Subject::Command => return None,
+        };
+        let cure = self.cure(command);
+        if cause.is_empty() && cure.is_empty() {
+            return None;
+        }
+        let mut content = format!("{} {}: {}", what, labels.fails.to_lowercase(), self.error);
+        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
+            if !body.is_empty() {
+                content.push_str(if content.ends_with(['.', '。', '`']) {
+                    " "
+                } else {
+                    ". "
+                });
+                content.push_str(label);
+                content.push_str(": ");
+                content.push_str(body);
+            }
+        }
+        let files = prose::file_in(&cause).into_iter().collect();
+        Some(Kept {
+            key: format!("fix:{}:{:08x}", self.place.uuid, text::hash(&self.what)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            why: cause,
+            content,
+            files,
+            importance,
+            place: self.place.clone(),
+            ..Kept::default()
+        })
+    }
+
+    /// The telling sentences between failure and success, in order.
+    fn cause(&self) -> String {
+        let mut ranked: Vec<(usize, u8)> = self
+            .said
+            .iter()
+            .enumerate()
+            .map(|(at, said)| (at, prose::cause_weight(said)))
+            .collect();
+        ranked.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
+        ranked.truncate(2);
+        ranked.sort_unstable();
+        // The second sentence must add something to the first.
+        let mut chosen: Vec<&str> = Vec::new();
+        for (at, _) in ranked {
+            let said = self.said[at].as_str();
+            if chosen
+                .iter()
+                .all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6)
+            {
+                chosen.push(said);
+            }
+        }
+        text::clip(&chosen.join(" "), 420).into_owned()
+    }
+
+    /// What was different when it passed: the command itself, else the last thing done before.
+    fn cure(&self, command: Option<&str>) -> String {
+        if let Some(command) = command {
+            let (before, after) = (shown(&self.what), shown(command));
+            if before != after
+                && (commands::is_invocation(&self.error)
+                    || commands::class(&self.what) != Class::Test)
+            {
+                return format!("`{after}`");
+            }
+            // The same command in another folder.
+            let (before, after) = (placed(&self.what), placed(command));
+            if before != after {
+                return format!("`{after}`");
+            }
+        }
+        self.steps
+            .iter()
+            .rev()
+            .take(2)
+            .rev()
+            .map(|step| step.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// The command with the folder that it changes to.
+fn placed(command: &str) -> String {
+    match commands::segments(command)
+        .first()
+        .filter(|first| first.starts_with("cd "))
+    {
+        Some(first) => format!("{} && {}", text::clip(first, 80), shown(command)),
+        None => shown(command),
+    }
+}
+
+/// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
+pub fn shown(command: &str) -> String {
+    let main = commands::main_segment(command);
+    let main = match (main.find("<<"), main.find(" -m ")) {
+        (Some(at), _) => {
+            let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
+            let closing = if main[..at].contains("\"$(") {
+                ")\""
+            } else {
+                ""
+            };
+            format!("{} …{closing}", &main[..end])
+        }
+        (None, Some(at)) if commands::class(command) == Class::Commit => {
+            format!("{} -m \"…\"", &main[..at])
+        }
+        _ => match [" -e \"", " -e '", " -c \"", " -c '"]
+            .iter()
+            .find_map(|flag| main.find(flag).map(|at| at + flag.len()))
+        {
+            // What an inline script says is for the machine.
+            Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
+            _ => main.to_owned(),
+        },
+    };
+    let line = text::one_line(&main);
+    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"]
+        .iter()
+        .fold(line, |line, end| line.replace(end, ""));
+    text::clip(&text::one_line(&line), 140).into_owned()
+}

@@ -1,0 +1,712 @@
+//! What a human's prompt is: a request in substance, a consent, a chore, a standing rule, a correction.
+
+use super::labels::Labels;
+use super::prose;
+use crate::text;
+
+/// Openings of prompts that the client writes around a plan.
+const PLAN_OPENINGS: &[&str] = &[
+    "Implement the following plan:",
+    "Please implement this plan:",
+    "Please implement the following plan:",
+    "Execute the following plan:",
+];
+
+/// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
+pub fn plan(prompt: &str) -> Option<&str> {
+    let rest = PLAN_OPENINGS
+        .iter()
+        .find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
+    let end = rest
+        .find("If you need specific details from before exiting plan mode")
+        .unwrap_or(rest.len());
+    Some(rest[..end].trim())
+}
+
+/// The title of a plan or another document.
+pub fn title(document: &str) -> Option<String> {
+    let heading = document
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with('#'))?;
+    let title = text::plain(heading);
+    (!title.is_empty()).then_some(title)
+}
+
+/// The request in substance: at most `max` characters on one line.
+pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
+    if let Some(plan) = plan(prompt) {
+        let name = title(plan)
+            .or_else(|| text::first_sentence(plan))
+            .unwrap_or_default();
+        let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
+        return labels
+            .plan
+            .replace("{}", &text::clip(name, max.saturating_sub(24)));
+    }
+    if prompt.starts_with('/') {
+        return text::clip(&text::one_line(prompt), max).into_owned();
+    }
+    // A document in place of a prompt is named by its title.
+    if prompt.len() > 1500
+        && prompt.trim_start().starts_with('#')
+        && let Some(title) = title(prompt)
+    {
+        return text::clip(&title, max).into_owned();
+    }
+    let mut said = String::new();
+    // Pasted banners draw with these.
+    let prompt: String = prompt
+        .chars()
+        .filter(|c| !('\u{2500}'..='\u{259f}').contains(c))
+        .collect();
+    for sentence in text::sentences(&prompt) {
+        let sentence = sentence.replace('@', "").trim().to_owned();
+        if is_greeting(&sentence) || sentence.starts_with("[Image") {
+            continue;
+        }
+        if !said.is_empty() && said.chars().count() + sentence.chars().count() > max {
+            break;
+        }
+        if !said.is_empty() {
+            said.push(' ');
+        }
+        said.push_str(&sentence);
+        // Short openings need what follows to say anything; more than a sentence or two is detail.
+        if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
+            break;
+        }
+    }
+    if said.is_empty() {
+        said = text::one_line(&prompt);
+    }
+    text::clip(&said, max).into_owned()
+}
+
+fn is_greeting(sentence: &str) -> bool {
+    let bare = bare(sentence);
+    [
+        "hi",
+        "hello",
+        "hey",
+        "hi claude",
+        "hey claude",
+        "hello claude",
+        "안녕",
+        "안녕하세요",
+        "こんにちは",
+        "你好",
+        "thanks",
+        "thank you",
+    ]
+    .contains(&bare.as_str())
+}
+
+/// Letters, digits and single spaces, in lower case.
+fn bare(text: &str) -> String {
+    let kept: String = text
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .collect();
+    text::one_line(&kept).to_lowercase()
+}
+
+/// Words that agree, at the start of a short prompt.
+const CONSENTS: &[&str] = &[
+    "yes",
+    "yep",
+    "yeah",
+    "yup",
+    "ok",
+    "okay",
+    "sure",
+    "go ahead",
+    "go for it",
+    "do it",
+    "do that",
+    "please do",
+    "sounds good",
+    "looks good",
+    "lgtm",
+    "perfect",
+    "great",
+    "proceed",
+    "continue",
+    "go on",
+    "go",
+    "let s do",
+    "let s go",
+    "agreed",
+    "correct",
+    "exactly",
+    "approved",
+    "y",
+    "make it so",
+    "fine",
+    "good",
+    "응",
+    "어",
+    "네",
+    "예",
+    "그래",
+    "좋아",
+    "ㅇㅇ",
+    "ㅇㅋ",
+    "그렇게",
+    "진행",
+    "오케이",
+    "계속",
+    "해줘",
+    "맞아",
+    "はい",
+    "うん",
+    "お願い",
+    "いいよ",
+    "いいね",
+    "それで",
+    "続けて",
+    "進めて",
+    "ok",
+    "おk",
+    "オッケー",
+    "好",
+    "可以",
+    "行",
+    "嗯",
+    "是的",
+    "对",
+    "继续",
+    "没问题",
+    "同意",
+];
+
+/// Whether a prompt only agrees to what was proposed before it.
+pub fn is_consent(prompt: &str) -> bool {
+    let bare = bare(prompt);
+    let length = bare.chars().count();
+    let short = if bare.is_ascii() {
+        length <= 60
+    } else {
+        length <= 30
+    };
+    short
+        && !prompt.contains(['?', '？'])
+        && CONSENTS.iter().any(|word| {
+            bare.strip_prefix(word)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
+        })
+}
+
+/// Words of chores: they round off the work before and are no request of their own.
+const CHORES: &[&str] = &[
+    "commit",
+    "push",
+    "merge",
+    "create a pr",
+    "create pr",
+    "open a pr",
+    "make a pr",
+    "get a pr up",
+    "continue",
+    "go on",
+    "retry",
+    "try again",
+    "resume",
+    "stop",
+    "thanks",
+    "thank you",
+    "wait",
+    "커밋",
+    "푸시",
+    "계속",
+    "コミット",
+    "プッシュ",
+    "続けて",
+    "提交",
+    "推送",
+    "继续",
+];
+
+/// Whether a prompt asks only to record or to go on with what was done before it.
+pub fn is_chore(prompt: &str) -> bool {
+    let bare = bare(prompt);
+    let count = bare.split(' ').count();
+    let short = if bare.is_ascii() {
+        count <= 8
+    } else {
+        bare.chars().count() <= 28
+    };
+    short
+        && (CHORES.iter().any(|word| {
+            bare.match_indices(word).any(|(at, _)| {
+                !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' ')
+            })
+        }) || is_consent(prompt))
+}
+
+/// Signs of a standing rule, each with what must surround it: words only, or anywhere in scripts without spaces.
+const RULES: &[&str] = &[
+    "always",
+    "never",
+    "from now on",
+    "in the future",
+    "going forward",
+    "every time",
+    "whenever you",
+    "by default",
+    "i prefer",
+    "we prefer",
+    "as a rule",
+    "don't ever",
+    "do not ever",
+    "make sure to always",
+    "make sure you always",
+    "remember to",
+    "remember that",
+    "we use",
+    "we don't use",
+    "we always",
+    "we never",
+    "our convention",
+    "must always",
+    "must never",
+    "stick to",
+    "stop using",
+    "keep in mind",
+    "my preference",
+    "better not",
+    "i'd rather",
+    "i would rather",
+    "let's not",
+    "please avoid",
+    "only ever",
+    "항상",
+    "절대",
+    "앞으로",
+    "언제나",
+    "매번",
+    "반드시",
+    "기억해",
+    "규칙",
+    "いつも",
+    "常に",
+    "必ず",
+    "今後",
+    "これから",
+    "絶対",
+    "毎回",
+    "覚えて",
+    "ルール",
+    "总是",
+    "永远",
+    "以后",
+    "今后",
+    "每次",
+    "务必",
+    "必须",
+    "绝对不",
+    "记住",
+    "一律",
+];
+
+/// Signs that the human sets the agent right, at the start of a sentence.
+const CORRECTION_OPENINGS: &[&str] = &[
+    "no",
+    "nope",
+    "nah",
+    "wrong",
+    "thats wrong",
+    "that is wrong",
+    "thats not",
+    "that is not",
+    "not what i",
+    "this is wrong",
+    "this is not",
+    "its not",
+    "it is not",
+    "incorrect",
+    "dont",
+    "do not",
+    "dont",
+    "stop",
+    "i said",
+    "i told you",
+    "i meant",
+    "i asked",
+    "you forgot",
+    "you missed",
+    "you should have",
+    "you shouldnt",
+    "why did you",
+    "why are you",
+    "why do you",
+    "why didnt you",
+    "did we not",
+    "did you not",
+    "actually",
+    "instead",
+    "rather",
+    "undo",
+    "revert",
+    "you broke",
+    "you removed",
+    "still not",
+    "it still",
+    "still fails",
+    "doesnt work",
+    "it doesnt work",
+    "does not work",
+    "hold on",
+    "wait",
+    "please dont",
+    "remove that",
+    "you are not",
+    "youre not",
+    "아니",
+    "그게 아니",
+    "틀렸",
+    "하지마",
+    "하지 마",
+    "말고",
+    "왜",
+    "잘못",
+    "다시",
+    "違う",
+    "ちがう",
+    "いや",
+    "そうじゃな",
+    "やめて",
+    "なぜ",
+    "なんで",
+    "間違",
+    "不对",
+    "不是",
+    "不要",
+    "别",
+    "错了",
+    "为什么",
+    "应该",
+];
+
+/// Signs of a correction anywhere in a sentence.
+const CORRECTION_SIGNS: &[&str] = &[
+    " instead of ",
+    "not what i",
+    "i told you",
+    "you forgot",
+    "you missed",
+    "should not have",
+    "shouldnt have",
+    "thats wrong",
+    "thats not right",
+    "is incorrect",
+    "is wrong",
+    "dont have access",
+    "you dont need",
+    "dont need to",
+    "no need to",
+    "must not",
+    "should not",
+    "shouldnt",
+    "말고",
+    "아니라",
+    "하지마",
+    "하지 마",
+    "잘못",
+    "じゃなくて",
+    "ではなく",
+    "しないで",
+    "やめて",
+    "而不是",
+    "不要",
+    "不应该",
+];
+
+/// What the human laid down in a prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Standing rules, each a sentence.
+    pub rules: Vec<String>,
+    /// What sets the agent right: one or two sentences.
+    pub correction: Option<String>,
+}
+
+/// Reads what the human laid down. Documents pasted in place of a prompt say nothing of the human's own. `after_work`: the
+/// agent had done something that can be corrected.
+pub fn word(prompt: &str, after_work: bool) -> Word {
+    if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
+        return Word::default();
+    }
+    let sentences: Vec<String> = text::sentences(prompt)
+        .into_iter()
+        .filter(|sentence| !looks_pasted(sentence))
+        .collect();
+    let rules: Vec<String> = sentences
+        .iter()
+        .filter(|sentence| is_rule(sentence))
+        .map(|sentence| text::clip(sentence, 300).into_owned())
+        .take(3)
+        .collect();
+    let correction = sentences
+        .iter()
+        .position(|sentence| after_work && is_correction(sentence))
+        .map(|at| {
+            text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned()
+        })
+        .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
+    Word { rules, correction }
+}
+
+/// Stack traces, code and logs that stand without a fence.
+fn looks_pasted(sentence: &str) -> bool {
+    let odd = sentence
+        .chars()
+        .filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$'))
+        .count();
+    odd * 12 > sentence.chars().count()
+        || sentence.starts_with("at ")
+        || sentence.contains("Error:")
+        || sentence.chars().count() > 500
+}
+
+fn is_rule(sentence: &str) -> bool {
+    let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
+    let length = sentence.chars().count();
+    if length < if sentence.is_ascii() { 16 } else { 7 }
+        || length > 400
+        || sentence.ends_with(['?', '？'])
+    {
+        return false;
+    }
+    // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
+    let told = [
+        " it never",
+        " it always",
+        " will never",
+        " will also never",
+        " would never",
+        " could never",
+        " can never",
+        " is never",
+        " is always",
+        " was never",
+        " are never",
+        " are always",
+        " i never",
+        " i always get",
+        " still always",
+        " has never",
+        " have never",
+        " they never",
+        " never mind",
+        " nevermind",
+        " does it always",
+        " not always",
+        " they always",
+    ];
+    if told.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
+    RULES.iter().any(|rule| {
+        if rule.is_ascii() {
+            contains_words(&lower, rule)
+        } else {
+            lower.contains(rule)
+        }
+    })
+}
+
+/// In lower case; people leave the apostrophes out as often as not.
+fn without_apostrophes(text: &str) -> String {
+    text.to_lowercase().replace(['’', '\''], "")
+}
+
+fn is_correction(sentence: &str) -> bool {
+    let lower = without_apostrophes(sentence);
+    let asks = sentence.ends_with(['?', '？']);
+    if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
+        return false;
+    }
+    let opening = |word: &&str| {
+        lower.strip_prefix(*word).is_some_and(|rest| {
+            !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!'])
+        })
+    };
+    let harmless = [
+        "no problem",
+        "no worries",
+        "no need",
+        "stop here",
+        "actually looks",
+        "wait for",
+        "do not hesitate",
+        "no idea",
+        "다시 한번",
+        "why do you think",
+    ];
+    if harmless.iter().any(|words| lower.starts_with(words)) {
+        return false;
+    }
+    CORRECTION_OPENINGS.iter().any(|word| opening(&word))
+        || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
+}
+
+/// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
+pub fn is_remark(prompt: &str) -> bool {
+    let length = prompt.chars().count();
+    let least = if prompt.is_ascii() { 16 } else { 8 };
+    (least..=300).contains(&length)
+        && !prompt.trim_end().ends_with(['?', '？'])
+        && !prompt.starts_with('/')
+        && !is_chore(prompt)
+}
+
+/// Whether a remark points to what was said before it.
+pub fn needs_context(said: &str) -> bool {
+    let bare = bare(said);
+    let pointers = [
+        "it", "this", "that", "these", "those", "them", "there", "its", "thats",
+    ];
+    bare.split(' ').any(|word| pointers.contains(&word))
+        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
+        || [
+            "그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个",
+        ]
+        .iter()
+        .any(|word| said.contains(word))
+}
+
+fn contains_words(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// Whether the prompt asks for something of its own.
+pub fn is_substantive(prompt: &str) -> bool {
+    !is_chore(prompt) && !prose::is_narration(prompt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::labels::labels;
+    use crate::text::Language;
+    use proptest::prelude::*;
+
+    fn substance_of(prompt: &str) -> String {
+        substance(prompt, 200, labels(text::language(prompt)))
+    }
+
+    #[test]
+    fn a_plan_is_named_by_its_heading() {
+        let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
+        assert_eq!(
+            substance_of(prompt),
+            "Implement the plan \"Fix the Parser Crash\""
+        );
+        assert_eq!(
+            plan(prompt).unwrap(),
+            "# Fix the Parser Crash\n\n## Context\n\nIt crashes."
+        );
+    }
+
+    #[test]
+    fn a_prompt_is_its_first_sentences() {
+        assert_eq!(
+            substance_of(
+                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
+            ),
+            "Fix it. The parser crashes on empty lines when the file is new."
+        );
+        assert_eq!(
+            substance_of(
+                "@docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"
+            ),
+            "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데."
+        );
+    }
+
+    #[test]
+    fn consents_and_chores_in_four_languages() {
+        for prompt in [
+            "yes",
+            "ok go ahead",
+            "응",
+            "어 그렇게 해줘.",
+            "はい、お願いします",
+            "好的",
+            "방법 1로 진행하자.",
+        ]
+        .iter()
+        .take(6)
+        {
+            assert!(is_consent(prompt), "{prompt}");
+        }
+        for prompt in [
+            "commit",
+            "커밋해줘.",
+            "수정된것들을 전부 커밋해줘.",
+            "ok lets get a pr up for this",
+            "commit then",
+        ] {
+            assert!(is_chore(prompt), "{prompt}");
+        }
+        for prompt in [
+            "fix the commit hook so that it does not run twice on merges",
+            "why does the push fail with 403 since yesterday?",
+            "add a dark mode",
+        ] {
+            assert!(!is_chore(prompt), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn standing_rules() {
+        for prompt in [
+            "Always run the linter before committing.",
+            "From now on use pnpm, not npm.",
+            "앞으로 커밋 메시지는 한국어로 작성해줘.",
+            "テストは必ず追加してください。",
+            "以后提交信息都用中文写。",
+        ] {
+            assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
+        }
+        for prompt in [
+            "it never finishes when I run it",
+            "is it always like that?",
+            "add a button to the page",
+        ] {
+            assert!(word(prompt, false).rules.is_empty(), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn corrections() {
+        for prompt in [
+            "no, the branch is called feat/x",
+            "That's not what I asked for.",
+            "그게 아니라 다른 파일을 고쳐줘.",
+            "そうじゃなくて別のファイルです",
+            "不对，应该改另一个文件",
+        ] {
+            assert!(word(prompt, true).correction.is_some(), "{prompt}");
+        }
+        assert_eq!(
+            word("no, the branch is called feat/x", false).correction,
+            None
+        );
+        assert_eq!(word("add a button to the page", true).correction, None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>()) {
+            substance(&text, 50, labels(Language::English));
+            word(&text, true);
+            is_chore(&text);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The memories that a session has given so far: each stated once, and bounded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bindings::throughline::policy::types::{Draft, Origin};
+use crate::text;
+
+/// The texts of all kept memories together, in bytes.
+const BYTES: usize = 48 * 1024;
+/// How many there may be.
+const COUNT: usize = 160;
+/// How many memories that only prose speaks for are shown; the rest wait as candidates.
+const PROSE_SHOWN: usize = 8;
+/// How many such candidates are held.
+const PROSE_HELD: usize = 32;
+/// From which likeness on two memories say the same.
+const SAME: f32 = 0.75;
+/// The same where only prose speaks for one of them.
+const SAME_PROSE: f32 = 0.6;
+
+/// Where something was learned, as the state holds it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The line's identifier.
+    pub uuid: String,
+    /// Milliseconds since the epoch.
+    pub at: Option<u64>,
+}
+
+impl Place {
+    /// As the contract has it.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()),
+            at: self.at,
+        }
+    }
+}
+
+/// One memory of the session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Identity within the session.
+    pub key: String,
+    /// The contract's kind.
+    pub kind: String,
+    /// One line that stands alone.
+    pub title: String,
+    /// The reason, for decisions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The options not taken, for decisions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<String>,
+    /// The whole memory; empty where the title is all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// In hundredths.
+    pub importance: u8,
+    /// Where it was learned.
+    pub place: Place,
+    /// Only prose speaks for it: shown when among the best.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prose: bool,
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        let rejected: usize = self.rejected.iter().map(String::len).sum();
+        let files: usize = self.files.iter().map(String::len).sum();
+        200 + self.title.len() + self.why.len() + self.content.len() + rejected + files
+    }
+
+    /// As the contract has it.
+    pub fn draft(&self) -> Draft {
+        Draft {
+            key: Some(self.key.clone()),
+            kind: self.kind.clone(),
+            title: text::clip(&self.title, 200).into_owned(),
+            content: if self.content.is_empty() {
+                self.title.clone()
+            } else {
+                self.content.clone()
+            },
+            keywords: Vec::new(),
+            files: self.files.clone(),
+            importance: f32::from(self.importance) / 100.0,
+            origin: self.place.origin(),
+            attributes: Vec::new(),
+        }
+    }
+
+    fn says_the_same(&self, other: &Kept) -> bool {
+        // Commits and plans are facts of their own, however much else they say.
+        let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
+        let least = if self.prose || other.prose {
+            SAME_PROSE
+        } else {
+            SAME
+        };
+        !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
+    }
+
+    fn features(&self) -> std::collections::HashSet<u32> {
+        let mut set = text::features(&self.title);
+        set.extend(text::features(&self.content));
+        set
+    }
+}
+
+/// All memories of the session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memories {
+    all: Vec<Kept>,
+}
+
+impl Memories {
+    /// Adds a memory. One that says the same as an earlier one gives way to it, unless it is weightier or replaces it by key.
+    ///
+    /// What has to leave for it is settled: it goes to `settled` and is not changed any more.
+    pub fn add(&mut self, memory: Kept, settled: &mut Vec<Draft>) {
+        if let Some(same) = self.all.iter_mut().find(|kept| kept.key == memory.key) {
+            *same = memory;
+            return;
+        }
+        if self
+            .all
+            .iter()
+            .any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory))
+        {
+            return;
+        }
+        self.all.retain(|kept| !kept.says_the_same(&memory));
+        self.all.push(memory);
+        self.bound(settled);
+    }
+
+    /// Forgets every memory that `test` names.
+    pub fn forget(&mut self, test: impl Fn(&Kept) -> bool) {
+        self.all.retain(|kept| !test(kept));
+    }
+
+    /// The latest memory that `test` names.
+    pub fn latest(&self, test: impl Fn(&Kept) -> bool) -> Option<&Kept> {
+        self.all.iter().rev().find(|kept| test(kept))
+    }
+
+    fn bound(&mut self, settled: &mut Vec<Draft>) {
+        while self.all.iter().filter(|kept| kept.prose).count() > PROSE_HELD {
+            let ranked = self.ranked_prose();
+            self.all.remove(ranked[ranked.len() - 1]);
+        }
+        while self.all.len() > COUNT || self.all.iter().map(Kept::bytes).sum::<usize>() > BYTES {
+            let shown = self.shown()[0];
+            let oldest = self.all.remove(0);
+            if shown {
+                settled.push(oldest.draft());
+            }
+        }
+    }
+
+    /// Indexes of memories that only prose speaks for, best first; the older of two equals is the better.
+    fn ranked_prose(&self) -> Vec<usize> {
+        let mut ranked: Vec<usize> = (0..self.all.len())
+            .filter(|&at| self.all[at].prose)
+            .collect();
+        ranked.sort_by_key(|&at| std::cmp::Reverse(self.all[at].importance));
+        ranked
+    }
+
+    fn shown(&self) -> Vec<bool> {
+        let mut shown: Vec<bool> = self.all.iter().map(|kept| !kept.prose).collect();
+        for at in self.ranked_prose().into_iter().take(PROSE_SHOWN) {
+            shown[at] = true;
+        }
+        shown
+    }
+
+    /// The memories that hold now, oldest first.
+    pub fn live(&self) -> impl Iterator<Item = &Kept> {
+        self.all
+            .iter()
+            .zip(self.shown())
+            .filter_map(|(kept, shown)| shown.then_some(kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(key: &str, title: &str, importance: u8, prose: bool) -> Kept {
+        Kept {
+            key: key.to_owned(),
+            kind: "learning".to_owned(),
+            title: title.to_owned(),
+            importance,
+            prose,
+            ..Kept::default()
+        }
+    }
+
+    #[test]
+    fn the_same_is_said_once_by_the_weightier() {
+        let (mut memories, mut settled) = (Memories::default(), Vec::new());
+        memories.add(
+            kept("a", "the parser rejects empty input lines", 40, true),
+            &mut settled,
+        );
+        memories.add(
+            kept("b", "the parser rejects empty input lines today", 60, false),
+            &mut settled,
+        );
+        memories.add(
+            kept("c", "parser rejects empty input", 50, true),
+            &mut settled,
+        );
+        let keys: Vec<&str> = memories.live().map(|kept| kept.key.as_str()).collect();
+        assert_eq!(keys, ["b"]);
+    }
+
+    #[test]
+    fn only_the_best_of_what_prose_says_is_shown() {
+        let (mut memories, mut settled) = (Memories::default(), Vec::new());
+        for word in [
+            "alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india",
+        ] {
+            memories.add(
+                kept(word, word, if word == "alpha" { 10 } else { 50 }, true),
+                &mut settled,
+            );
+        }
+        assert_eq!(memories.live().count(), PROSE_SHOWN);
+        assert!(memories.live().all(|kept| kept.key != "alpha"));
+    }
+
+    #[test]
+    fn what_leaves_for_want_of_room_is_settled() {
+        let (mut memories, mut settled) = (Memories::default(), Vec::new());
+        for number in 0..=COUNT {
+            memories.add(
+                kept(&number.to_string(), &format!("word{number}"), 50, false),
+                &mut settled,
+            );
+        }
+        assert_eq!(settled.len(), 1);
+        assert_eq!(settled[0].key.as_deref(), Some("0"));
+    }
+}

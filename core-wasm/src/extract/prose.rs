@@ -1,0 +1,1025 @@
+//! What the agent's prose says beyond telling what it does next: results, causes, reasons, what blocks it.
+
+use crate::text;
+
+/// Something worth knowing that prose says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insight {
+    /// One sentence, or two, that stands alone.
+    pub text: String,
+    /// How much speaks for it; above 3 worth a thought.
+    pub score: u8,
+    /// The agent says why it did it so and not otherwise.
+    pub is_choice: bool,
+    /// The file that it is about.
+    pub file: Option<String>,
+}
+
+/// Openings that only link a sentence to the one before.
+const INTERJECTIONS: &[&str] = &[
+    "i see",
+    "i see the issue",
+    "i see the problem",
+    "found it",
+    "found the issue",
+    "found the problem",
+    "found the root cause",
+    "ok",
+    "okay",
+    "wait",
+    "hmm",
+    "actually",
+    "ah",
+    "right",
+    "good",
+    "great",
+    "perfect",
+    "excellent",
+    "interesting",
+    "got it",
+    "good news",
+    "note",
+    "now i see",
+    "good point",
+    "good catch",
+    "as expected",
+    "hm",
+    "oh",
+    "you're right",
+    "you are right",
+    "also",
+    "so",
+    "and",
+    "but",
+    "however",
+    "specifically",
+    "in short",
+    "yes",
+    "no",
+    "confirmed",
+    "done",
+    "fixed",
+    "아",
+    "잠깐",
+    "네",
+    "참고로",
+    "좋습니다",
+    "그런데",
+    "하지만",
+    "다만",
+    "なるほど",
+    "はい",
+    "ただし",
+    "なお",
+    "好的",
+    "注意",
+    "但是",
+    "不过",
+];
+
+/// Openings of sentences that tell what the agent does next, or that say nothing.
+const NARRATION: &[&str] = &[
+    "let me",
+    "now let me",
+    "let's",
+    "now let's",
+    "i'll",
+    "i will",
+    "i'm going to",
+    "i am going to",
+    "i'm now",
+    "i need to",
+    "i should",
+    "i have the",
+    "i have a",
+    "i have all",
+    "i now have",
+    "now i have",
+    "now i",
+    "now we",
+    "first, let",
+    "first let",
+    "first, i",
+    "next, i",
+    "next, let",
+    "then i'll",
+    "time to",
+    "looking at",
+    "checking",
+    "running",
+    "reading",
+    "searching",
+    "applying",
+    "updating",
+    "creating",
+    "adding",
+    "moving on",
+    "now for",
+    "now the",
+    "now add",
+    "now update",
+    "now fix",
+    "now run",
+    "now create",
+    "now apply",
+    "now remove",
+    "now replace",
+    "now write",
+    "now check",
+    "now verify",
+    "now build",
+    "now test",
+    "now commit",
+    "all good",
+    "all done",
+    "here's",
+    "here is",
+    "here are",
+    "the user",
+    "let us",
+    "would you",
+    "do you",
+    "should i",
+    "want me",
+    "shall i",
+    "if you'd like",
+    "feel free",
+    "thanks",
+    "thank you",
+    "sure",
+    "of course",
+    "i understand",
+    "i'd be happy",
+    "hope",
+    "ready",
+    "nothing",
+    "say the word",
+    "good question",
+    "great question",
+    "the plan is ready",
+    "my plan",
+    "everything looks",
+    "that looks",
+    "this looks",
+    "i can see",
+    "i've read",
+    "i've now",
+    "we need to",
+    "we should",
+    "starting",
+    "continuing",
+    "proceeding",
+    "writing",
+    "launching",
+    "waiting",
+    "让我",
+    "我来",
+    "我将",
+    "我会",
+    "我先",
+    "我需要",
+    "现在让我",
+    "现在我",
+    "接下来",
+    "首先",
+    "现在开始",
+    "まず",
+    "次に",
+    "それでは",
+    "では、",
+    "먼저",
+    "이제",
+    "다음으로",
+    "그럼",
+];
+
+/// Endings of sentences that tell what the agent does next.
+const NARRATION_ENDS: &[&str] = &[
+    "하겠습니다",
+    "보겠습니다",
+    "드리겠습니다",
+    "겠습니다",
+    "할게요",
+    "볼게요",
+    "합시다",
+    "보죠",
+    "ましょう",
+    "てみます",
+    "確認します",
+    "進めます",
+    "始めます",
+    "実行します",
+    "修正します",
+    "見ます",
+    "調べます",
+];
+
+/// Whether a sentence only tells what the agent does next.
+pub fn is_narration(sentence: &str) -> bool {
+    let sentence = without_interjection(sentence);
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
+    NARRATION
+        .iter()
+        .any(|opening| starts_with_words(&lower, opening))
+        || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
+}
+
+fn starts_with_words(text: &str, opening: &str) -> bool {
+    text.strip_prefix(opening).is_some_and(|rest| {
+        !opening.ends_with(|c: char| c.is_ascii_alphanumeric())
+            || !rest.starts_with(|c: char| c.is_alphanumeric())
+    })
+}
+
+/// The sentence without what only links it to the one before.
+pub fn without_interjection(sentence: &str) -> &str {
+    let mut rest = sentence.trim();
+    loop {
+        let lower = rest.to_lowercase();
+        let shorter = INTERJECTIONS.iter().find_map(|word| {
+            // Only where lower-casing kept the bytes in place can the cut be carried over.
+            let after = lower
+                .strip_prefix(word)
+                .filter(|_| lower.len() == rest.len())?;
+            let cut = after.trim_start_matches([
+                ',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
+            ]);
+            let marked = after.trim_start().starts_with([
+                ',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
+            ]);
+            marked.then(|| &rest[rest.len() - cut.len()..])
+        });
+        match shorter {
+            Some(shorter) if !shorter.is_empty() => rest = shorter,
+            _ => return rest,
+        }
+    }
+}
+
+/// Signs of a cause or of a surprise, with how much they weigh.
+const CAUSES: &[(&str, u8)] = &[
+    ("root cause", 4),
+    ("the issue is", 3),
+    ("the problem is", 3),
+    ("the issue was", 3),
+    ("the problem was", 3),
+    ("the bug is", 3),
+    ("the bug was", 3),
+    ("the culprit", 4),
+    ("turns out", 4),
+    ("caused by", 3),
+    ("the reason", 3),
+    ("because", 2),
+    ("due to", 2),
+    ("doesn't support", 3),
+    ("does not support", 3),
+    ("not supported", 3),
+    ("only works", 3),
+    ("doesn't work", 3),
+    ("does not work", 3),
+    ("won't work", 3),
+    ("doesn't exist", 2),
+    ("does not exist", 2),
+    ("silently", 3),
+    ("requires", 2),
+    ("must be", 2),
+    ("must not", 2),
+    ("needs to be", 1),
+    ("overrides", 2),
+    ("shadows", 2),
+    ("race condition", 3),
+    ("conflicts with", 2),
+    ("unlike", 2),
+    ("contrary to", 3),
+    ("despite", 2),
+    ("even though", 2),
+    ("gotcha", 4),
+    ("caveat", 3),
+    ("pre-existing", 1),
+    ("unrelated", 1),
+    ("by default", 2),
+    ("hardcoded", 2),
+    ("limitation", 2),
+    ("workaround", 3),
+    ("incompatible", 3),
+    ("deprecated", 2),
+    ("mismatch", 2),
+    ("picks up", 2),
+    ("which means", 2),
+    ("missing", 1),
+    ("때문", 3),
+    ("원인", 4),
+    ("문제는", 3),
+    ("지원하지", 3),
+    ("아니라", 2),
+    ("아닙니다", 2),
+    ("실패", 1),
+    ("충돌", 2),
+    ("필수", 2),
+    ("오버라이드", 2),
+    ("原因", 4),
+    ("ため", 2),
+    ("問題は", 3),
+    ("対応していない", 3),
+    ("ではなく", 2),
+    ("必要がある", 2),
+    ("失敗", 1),
+    ("競合", 2),
+    ("因为", 3),
+    ("导致", 3),
+    ("问题是", 3),
+    ("不支持", 3),
+    ("必须", 2),
+    ("冲突", 2),
+];
+
+/// Signs of a choice and its reason.
+const REASONS: &[(&str, u8)] = &[
+    ("instead of", 3),
+    ("rather than", 3),
+    ("so that", 2),
+    ("prevents", 2),
+    ("to prevent", 2),
+    ("to avoid", 2),
+    ("avoids", 2),
+    ("ensures", 1),
+    ("never", 2),
+    ("otherwise", 2),
+    ("in order to", 1),
+    ("by design", 3),
+    ("intentionally", 3),
+    ("deliberately", 3),
+    ("chose", 3),
+    ("decided", 3),
+    ("opted", 3),
+    ("trade-off", 3),
+    ("tradeoff", 3),
+    ("prefer", 2),
+    ("no longer", 2),
+    (" so ", 1),
+    ("fall back", 1),
+    ("falls back", 1),
+    ("fallback", 1),
+    ("대신", 3),
+    ("않도록", 2),
+    ("므로", 2),
+    ("위해", 1),
+    ("덮어", 2),
+    ("통일", 1),
+    ("代わりに", 3),
+    ("ので", 1),
+    ("避け", 2),
+    ("方針", 2),
+    ("ように", 1),
+    ("而不是", 3),
+    ("避免", 2),
+    ("以便", 2),
+    ("确保", 1),
+    ("所以", 1),
+];
+
+fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
+    let mut found: Vec<u8> = signs
+        .iter()
+        .filter(|(sign, _)| lower.contains(sign))
+        .map(|(_, weight)| *weight)
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.iter().take(2).sum()
+}
+
+/// What a text of the agent says that a later session would want to know. `is_answer`: it is the turn's last word, so what
+/// it reports is the state at the end.
+pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
+    let mut all = Vec::new();
+    let mut heading = String::new();
+    let mut before = String::new();
+    for line in text::prose_lines(said) {
+        if line.starts_with('|') {
+            continue;
+        }
+        if let Some(title) = heading_of(line) {
+            heading = title;
+            before.clear();
+            continue;
+        }
+        // A point of a list stands on its own.
+        if line.starts_with(['-', '*', '•']) {
+            before.clear();
+        }
+        for sentence in text::sentences(line) {
+            let sentence = without_interjection(&sentence).to_owned();
+            if let Some(insight) = insight(&sentence, &heading, &before, is_answer) {
+                all.push(insight);
+            }
+            before = sentence;
+        }
+    }
+    all
+}
+
+fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Option<Insight> {
+    if is_narration(sentence)
+        || sentence.ends_with(['?', '？', ':', '：'])
+        || sentence.contains("```")
+    {
+        return None;
+    }
+    let lower = sentence.to_lowercase();
+    let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
+    // While at work the agent guesses; only causes are worth it then.
+    if cause + if is_answer { reason } else { reason / 2 } < 2 {
+        return None;
+    }
+    if is_change_note(&lower) && weight(&lower, CAUSES) < 2 && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| lower.contains(why)) {
+        return None;
+    }
+    let whole = stand_alone(sentence, heading, before)?;
+    let length = whole.chars().count();
+    let dense = if whole.is_ascii() { 40 } else { 16 };
+    if length < dense || length > 330 || is_guess(&lower) {
+        return None;
+    }
+    let file = file_in(&whole);
+    let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
+    let score = cause
+        + reason
+        + 2 * u8::from(concrete)
+        + u8::from(is_answer)
+        + u8::from(!heading.is_empty() && is_answer);
+    Some(Insight {
+        text: whole,
+        score,
+        is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause),
+        file,
+    })
+}
+
+/// `file` — Updated this and that: what merely happened stands in the list of files.
+fn is_change_note(lower: &str) -> bool {
+    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
+    let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
+    let verbs = ["updated", "added", "removed", "moved", "changed", "renamed", "rewrote", "replaced", "created", "extracted", "simplified", "refactored", "now "];
+    verbs.iter().any(|verb| rest.starts_with(verb))
+}
+
+/// Sentences that may name the cause of a failure: no narration, no guess, no question.
+pub fn causes(said: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for sentence in text::sentences(said) {
+        let sentence = without_interjection(&sentence);
+        let length = sentence.chars().count();
+        let lower = sentence.to_lowercase();
+        let pointer = POINTERS.iter().any(|word| starts_with_words(&lower, word));
+        if (12..300).contains(&length)
+            && !is_narration(sentence)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && !pointer
+            && cause_weight(sentence) > 1
+        {
+            all.push(sentence.to_owned());
+        }
+    }
+    all
+}
+
+/// How much speaks for a sentence as the cause of a failure.
+pub fn cause_weight(sentence: &str) -> u8 {
+    let lower = sentence.to_lowercase();
+    if is_guess(&lower) || lower.starts_with("all ") {
+        return 0;
+    }
+    let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
+    let failing = [
+        "fail",
+        "error",
+        "not ",
+        "n't",
+        "uses",
+        "expects",
+        "runs",
+        "문제",
+        "않",
+        "없",
+        "ない",
+        "エラー",
+        "不",
+        "错误",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign));
+    weight(&lower, CAUSES) + concrete + u8::from(failing)
+}
+
+/// Guesses, proposals and forecasts are not knowledge.
+fn is_guess(lower: &str) -> bool {
+    [
+        "may need",
+        "maybe",
+        "perhaps",
+        "might be",
+        "could be",
+        "not sure",
+        "i think",
+        "probably",
+        "possibly",
+        "seems like",
+        "likely",
+        "wonder",
+        "could",
+        "would",
+        "should resolve",
+        "should fix",
+        "should work",
+        "should now",
+        "should be able",
+        "whenever you",
+        "uncommitted",
+        "can also",
+        "recommend",
+        "suggest",
+        "consider",
+        "alternatively",
+        "수 있습니다",
+        "수도 있",
+        "가능합니다",
+        "추천",
+        "できます",
+        "可以",
+        "建议",
+        "아마",
+        "かもしれ",
+        "可能是",
+        "也许",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+}
+
+const POINTERS: &[&str] = &[
+    "this",
+    "that",
+    "it",
+    "these",
+    "those",
+    "they",
+    "which",
+    "both",
+    "same",
+    "its",
+    "it's",
+    "that's",
+    "there",
+    "here",
+    "he",
+    "she",
+    "their",
+    "the same",
+    "the fix",
+    "the change",
+    "the above",
+    "이것",
+    "이는",
+    "이건",
+    "그것",
+    "그건",
+    "이렇게",
+    "これ",
+    "それ",
+    "この",
+    "その",
+    "这",
+    "那",
+    "它",
+];
+
+/// The sentence with what its first word points to: the heading over it, or the sentence before.
+fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
+    let lower = sentence.to_lowercase();
+    if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
+        // Korean and Japanese leave out the subject where the sentence before names it.
+        let drops = matches!(
+            text::language(sentence),
+            text::Language::Korean | text::Language::Japanese
+        );
+        if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
+            return Some(format!("{before} {sentence}"));
+        }
+        return Some(sentence.to_owned());
+    }
+    if !heading.is_empty() {
+        return Some(format!("{heading}: {sentence}"));
+    }
+    let lower = before.to_lowercase();
+    let usable = !before.is_empty()
+        && !is_narration(before)
+        && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    usable.then(|| format!("{} {sentence}", before.trim_end_matches(':')))
+}
+
+/// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
+fn heading_of(line: &str) -> Option<String> {
+    let is_marked = line.starts_with('#');
+    let unnumbered = line.trim_start_matches(|c: char| {
+        c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*')
+    });
+    let is_bold = line.contains("**")
+        && line
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-'))
+            .starts_with("**")
+        && unnumbered
+            .split_once("**")
+            .is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
+    if !is_marked && !is_bold {
+        return None;
+    }
+    let title = text::plain(line);
+    let title = title.trim_end_matches([':', '：']);
+    let generic = [
+        "summary",
+        "changes",
+        "context",
+        "what changed",
+        "result",
+        "results",
+        "verification",
+        "overview",
+        "notes",
+        "details",
+        "files",
+        "next steps",
+        "key changes",
+        "변경 요약",
+        "요약",
+        "概要",
+        "まとめ",
+        "总结",
+        "root cause",
+        "the fix",
+        "fix",
+        "problem",
+        "issue",
+        "solution",
+    ];
+    let lower = title.to_lowercase();
+    Some(if generic.contains(&lower.as_str()) {
+        String::new()
+    } else {
+        without_numbering(title)
+    })
+}
+
+/// `Fix 2: Title` → `Title`
+fn without_numbering(title: &str) -> String {
+    if let Some((label, rest)) = title.split_once([':', '：'])
+        && label.chars().count() <= 14
+        && label.chars().any(|c| c.is_ascii_digit())
+        && !rest.trim().is_empty()
+    {
+        return rest.trim().to_owned();
+    }
+    title.to_owned()
+}
+
+/// The first thing in the text that looks like a file of a project.
+pub fn file_in(text: &str) -> Option<String> {
+    text.split(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。'
+            )
+    })
+    .map(|word| word.trim_end_matches('.'))
+    .find(|word| is_file(word))
+    .map(str::to_owned)
+}
+
+const EXTENSIONS: &[&str] = &[
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h",
+    "cc", "cpp", "hpp", "cs", "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh",
+    "ps1", "sql", "css", "scss", "html", "vue", "svelte", "lua", "nix", "tf", "proto", "wit",
+    "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs", "erl", "hs", "scala",
+    "dart", "omp",
+];
+
+fn is_file(word: &str) -> bool {
+    let Some((stem, extension)) = word.rsplit_once('.') else {
+        return false;
+    };
+    !stem.is_empty()
+        && !word.contains("://")
+        && EXTENSIONS.contains(&extension)
+        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\'))
+        // `Node.js` and the like are no files.
+        && (stem.contains('/') || stem.chars().next().is_some_and(|c| !c.is_uppercase() || extension != "js"))
+}
+
+/// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
+/// opens.
+pub fn result_line(answer: &str, max: usize) -> Option<String> {
+    let lines: Vec<&str> = text::prose_lines(answer)
+        .filter(|line| !line.starts_with('|'))
+        .collect();
+    let mut short = None;
+    for (at, line) in lines.iter().enumerate() {
+        for sentence in text::sentences(line) {
+            let sentence = without_interjection(&sentence);
+            let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
+            if is_empty_talk(sentence)
+                || (is_narration(sentence) && !lead)
+                || sentence.ends_with(['?', '？'])
+            {
+                continue;
+            }
+            if !lead {
+                let sentence = sentence.strip_prefix("and ").unwrap_or(sentence);
+                // "Done with all four." says less than what follows.
+                if sentence.chars().count() < if sentence.is_ascii() { 28 } else { 12 } {
+                    short.get_or_insert_with(|| sentence.to_owned());
+                    continue;
+                }
+                return Some(text::clip(sentence, max).into_owned());
+            }
+            let points = points(&lines[at + 1..]);
+            if points.is_empty() {
+                continue;
+            }
+            let lead = sentence.trim_end_matches([':', '：', ' ']);
+            if is_empty_lead(lead) {
+                return Some(text::clip(&points.join("; "), max).into_owned());
+            }
+            return Some(text::clip(&format!("{lead}: {}", points.join("; ")), max).into_owned());
+        }
+    }
+    short
+}
+
+/// The first points after a line that ends in a colon: headings that say something, else headings with their first point,
+/// else the points of the list.
+fn points(lines: &[&str]) -> Vec<String> {
+    let titles: Vec<(usize, String)> = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| {
+            heading_of(line)
+                .filter(|title| !title.is_empty())
+                .map(|title| (at, title))
+        })
+        .collect();
+    let point = |line: &&str| {
+        let is_point =
+            line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
+        is_point.then(|| text::plain(line).trim_end_matches([':', '：']).to_owned())
+    };
+    if titles.is_empty() {
+        return lines.iter().filter_map(point).take(4).collect();
+    }
+    let said = |(at, title): (usize, String)| {
+        let speaks = title.split_whitespace().count() >= 3
+            || (!title.is_ascii() && title.chars().count() >= 10);
+        match lines.get(at + 1).and_then(point).filter(|_| !speaks) {
+            Some(first) => format!("{title}: {}", text::clip(&first, 120)),
+            None => title,
+        }
+    };
+    titles.into_iter().take(4).map(said).collect()
+}
+
+/// The sentence of an answer that says what was checked.
+pub fn checked(answer: &str) -> Option<String> {
+    let signs = [
+        "tests pass",
+        "test pass",
+        "tests passed",
+        "tests passing",
+        "typecheck",
+        "lint",
+        "all pass",
+        "build succeeds",
+        "build passes",
+        "builds clean",
+        "테스트",
+        "テスト",
+        "测试",
+    ];
+    text::sentences(answer)
+        .into_iter()
+        .filter(|sentence| {
+            let lower = sentence.to_lowercase();
+            signs.iter().any(|sign| lower.contains(sign))
+                && !is_narration(sentence)
+                && !sentence.ends_with(['?', '？', ':', '：'])
+                && (12..200).contains(&sentence.chars().count())
+        })
+        .next_back()
+}
+
+/// Leads that only say that a list follows.
+fn is_empty_lead(lead: &str) -> bool {
+    let lower = lead.to_lowercase().replace('’', "'");
+    [
+        "here's",
+        "here is",
+        "here are",
+        "summary",
+        "the changes",
+        "changes",
+        "what changed",
+        "what was done",
+        "변경",
+        "요약",
+        "変更",
+        "まとめ",
+        "以下",
+        "修改",
+        "总结",
+    ]
+    .iter()
+    .any(|opening| lower.starts_with(opening))
+}
+
+/// Sentences that report nothing.
+fn is_empty_talk(sentence: &str) -> bool {
+    let bare: String = sentence
+        .chars()
+        .filter(|c| c.is_alphanumeric() || *c == ' ')
+        .collect::<String>()
+        .trim()
+        .to_lowercase();
+    let empty = [
+        "done",
+        "all done",
+        "fixed",
+        "completed",
+        "complete",
+        "perfect",
+        "great",
+        "summary",
+        "good",
+        "yes",
+        "no",
+        "ok",
+        "committed",
+        "all set",
+        "finished",
+        "success",
+        "완료했습니다",
+        "완료되었습니다",
+        "수정 완료했습니다",
+        "완료",
+        "추가했습니다",
+        "수정했습니다",
+        "네",
+        "はい",
+        "完了しました",
+        "完了",
+        "修正しました",
+        "できました",
+        "完成",
+        "已完成",
+        "好的",
+        "完成了",
+        "변경 요약",
+        "요약",
+        "커밋 완료했습니다",
+        "overview",
+        "changes made",
+        "what changed",
+    ];
+    bare.chars().count() < 4 || empty.contains(&bare.as_str())
+}
+
+/// Sentences of an answer that say what keeps the work from going on.
+pub fn blockers(answer: &str) -> Vec<String> {
+    let signs = [
+        "blocked by",
+        "blocked on",
+        "is blocked",
+        "i can't proceed",
+        "cannot proceed",
+        "can't continue",
+        "unable to",
+        "you'll need to",
+        "you will need to",
+        "needs your",
+        "waiting for you",
+        "i don't have access",
+        "i do not have access",
+        "requires manual",
+        "수 없습니다",
+        "할 수 없",
+        "できません",
+        "できない",
+        "无法",
+        "需要你",
+        "需要您",
+    ];
+    text::sentences(answer)
+        .into_iter()
+        .filter(|sentence| {
+            let lower = sentence.to_lowercase();
+            signs.iter().any(|sign| lower.contains(sign))
+                && !lower.starts_with("nothing")
+                && !lower.starts_with("no ")
+                && !sentence.ends_with(['?', '？'])
+                && (16..300).contains(&sentence.chars().count())
+        })
+        .take(3)
+        .collect()
+}
+
+/// What the agent proposes or asks at the end of its answer; none where it only reports.
+pub fn closing_question(answer: &str) -> Option<String> {
+    let last = text::sentences(text::tail(answer, 1200))
+        .into_iter()
+        .next_back()?;
+    let asks = last.ends_with(['?', '？'])
+        || ["까요.", "ますか。", "しょうか。", "吗。"]
+            .iter()
+            .any(|end| last.ends_with(end));
+    asks.then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn narration_is_never_an_insight() {
+        for sentence in [
+            "Now I have the full picture.",
+            "Let me apply all three fixes because the parser requires it.",
+            "All fixes applied. Now let me run the tests and lint.",
+            "파일을 확인하겠습니다.",
+            "让我检查一下，因为测试失败了。",
+        ] {
+            assert_eq!(insights(sentence, false), [], "{sentence}");
+        }
+    }
+
+    #[test]
+    fn causes_stand_alone() {
+        let said = "I see — the hook fails because `bun test` picks up files in `tmp/clones/`. Let me remove them.";
+        let found = insights(said, false);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].text,
+            "the hook fails because `bun test` picks up files in `tmp/clones/`."
+        );
+    }
+
+    #[test]
+    fn pointers_are_resolved_by_the_heading() {
+        let answer = "Done:\n\n**Fix 2: Aggregation guarded against malformed results** (2 places)\n- same guard\n\nThis prevents a `TypeError` when the limiter stores a raw Error.";
+        let found = insights(answer, true);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].text.starts_with(
+            "Aggregation guarded against malformed results (2 places): This prevents"
+        ));
+        assert!(found[0].is_choice);
+        assert_eq!(
+            insights("This prevents a `TypeError` because of it.", true),
+            []
+        );
+    }
+
+    #[test]
+    fn the_result_of_an_answer() {
+        assert_eq!(
+            result_line("All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b", 200).unwrap(),
+            "All fixes applied and verified: Writes wrapped (4); Loop guarded: b"
+        );
+        assert_eq!(
+            result_line("완료했습니다! ✅\n\n`guide.md`에 섹션을 추가했습니다.", 200).unwrap(),
+            "`guide.md`에 섹션을 추가했습니다."
+        );
+        assert_eq!(result_line("Done!", 200), None);
+    }
+
+    #[test]
+    fn files_are_told_from_names() {
+        assert_eq!(
+            file_in("see `src/a/runner.ts:12` and Node.js").as_deref(),
+            Some("src/a/runner.ts")
+        );
+        assert_eq!(file_in("Next.js 14 and e.g. that"), None);
+        assert_eq!(
+            file_in("`writing-guide.md`의 내용").as_deref(),
+            Some("writing-guide.md")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>()) {
+            insights(&text, true);
+            result_line(&text, 100);
+            blockers(&text);
+            closing_question(&text);
+            without_interjection(&text);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Questions that the agent put to the human with options, and what was chosen and not.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use crate::text;
+use crate::transcript::json::Raw;
+
+/// One option.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Its name.
+    pub label: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// One question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// The whole question.
+    pub question: String,
+    /// Its subject in a word or two.
+    pub header: String,
+    /// What is on the table.
+    pub options: Vec<Choice>,
+    /// What the human answered; empty while open.
+    pub answer: String,
+}
+
+impl Question {
+    /// The options that were taken; empty where the human answered otherwise.
+    pub fn chosen(&self) -> Vec<&Choice> {
+        let exact: Vec<&Choice> = self
+            .options
+            .iter()
+            .filter(|option| option.label == self.answer)
+            .collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        // Several taken at once are joined by commas, and a label may hold one itself.
+        self.options
+            .iter()
+            .filter(|option| {
+                format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label))
+            })
+            .collect()
+    }
+
+    /// The options that were not taken.
+    pub fn rejected(&self) -> Vec<String> {
+        let chosen = self.chosen();
+        self.options
+            .iter()
+            .filter(|option| !chosen.contains(option))
+            .map(|option| option.label.clone())
+            .collect()
+    }
+
+    /// Whether the question is about the conversation itself.
+    fn is_of_procedure(&self) -> bool {
+        let question = self.question.to_lowercase();
+        let signs = [
+            "more questions",
+            "next area",
+            "areas do you want to discuss",
+            "anything else",
+            "are we done",
+            "ready to proceed",
+            "ready to continue",
+            "shall we continue",
+            "want to continue",
+            "what would you like to do next",
+            "what's next",
+            "does this look right",
+            "does this look good",
+            "다음 단계로",
+            "次に進",
+        ];
+        signs.iter().any(|sign| question.contains(sign))
+    }
+
+    /// Whether the answer decides something: not left to the agent, and not a question back.
+    pub fn is_decided(&self) -> bool {
+        let answer = self.answer.trim();
+        let lower = answer.to_lowercase();
+        let left = [
+            "you decide",
+            "claude's discretion",
+            "let claude decide",
+            "no preference",
+            "skip",
+        ];
+        let hedged = self.chosen().is_empty()
+            && ["hmm", "depend", "not sure", "i don't know", "maybe"]
+                .iter()
+                .any(|word| lower.contains(word));
+        !answer.is_empty()
+            && !hedged
+            && !self.is_of_procedure()
+            && !answer.ends_with(['?', '？'])
+            && !left.iter().any(|word| lower.starts_with(word))
+    }
+}
+
+/// The questions of an `AskUserQuestion` input or result.
+pub fn read(questions: Raw<'_>) -> Vec<Question> {
+    let mut all = Vec::new();
+    questions.items(|item| {
+        let mut question = Question::default();
+        item.fields(|key, value| match key {
+            b"question" => question.question = clean::line(&value.text().unwrap_or_default(), 400),
+            b"header" => question.header = clean::line(&value.text().unwrap_or_default(), 60),
+            b"options" => value.items(|option| {
+                if question.options.len() < 8 {
+                    question.options.push(Choice {
+                        label: without_advice(&clean::line(
+                            &option.get_text("label").unwrap_or_default(),
+                            160,
+                        )),
+                        description: clean::line(
+                            &option.get_text("description").unwrap_or_default(),
+                            300,
+                        ),
+                    });
+                }
+            }),
+            _ => {}
+        });
+        if !question.question.is_empty() && all.len() < 8 {
+            all.push(question);
+        }
+    });
+    all
+}
+
+/// Puts the answers of a structured result into the questions.
+pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
+    answers.fields(|key, value| {
+        let asked = clean::line(&String::from_utf8_lossy(key), 400);
+        let said = match value.text() {
+            Some(text) => clean::line(&text, 400),
+            None => join(value),
+        };
+        let said = without_advice(&said);
+        if let Some(question) = questions
+            .iter_mut()
+            .find(|question| question.question == asked)
+        {
+            question.answer = said;
+        }
+    });
+}
+
+/// Without the mark that the agent puts on the option it advises.
+fn without_advice(label: &str) -> String {
+    [
+        "(Recommended)",
+        "(recommended)",
+        "(추천)",
+        "(권장)",
+        "(推奨)",
+        "(おすすめ)",
+        "（推奨）",
+        "(推荐)",
+        "（推荐）",
+    ]
+    .iter()
+    .fold(label.to_owned(), |label, mark| {
+        label.replace(&format!(" {mark}"), "").replace(mark, "")
+    })
+}
+
+fn join(values: Raw<'_>) -> String {
+    let mut all = Vec::new();
+    values.items(|value| all.extend(value.text().map(|text| clean::line(&text, 160))));
+    text::clip(&all.join(", "), 400).into_owned()
+}
+
+/// Puts the answers of a result that is text (`"question"="answer"`) into the questions.
+pub fn answer_from_text(questions: &mut [Question], result: &str) {
+    let result = text::one_line(&clean::clean(result));
+    for question in questions {
+        let Some(at) = result.find(&format!("\"{}\"=\"", question.question)) else {
+            continue;
+        };
+        let rest = &result[at + question.question.len() + 4..];
+        if let Some(end) = rest.find('"') {
+            question.answer = without_advice(&text::clip(&rest[..end], 400));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = r#"[{"question":"Which store?","header":"Store","options":[{"label":"SQLite","description":"one file"},{"label":"Postgres, remote","description":"a server"}],"multiSelect":false}]"#;
+
+    fn asked() -> Vec<Question> {
+        read(serde_json::from_str(ASKED).unwrap())
+    }
+
+    #[test]
+    fn chosen_and_rejected() {
+        let mut questions = asked();
+        answer(
+            &mut questions,
+            serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap(),
+        );
+        assert_eq!(questions[0].chosen()[0].description, "one file");
+        assert_eq!(questions[0].rejected(), ["Postgres, remote"]);
+        assert!(questions[0].is_decided());
+        answer(
+            &mut questions,
+            serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap(),
+        );
+        assert!(questions[0].rejected().is_empty());
+    }
+
+    #[test]
+    fn answers_in_text_and_questions_back() {
+        let mut questions = asked();
+        answer_from_text(
+            &mut questions,
+            "User has answered your questions: \"Which store?\"=\"why not both?\". You can",
+        );
+        assert_eq!(questions[0].answer, "why not both?");
+        assert!(!questions[0].is_decided());
+        assert!(questions[0].chosen().is_empty());
+    }
+}

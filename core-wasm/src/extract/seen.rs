@@ -1,0 +1,72 @@
+//! Which lines were folded already: forks, re-appended history and replaced files bring the same lines again.
+
+use std::collections::{HashSet, VecDeque};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::text;
+
+/// How many of the newest lines are known.
+const LINES: usize = 8192;
+
+/// Hashes of the newest lines' identifiers, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    ring: VecDeque<u32>,
+    set: HashSet<u32>,
+}
+
+impl Seen {
+    /// Notes a line; says whether it is new.
+    pub fn insert(&mut self, identifier: &str) -> bool {
+        let hash = text::hash(identifier);
+        if !self.set.insert(hash) {
+            return false;
+        }
+        self.ring.push_back(hash);
+        if self.ring.len() > LINES
+            && let Some(oldest) = self.ring.pop_front()
+        {
+            self.set.remove(&oldest);
+        }
+        true
+    }
+
+    /// Forgets the older half.
+    pub fn halve(&mut self) {
+        for oldest in self.ring.drain(..self.ring.len() / 2) {
+            self.set.remove(&oldest);
+        }
+    }
+}
+
+impl Serialize for Seen {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.ring)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let ring = VecDeque::<u32>::deserialize(deserializer)?;
+        let set = ring.iter().copied().collect();
+        Ok(Seen { ring, set })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_newest_are_known() {
+        let mut seen = Seen::default();
+        assert!(seen.insert("first"));
+        assert!(!seen.insert("first"));
+        for number in 0..LINES {
+            seen.insert(&number.to_string());
+        }
+        assert!(seen.insert("first"));
+        assert_eq!(seen.ring.len(), LINES);
+    }
+}

@@ -1,0 +1,1117 @@
+//! The fold: what one line changes in what is known of a session.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use super::commits;
+use super::compact;
+use super::failures::Failures;
+use super::files::{self, Files};
+use super::kept::{Kept, Memories, Place};
+use super::labels::{Labels, labels};
+use super::prose;
+use super::seen::Seen;
+use super::tasks::Tasks;
+use super::turn::{self, Turn};
+use super::uses::{Tool, Use, Uses};
+use super::{commands, human, options, questions};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::text::{self, Language};
+use crate::transcript::json::Raw;
+use crate::transcript::said::{self, Said};
+use crate::transcript::{self, Block, Kind, Line};
+
+/// The form of the state; another form is not read.
+const VERSION: u32 = 1;
+/// Results of turns that are known.
+const RESULTS: usize = 24;
+/// Commits that the notes list.
+const COMMITS: usize = 50;
+/// Prompts that wait while the agent works.
+const QUEUED: usize = 12;
+/// The answer that a consent is resolved against, in bytes.
+const LAST_ANSWER: usize = 6 * 1024;
+
+/// What came of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TurnResult {
+    /// What was asked, in substance.
+    pub asked: String,
+    /// What came of it: one line.
+    pub result: String,
+    /// What was checked: one sentence, or empty.
+    pub checked: String,
+    /// Whether files were changed for it.
+    pub edited: bool,
+    /// Whether the answer ended in a question.
+    pub open: bool,
+}
+
+/// Everything that is known of a session.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    version: u32,
+    seen: Seen,
+    /// What was given out and may still change: key and fingerprint.
+    pub(super) ledger: Vec<(String, u32)>,
+    /// The project's root, by the host or by the first line.
+    root: String,
+    pub(super) started: Option<u64>,
+    pub(super) ended: Option<u64>,
+    pub(super) turns: u32,
+    /// How often which language was met, in the order of `Language`.
+    spoken: [u32; 4],
+    pub(super) request: String,
+    pub(super) objective: String,
+    pub(super) title: String,
+    pub(super) branch: String,
+    pub(super) turn: Turn,
+    queue: Vec<String>,
+    absorbed: Vec<u32>,
+    uses: Uses,
+    pub(super) memories: Memories,
+    pub(super) files: Files,
+    pub(super) tasks: Tasks,
+    pub(super) failures: Failures,
+    pub(super) results: Vec<TurnResult>,
+    pub(super) commits: Vec<String>,
+    pub(super) tests: Option<(u32, u32)>,
+    pub(super) blockers: Vec<String>,
+    pub(super) open_question: String,
+    last_answer: String,
+    /// What the human refused, until they say why.
+    refused: String,
+    interrupted: bool,
+    /// The human wants to talk about a question before answering it: that is no refusal.
+    asked_back: bool,
+}
+
+impl State {
+    /// A state from what the last call returned; anew where that cannot be read.
+    pub fn restore(state: Option<&str>, root: &str) -> Self {
+        let mut this: State = state
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default();
+        if this.version != VERSION {
+            this = State {
+                version: VERSION,
+                ..State::default()
+            };
+        }
+        if !root.is_empty() {
+            root.clone_into(&mut this.root);
+        }
+        this
+    }
+
+    /// As JSON of at most `max` bytes.
+    pub fn save(&mut self, max: usize) -> String {
+        loop {
+            // Only strings, numbers and lists: it cannot fail.
+            let json = serde_json::to_string(self).unwrap_or_default();
+            if json.len() <= max {
+                return json;
+            }
+            // Unreachable by the bounds of the parts unless nearly every character has to be escaped.
+            self.seen.halve();
+            self.last_answer.clear();
+        }
+    }
+
+    /// The session's language.
+    pub fn language(&self) -> Language {
+        let [english, korean, japanese, chinese] = self.spoken;
+        let (most, language) = [
+            (korean, Language::Korean),
+            (japanese, Language::Japanese),
+            (chinese, Language::Chinese),
+        ]
+        .into_iter()
+        .max_by_key(|(count, _)| *count)
+        .unwrap_or_default();
+        // Plans and code are English in every session: a third of another language decides.
+        if most * 2 > english {
+            language
+        } else {
+            Language::English
+        }
+    }
+
+    /// The session's words.
+    pub fn labels(&self) -> &'static Labels {
+        labels(self.language())
+    }
+
+    /// Folds one line of the file in; gives the count of parts that could not be read. What cannot change any more goes to
+    /// `settled`.
+    pub fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
+        transcript::read(text, |line| self.record(line, settled))
+    }
+
+    fn record(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_sidechain {
+            return;
+        }
+        match line.kind {
+            Kind::User | Kind::Assistant => {
+                if let Some(uuid) = line.uuid()
+                    && !self.seen.insert(&uuid)
+                {
+                    return;
+                }
+                self.note_time(line);
+                if line.kind == Kind::User {
+                    self.user(line, settled)
+                } else {
+                    self.assistant(line, settled)
+                }
+            }
+            Kind::Queue => self.queue(line, settled),
+            Kind::Attachment => self.attachment(line, settled),
+            Kind::PullRequest => {
+                if let Some(url) = line.pull_request.and_then(Raw::text) {
+                    let url = clean::line(&url, 200);
+                    self.pull_request(&url, "", &place(line), settled);
+                }
+            }
+            Kind::Title => {
+                self.title = line
+                    .title
+                    .and_then(Raw::text)
+                    .map(|text| clean::line(&text, 120))
+                    .unwrap_or_default()
+            }
+            Kind::System | Kind::Other => {}
+        }
+    }
+
+    fn note_time(&mut self, line: &Line<'_>) {
+        if let Some(at) = line.at() {
+            self.started = Some(self.started.map_or(at, |started| started.min(at)));
+            self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
+        }
+        if self.root.is_empty()
+            && let Some(cwd) = line.cwd()
+        {
+            self.root = text::head(&cwd, 1000).to_owned();
+        }
+        if let Some(branch) = line.branch()
+            && branch != self.branch
+        {
+            self.branch = clean::line(&branch, 120);
+        }
+    }
+
+    // ---- the human -------------------------------------------------------------------------------------------------
+
+    fn user(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_compact_summary {
+            line.blocks(|block| {
+                if let Block::Text(raw) = block {
+                    let (text, place) = (raw.text().unwrap_or_default(), place(line));
+                    settled.extend(compact::summary(&text, &place));
+                    for fix in compact::fixes(&text, &place) {
+                        self.memories.add(fix, settled);
+                    }
+                }
+            });
+            return;
+        }
+        if line.is_meta {
+            return;
+        }
+        let mut prompt = String::new();
+        line.blocks(|block| match block {
+            Block::Text(raw) => match said::classify(&raw.text().unwrap_or_default()) {
+                Said::Human(text) => join(&mut prompt, &text),
+                Said::Command(command) => join(&mut prompt, &command),
+                Said::Interrupted => self.interrupted = !self.asked_back,
+                Said::Machine => {}
+            },
+            Block::ToolResult {
+                id,
+                content,
+                is_error,
+            } => {
+                let id = id.text().unwrap_or_default();
+                if let Some(tool_use) = self.uses.take(&id) {
+                    self.result(&tool_use, content, is_error, line, settled);
+                }
+            }
+            Block::ToolUse { .. } => {}
+        });
+        if !prompt.is_empty() {
+            self.prompt(&prompt, place(line), settled);
+        }
+    }
+
+    fn prompt(&mut self, prompt: &str, place: Place, settled: &mut Vec<Draft>) {
+        let prompt = clean::clean(prompt);
+        self.close_turn(settled);
+        self.turns += 1;
+        self.spoken[text::language(&prompt) as usize] += 2;
+        self.queue
+            .retain(|queued| !prompt.contains(queued.as_str()));
+        let labels = self.labels();
+        let title = human::substance(&prompt, 180, labels);
+        let substantive = human::is_substantive(&prompt);
+        self.decided(&prompt, &place, settled);
+        self.laid_down(&prompt, &place, settled);
+        if let Some(plan) = human::plan(&prompt) {
+            self.approved(plan, 35, &place, settled);
+        }
+        if substantive {
+            if self.request.is_empty() {
+                self.request.clone_from(&title);
+            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
+                self.objective.clone_from(&title);
+            }
+        }
+        self.open_question.clear();
+        self.turn = Turn::begin(
+            place,
+            title,
+            human::plan(&prompt).unwrap_or(&prompt),
+            substantive,
+            labels,
+            settled,
+        );
+    }
+
+    /// What the human says while the agent works, or adds to a prompt.
+    fn added(&mut self, text: &str, place: &Place, settled: &mut Vec<Draft>) {
+        let Said::Human(text) = said::classify(text) else {
+            return;
+        };
+        let text = clean::clean(&text);
+        let hash = text::hash(&text);
+        if self.absorbed.contains(&hash) {
+            return;
+        }
+        self.absorbed.push(hash);
+        if self.absorbed.len() > 2 * QUEUED {
+            self.absorbed.remove(0);
+        }
+        self.queue.retain(|queued| *queued != text);
+        self.laid_down(&text, place, settled);
+        let labels = self.labels();
+        let piece = format!("**{}:** {}", labels.added, text::clip_block(&text, 1200));
+        self.open_turn(place, &text).add(&piece, labels, settled);
+    }
+
+    fn queue(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let operation = line.operation.and_then(Raw::text).unwrap_or_default();
+        // These lines have no identifier of their own.
+        let content = line.content.and_then(Raw::text).unwrap_or_default();
+        let identity = format!(
+            "{operation} {} {}",
+            line.timestamp().unwrap_or_default(),
+            text::hash(&content)
+        );
+        if !self.seen.insert(&identity) {
+            return;
+        }
+        match &*operation {
+            "enqueue" => {
+                let machine = content.is_empty()
+                    || content.starts_with('{')
+                    || !matches!(said::classify(&content), Said::Human(_));
+                self.queue.push(if machine {
+                    String::new()
+                } else {
+                    clean::block(&content, 4000)
+                });
+                if self.queue.len() > QUEUED {
+                    self.queue.remove(0);
+                }
+            }
+            "dequeue" => {
+                // The prompt follows as a line of its own.
+                if !self.queue.is_empty() {
+                    self.queue.remove(0);
+                }
+            }
+            "popAll" => self.queue.clear(),
+            "remove" => {
+                // The agent takes it up in the middle of its turn; older clients write it nowhere else.
+                let waiting = if content.is_empty() {
+                    0
+                } else {
+                    self.queue
+                        .iter()
+                        .position(|queued| content.contains(queued.as_str()))
+                        .unwrap_or(0)
+                };
+                if waiting < self.queue.len() {
+                    let queued = self.queue.remove(waiting);
+                    self.added(&queued, &place(line), settled);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn attachment(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let Some(attachment) = line.attachment else {
+            return;
+        };
+        let (mut kind, mut prompt, mut mode) = (None, None, None);
+        attachment.fields(|key, value| match key {
+            b"type" => kind = Some(value.json()),
+            b"prompt" => prompt = Some(value),
+            b"commandMode" => mode = Some(value.json()),
+            _ => {}
+        });
+        if kind != Some("\"queued_command\"") || mode.is_some_and(|mode| mode != "\"prompt\"") {
+            return;
+        }
+        if let Some(uuid) = line.uuid()
+            && !self.seen.insert(&uuid)
+        {
+            return;
+        }
+        let text = transcript::result_text(prompt);
+        self.added(&text, &place(line), settled);
+    }
+
+    /// A consent or a choice turns what the agent had proposed into a decision.
+    fn decided(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
+        if self.last_answer.is_empty() || self.interrupted {
+            return;
+        }
+        if let Some(resolved) = options::resolve(prompt, &self.last_answer) {
+            let said = text::clip(&text::one_line(prompt), 120).into_owned();
+            let content = decision_text(
+                &resolved.what,
+                &resolved.why,
+                &resolved.rejected,
+                self.labels(),
+            );
+            let content = if resolved.rejected.is_empty() {
+                content
+            } else {
+                format!("{content} (\"{said}\")")
+            };
+            let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
+            let kept = decision(
+                format!("choice:{}", place.uuid),
+                resolved.what,
+                resolved.why,
+                resolved.rejected,
+                content,
+                importance,
+                place,
+            );
+            self.memories.add(kept, settled);
+        }
+    }
+
+    /// Standing rules and corrections.
+    fn laid_down(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
+        let refused = std::mem::take(&mut self.refused);
+        self.interrupted = false;
+        self.asked_back = false;
+        let after_work = self.turns > 1 || !self.turn.answer.is_empty();
+        let word = human::word(prompt, after_work);
+        for (number, rule) in word.rules.iter().enumerate() {
+            let kept = Kept {
+                key: format!("rule:{}:{number}", place.uuid),
+                kind: "preference".to_owned(),
+                title: rule.clone(),
+                importance: 90,
+                place: place.clone(),
+                ..Kept::default()
+            };
+            self.memories.add(kept, settled);
+        }
+        // After a refusal the next words say why, if they are more than a word and no new request.
+        let stopped = !refused.is_empty() && human::is_remark(prompt);
+        let said = word
+            .correction
+            .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
+        let Some(said) = said.filter(|_| word.rules.is_empty()) else {
+            return;
+        };
+        let labels = self.labels();
+        let content = if !refused.is_empty() {
+            format!("{said} ({})", labels.refused.replace("{}", &refused))
+        } else if human::needs_context(&said) && !self.turn.title.is_empty() {
+            format!("{said} ({}: {})", labels.about, self.turn.title)
+        } else {
+            said.clone()
+        };
+        let kept = Kept {
+            key: format!("correction:{}", place.uuid),
+            kind: "correction".to_owned(),
+            title: said,
+            content,
+            importance: if stopped { 70 } else { 65 },
+            place: place.clone(),
+            ..Kept::default()
+        };
+        self.memories.add(kept, settled);
+    }
+
+    /// A plan that the human approved.
+    fn approved(&mut self, plan: &str, importance: u8, place: &Place, settled: &mut Vec<Draft>) {
+        let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
+            return;
+        };
+        let title = title
+            .strip_prefix("Plan:")
+            .unwrap_or(&title)
+            .trim()
+            .to_owned();
+        let kept = Kept {
+            key: format!("plan:{:08x}", text::hash(&title)),
+            kind: "plan".to_owned(),
+            content: digest(plan),
+            title,
+            importance,
+            place: place.clone(),
+            ..Kept::default()
+        };
+        self.memories.forget(|known| known.key == kept.key);
+        self.memories.add(kept, settled);
+    }
+
+    // ---- the agent -------------------------------------------------------------------------------------------------
+
+    fn assistant(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_api_error {
+            return;
+        }
+        line.blocks(|block| match block {
+            Block::Text(raw) => self.say(&raw.text().unwrap_or_default(), place(line), settled),
+            Block::ToolUse { id, name, input } => {
+                let (id, name) = (
+                    id.text().unwrap_or_default(),
+                    name.text().unwrap_or_default(),
+                );
+                let tool_use = Use::read(&id, &name, input, &self.root, place(line));
+                self.uses.push(tool_use);
+            }
+            Block::ToolResult { .. } => {}
+        });
+    }
+
+    fn say(&mut self, said: &str, place: Place, settled: &mut Vec<Draft>) {
+        let said = said.trim();
+        if said.is_empty()
+            || said.contains(said::INJECTED_HEADING)
+            || said == "No response requested."
+            || said.starts_with("API Error")
+        {
+            return;
+        }
+        let said = clean::clean(said);
+        self.learn_from_answer(false, settled);
+        self.failures.said(&said);
+        let labels = self.labels();
+        let line_place = place.clone();
+        self.open_turn(&line_place, &said)
+            .say(&said, place, labels, settled);
+    }
+
+    /// The open turn; begun here where the agent works without a prompt.
+    fn open_turn(&mut self, place: &Place, said: &str) -> &mut Turn {
+        if self.turn.place.uuid.is_empty() {
+            self.turn.place = place.clone();
+            self.turn.title = text::first_sentence(said)
+                .map(|title| text::clip(&title, 160).into_owned())
+                .unwrap_or_default();
+        }
+        &mut self.turn
+    }
+
+    /// What the agent's latest text teaches.
+    fn learn_from_answer(&mut self, is_answer: bool, settled: &mut Vec<Draft>) {
+        let said = self.turn.answer.clone();
+        let place = self.turn.answered.clone();
+        for insight in prose::insights(&said, is_answer) {
+            if insight.score < if is_answer { 6 } else { 7 } {
+                continue;
+            }
+            let kind = if insight.is_choice {
+                "decision"
+            } else if insight.file.is_some() {
+                "discovery"
+            } else {
+                "learning"
+            };
+            let file = insight.file.map(|file| self.known_file(&file));
+            let kept = Kept {
+                key: format!("insight:{}:{:08x}", place.uuid, text::hash(&insight.text)),
+                kind: kind.to_owned(),
+                title: insight.text,
+                files: file.into_iter().collect(),
+                importance: (20 + 4 * insight.score).min(60),
+                place: place.clone(),
+                prose: true,
+                ..Kept::default()
+            };
+            self.memories.add(kept, settled);
+        }
+    }
+
+    /// The whole path of a file that prose names by its end.
+    fn known_file(&self, name: &str) -> String {
+        let ends = |path: &&str| {
+            path.ends_with(name)
+                && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
+        };
+        self.files
+            .paths()
+            .rev()
+            .find(ends)
+            .map_or_else(|| clean::path(name, &self.root), str::to_owned)
+    }
+
+    /// The agent's last text, where its line has not come yet.
+    pub fn catch_up(&mut self, message: &str) {
+        if clean::clean(message.trim()) != self.turn.answer {
+            let place = Place {
+                at: self.ended,
+                ..Place::default()
+            };
+            self.say(message, place, &mut Vec::new());
+        }
+    }
+
+    /// The turn is over: what its answer says holds.
+    pub fn close_turn(&mut self, settled: &mut Vec<Draft>) {
+        let turn = &self.turn;
+        if !turn.answer.is_empty() {
+            self.spoken[text::language(&turn.answer) as usize] += 1;
+            self.blockers = prose::blockers(&turn.answer);
+            if prose::checked(&turn.answer).is_some() {
+                self.failures.settle_checks();
+            }
+            self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
+            self.last_answer = ends(&turn.answer, LAST_ANSWER);
+            if let Some(result) = prose::result_line(&turn.answer, 300)
+                .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
+            {
+                let checked = prose::checked(&turn.answer)
+                    .filter(|checked| !result.contains(checked.as_str()))
+                    .unwrap_or_default();
+                self.results.push(TurnResult {
+                    asked: turn.title.clone(),
+                    result,
+                    checked,
+                    edited: turn.edited,
+                    open: !self.open_question.is_empty(),
+                });
+                if self.results.len() > RESULTS {
+                    self.results.remove(1);
+                }
+            }
+        }
+        self.learn_from_answer(true, settled);
+        let labels = self.labels();
+        self.turn.finish(labels, settled);
+        self.turn = Turn::default();
+    }
+
+    // ---- tools -----------------------------------------------------------------------------------------------------
+
+    fn result(
+        &mut self,
+        tool_use: &Use,
+        content: Option<Raw<'_>>,
+        is_error: bool,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
+        let said = if is_error {
+            clean::clean(&transcript::result_text(content))
+        } else {
+            String::new()
+        };
+        if is_error && said.contains("The user doesn't want to proceed with this tool use") {
+            self.refuse(tool_use, &said, &place(line), settled);
+            return;
+        }
+        match tool_use.tool {
+            Tool::Shell => {
+                let output = if is_error {
+                    said
+                } else {
+                    clean::clean(&transcript::result_text(content))
+                };
+                self.ran(tool_use, &output, is_error, settled);
+            }
+            Tool::Edit if is_error => self.edit_failed(tool_use, &said, settled),
+            Tool::Edit => self.edited(tool_use, line.result, settled),
+            Tool::Read => {
+                if !tool_use.what.is_empty() {
+                    self.turn.touch(&tool_use.what);
+                }
+            }
+            Tool::Search => {
+                let piece = format!(
+                    "- {} `{}` {}",
+                    tool_use.name, tool_use.what, tool_use.detail
+                );
+                self.turn.add(&piece, self.labels(), settled);
+            }
+            Tool::Ask if !is_error => self.answered(tool_use, content, line, settled),
+            Tool::Plan if !is_error => {
+                let plan = line
+                    .result
+                    .and_then(|result| result.get_text("plan"))
+                    .map(|plan| clean::clean(&plan));
+                let plan = plan.unwrap_or_else(|| tool_use.what.clone());
+                let place = place(line);
+                self.approved(&plan, 50, &place, settled);
+                self.turn
+                    .add_long(text::head(&plan, 9000), self.labels(), settled);
+            }
+            Tool::Todo if !is_error => {
+                if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
+                    self.tasks.replace(todos, &place(line));
+                }
+            }
+            Tool::TaskCreate if !is_error => {
+                let id = line
+                    .result
+                    .and_then(|result| result.get("task"))
+                    .and_then(|task| task.get_text("id"))
+                    .unwrap_or_default();
+                let id = clean::line(&id, 40);
+                self.tasks
+                    .create(&id, &tool_use.what, &tool_use.detail, &place(line));
+                self.turn.add(
+                    &format!("- task: {}: {}", tool_use.what, tool_use.detail),
+                    self.labels(),
+                    settled,
+                );
+            }
+            Tool::TaskUpdate if !is_error => {
+                self.tasks.update(
+                    &tool_use.what,
+                    Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()),
+                    None,
+                );
+            }
+            Tool::Agent | Tool::Web => {
+                let output = clean::block(
+                    &transcript::result_text(content),
+                    if tool_use.tool == Tool::Agent {
+                        4000
+                    } else {
+                        600
+                    },
+                );
+                let piece = format!("- {}: {} {}", tool_use.name, tool_use.what, tool_use.detail);
+                self.turn.add(&piece, self.labels(), settled);
+                self.turn.add_long(&output, self.labels(), settled);
+            }
+            Tool::Other if is_error => {
+                let piece =
+                    turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &said);
+                self.turn.add(&piece, self.labels(), settled);
+            }
+            _ => {}
+        }
+    }
+
+    fn refuse(&mut self, tool_use: &Use, said: &str, place: &Place, settled: &mut Vec<Draft>) {
+        let what = match tool_use.tool {
+            Tool::Ask => {
+                self.asked_back = true;
+                return;
+            }
+            Tool::Plan => human::title(&tool_use.what).unwrap_or_default(),
+            Tool::Shell => format!("`{}`", super::failures::shown(&tool_use.what)),
+            _ => format!("{} {}", tool_use.name, tool_use.what),
+        };
+        what.trim().clone_into(&mut self.refused);
+        let reason = said
+            .split_once("the user said:")
+            .map(|(_, reason)| reason.trim());
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+            let reason = reason
+                .split("\n\nNote: The user's next message")
+                .next()
+                .unwrap_or(reason)
+                .to_owned();
+            self.laid_down(&reason, place, settled);
+            let piece = format!(
+                "**{}:** {}",
+                self.labels().added,
+                text::clip_block(&reason, 1200)
+            );
+            self.turn.add(&piece, self.labels(), settled);
+        }
+    }
+
+    fn ran(&mut self, tool_use: &Use, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        let class = commands::class(command);
+        let failed = is_error || commands::output_says_failed(class, output);
+        let labels = self.labels();
+        let counts = commands::tests(output).filter(|_| class != commands::Class::Look);
+        if let Some(counts) = counts {
+            self.tests = Some((counts.passed, counts.failed));
+        }
+        let outcome = turn::outcome(class, output, failed, counts);
+        self.turn
+            .add(&turn::command_piece(command, &outcome), labels, settled);
+        if output.contains("Sibling tool call errored")
+            || output.contains("tool call was cancelled")
+            || output.contains("Request interrupted")
+        {
+            return;
+        }
+        let made = if is_error {
+            Vec::new()
+        } else {
+            commits::made(command, output)
+        };
+        let committed = !made.is_empty();
+        for commit in made {
+            self.committed(commit, &tool_use.place, settled);
+        }
+        if let Some(url) = commits::pull_request(command, output) {
+            let title = commits::pull_request_title(command).unwrap_or_default();
+            self.pull_request(&url, &title, &tool_use.place, settled);
+        }
+        let cured = if failed {
+            let error = commands::error_line_of(class, output).unwrap_or_default();
+            let cured = self.failures.command_reached(command, &error, labels);
+            self.failures
+                .command_failed(command, &error, &tool_use.place, self.turns);
+            cured
+        } else {
+            let cured = if commands::passed(command, output) {
+                self.failures.command_passed(command, labels)
+            } else {
+                Vec::new()
+            };
+            if commands::may_cure(command) {
+                self.failures
+                    .step(&format!("`{}`", super::failures::shown(command)));
+            }
+            cured
+        };
+        for kept in cured {
+            self.cured(kept, settled);
+        }
+        if committed {
+            self.failures.settle_checks();
+        }
+    }
+
+    /// A pair of failure and cure says what its sentences said before as mere insights.
+    fn cured(&mut self, kept: Kept, settled: &mut Vec<Draft>) {
+        let why = kept.why.clone();
+        self.memories
+            .forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
+        self.memories.add(kept, settled);
+    }
+
+    fn committed(&mut self, commit: commits::Commit, place: &Place, settled: &mut Vec<Draft>) {
+        if commit.subject.is_empty() {
+            return;
+        }
+        if commit.amends
+            && let Some(last) = self.commits.pop()
+        {
+            self.memories
+                .forget(|kept| kept.kind == "commit" && kept.title == last);
+        }
+        let subject = clean::line(&commit.subject, 180);
+        if !self.commits.contains(&subject) {
+            self.commits.push(subject.clone());
+            if self.commits.len() > COMMITS {
+                self.commits.remove(0);
+            }
+        }
+        let mut content = subject.clone();
+        if let Some(branch) = commit
+            .branch
+            .filter(|branch| !matches!(branch.as_str(), "main" | "master"))
+        {
+            content = format!("{content} ({branch})");
+        }
+        if !commit.body.is_empty() {
+            content = format!("{content}\n\n{}", commit.body);
+        }
+        let kept = Kept {
+            key: format!("commit:{}:{:08x}", place.uuid, text::hash(&subject)),
+            kind: "commit".to_owned(),
+            title: subject,
+            content,
+            importance: 40,
+            place: place.clone(),
+            ..Kept::default()
+        };
+        self.memories.add(kept, settled);
+    }
+
+    fn pull_request(&mut self, url: &str, title: &str, place: &Place, settled: &mut Vec<Draft>) {
+        let line = if title.is_empty() {
+            url.to_owned()
+        } else {
+            format!("{title} ({url})")
+        };
+        if self.commits.iter().any(|known| known.contains(url)) {
+            return;
+        }
+        self.commits.push(line.clone());
+        let kept = Kept {
+            key: format!("pr:{url}"),
+            kind: "commit".to_owned(),
+            title: line,
+            importance: 50,
+            place: place.clone(),
+            ..Kept::default()
+        };
+        self.memories.add(kept, settled);
+    }
+
+    fn edit_failed(&mut self, tool_use: &Use, said: &str, settled: &mut Vec<Draft>) {
+        let first = said
+            .replace("<tool_use_error>", "")
+            .replace("</tool_use_error>", "");
+        let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
+        let labels = self.labels();
+        self.turn.add(
+            &turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &first),
+            labels,
+            settled,
+        );
+        // What the client asks of the agent before any edit is no trait of the file.
+        if !first.contains("has not been read yet") && !first.contains("modified since read") {
+            self.failures
+                .edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
+        }
+    }
+
+    fn edited(&mut self, tool_use: &Use, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
+        let file = tool_use.what.as_str();
+        if file.is_empty() {
+            return;
+        }
+        let (mut patch, mut old, mut new, mut content, mut kind) = (None, None, None, None, None);
+        if let Some(result) = result {
+            result.fields(|key, value| match key {
+                b"structuredPatch" => patch = Some(value),
+                b"oldString" => old = Some(value),
+                b"newString" => new = Some(value),
+                b"content" => content = Some(value),
+                b"type" => kind = Some(value.json()),
+                _ => {}
+            });
+        }
+        let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
+        if added + removed == 0 && kind == Some("\"create\"") {
+            added = content.and_then(Raw::text).map_or(0, |text| {
+                u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+            });
+        }
+        self.files.change(file, added, removed);
+        self.turn.edited = true;
+        self.turn.touch(file);
+        let labels = self.labels();
+        self.turn.add(
+            &format!("- {} `{file}` +{added} −{removed}", tool_use.name),
+            labels,
+            settled,
+        );
+        let (old, new) = (
+            old.and_then(Raw::text).unwrap_or_default(),
+            new.and_then(Raw::text).unwrap_or_default(),
+        );
+        if self.files.edit(file, &old, &new) {
+            self.reverted(file, &tool_use.place, settled);
+        }
+        for kept in self.failures.edit_passed(file, labels) {
+            self.cured(kept, settled);
+        }
+        self.failures.step(&format!("edit of {file}"));
+    }
+
+    /// An edit was taken back: what the agent said just before is why.
+    fn reverted(&mut self, file: &str, place: &Place, settled: &mut Vec<Draft>) {
+        let sentences = text::sentences(&self.turn.answer);
+        let why = sentences
+            .iter()
+            .map(|sentence| prose::without_interjection(sentence))
+            .find(|sentence| !prose::is_narration(sentence) && sentence.chars().count() >= 12);
+        let Some(why) = why else { return };
+        let note = self.labels().reverted.replace("{}", file);
+        let kept = Kept {
+            key: format!("revert:{}", place.uuid),
+            kind: "learning".to_owned(),
+            title: format!("{} ({note})", text::clip(why, 260)),
+            files: vec![file.to_owned()],
+            importance: 60,
+            place: place.clone(),
+            ..Kept::default()
+        };
+        self.memories.add(kept, settled);
+    }
+
+    fn answered(
+        &mut self,
+        tool_use: &Use,
+        content: Option<Raw<'_>>,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
+        let mut asked = tool_use.questions.clone();
+        match line.result.and_then(|result| result.get("answers")) {
+            Some(answers) => questions::answer(&mut asked, answers),
+            None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
+        }
+        let labels = self.labels();
+        for (number, question) in asked.iter().enumerate() {
+            let piece = format!("- {} → {}", question.question, question.answer);
+            self.turn.add(&piece, labels, settled);
+            // An answer that was typed may lay something down beyond the question.
+            if question.chosen().is_empty() {
+                self.laid_down(&question.answer, &place(line), settled);
+            }
+            if !question.is_decided() {
+                continue;
+            }
+            let chosen = question.chosen();
+            let why = chosen
+                .iter()
+                .map(|choice| choice.description.as_str())
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join("; ");
+            let what = format!("{} → {}", question.question, question.answer);
+            let rejected = if chosen.is_empty() {
+                question
+                    .options
+                    .iter()
+                    .map(|option| option.label.clone())
+                    .collect()
+            } else {
+                question.rejected()
+            };
+            let content = decision_text(&what, &why, &rejected, labels);
+            let key = format!("question:{}:{number}", tool_use.place.uuid);
+            let kept = decision(
+                key,
+                what,
+                text::clip(&why, 300).into_owned(),
+                rejected,
+                content,
+                80,
+                &tool_use.place,
+            );
+            self.memories.add(kept, settled);
+            self.failures.step(&format!("\"{}\"", question.answer));
+        }
+    }
+}
+
+fn decision(
+    key: String,
+    what: String,
+    why: String,
+    rejected: Vec<String>,
+    content: String,
+    importance: u8,
+    place: &Place,
+) -> Kept {
+    Kept {
+        key,
+        kind: "decision".to_owned(),
+        title: what,
+        why,
+        rejected,
+        content,
+        importance,
+        place: place.clone(),
+        ..Kept::default()
+    }
+}
+
+fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
+    let mut content = what.to_owned();
+    if !why.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) {
+            " "
+        } else {
+            ". "
+        });
+        content.push_str(&format!("{}: {why}", labels.why));
+    }
+    if !rejected.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) {
+            " "
+        } else {
+            ". "
+        });
+        content.push_str(&format!("{}: {}", labels.rejected, rejected.join("; ")));
+    }
+    content
+}
+
+/// A plan's title, why, and headings: what it is, without its code.
+fn digest(plan: &str) -> String {
+    let mut digest = String::new();
+    let mut code = false;
+    let mut prose = 0;
+    for line in plan.lines() {
+        let line = line.trim_end();
+        if line.trim_start().starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let heading = line.starts_with('#');
+        if heading {
+            prose = 0;
+        }
+        // Two lines of text under each heading say what it is about.
+        if code || line.trim().is_empty() || (!heading && prose >= 2) || line.starts_with('|') {
+            continue;
+        }
+        if !heading {
+            prose += 1;
+        }
+        digest.push_str(&text::clip(line, 300));
+        digest.push('\n');
+        if digest.len() > 1600 {
+            break;
+        }
+    }
+    text::clip_block(&digest, 1600).into_owned()
+}
+
+fn place(line: &Line<'_>) -> Place {
+    let uuid = line
+        .uuid()
+        .map(|uuid| clean::line(&uuid, 64))
+        .unwrap_or_default();
+    Place {
+        uuid,
+        at: line.at(),
+    }
+}
+
+fn join(all: &mut String, text: &str) {
+    if !all.is_empty() {
+        all.push_str("\n\n");
+    }
+    all.push_str(text);
+}
+
+/// The beginning and the end of a text that is longer than `max` bytes.
+fn ends(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    format!(
+        "{}\n\n{}",
+        text::head(text, max / 2),
+        text::tail(text, max / 2)
+    )
+}

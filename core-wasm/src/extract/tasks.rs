@@ -1,0 +1,219 @@
+//! The agent's to-do and task lists, by their last state.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use super::kept::Place;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::text;
+use crate::transcript::json::Raw;
+
+/// How many tasks are known; done ones go first, then the oldest.
+const TASKS: usize = 80;
+
+/// How a task stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Not begun.
+    #[default]
+    Pending,
+    /// Being worked on.
+    Current,
+    /// Finished.
+    Done,
+}
+
+impl Status {
+    fn of(name: &str) -> Self {
+        match name {
+            "completed" | "done" | "resolved" => Status::Done,
+            "in_progress" | "active" => Status::Current,
+            _ => Status::Pending,
+        }
+    }
+}
+
+/// One task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// The list's own number; empty in lists without numbers.
+    id: String,
+    /// What is to be done: one line.
+    pub subject: String,
+    detail: String,
+    /// How it stands.
+    pub status: Status,
+    place: Place,
+}
+
+impl Task {
+    fn key(&self) -> String {
+        format!("task:{:08x}", text::hash(&self.subject))
+    }
+}
+
+/// All tasks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tasks {
+    all: Vec<Task>,
+}
+
+impl Tasks {
+    /// A list that says every task at once (`TodoWrite`) takes the place of the one before.
+    pub fn replace(&mut self, todos: Raw<'_>, place: &Place) {
+        let mut next = Vec::new();
+        todos.items(|todo| {
+            let Some(subject) = todo
+                .get_text("content")
+                .or_else(|| todo.get_text("subject"))
+            else {
+                return;
+            };
+            let subject = clean::line(&subject, 180);
+            let status = Status::of(&todo.get_text("status").unwrap_or_default());
+            if next.len() < TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
+                next.push(Task {
+                    subject,
+                    status,
+                    place: place.clone(),
+                    ..Task::default()
+                });
+            }
+        });
+        // A list that is cleared once all is done still says what was done.
+        if next.is_empty() && self.all.iter().all(|task| task.status == Status::Done) {
+            return;
+        }
+        for old in std::mem::take(&mut self.all) {
+            match next.iter_mut().find(|task| task.subject == old.subject) {
+                Some(task) => task.place = old.place,
+                None if !old.id.is_empty() || old.status == Status::Done => next.insert(0, old),
+                None => {}
+            }
+        }
+        self.all = next;
+        self.bound();
+    }
+
+    /// A task that the list gave a number.
+    pub fn create(&mut self, id: &str, subject: &str, detail: &str, place: &Place) {
+        let subject = clean::line(subject, 180);
+        if subject.is_empty() {
+            return;
+        }
+        self.all
+            .retain(|task| task.id != id || id.is_empty() || task.status == Status::Done);
+        let same = self.all.iter_mut().find(|task| task.subject == subject);
+        match same {
+            Some(task) => (task.id, task.status) = (id.to_owned(), Status::Pending),
+            None => self.all.push(Task {
+                id: id.to_owned(),
+                subject,
+                detail: clean::line(detail, 300),
+                place: place.clone(),
+                ..Task::default()
+            }),
+        }
+        self.bound();
+    }
+
+    /// A task changes; `deleted` takes it off the list.
+    pub fn update(&mut self, id: &str, status: Option<&str>, subject: Option<&str>) {
+        // Numbers begin anew after the list was cleared: the latest of that number is meant.
+        let Some(at) = self.all.iter().rposition(|task| task.id == id) else {
+            return;
+        };
+        if status == Some("deleted") {
+            self.all.remove(at);
+            return;
+        }
+        let task = &mut self.all[at];
+        if let Some(status) = status {
+            task.status = Status::of(status);
+        }
+        if let Some(subject) = subject {
+            task.subject = clean::line(subject, 180);
+        }
+    }
+
+    fn bound(&mut self) {
+        while self.all.len() > TASKS {
+            let at = self
+                .all
+                .iter()
+                .position(|task| task.status == Status::Done)
+                .unwrap_or(0);
+            self.all.remove(at);
+        }
+    }
+
+    /// Subjects of the tasks that stand so.
+    pub fn with(&self, status: Status) -> impl Iterator<Item = &str> {
+        self.all
+            .iter()
+            .filter(move |task| task.status == status)
+            .map(|task| task.subject.as_str())
+    }
+
+    /// What is undone.
+    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+        self.all
+            .iter()
+            .filter(|task| task.status != Status::Done)
+            .map(|task| Draft {
+                key: Some(task.key()),
+                kind: "task".to_owned(),
+                title: task.subject.clone(),
+                content: if task.detail.is_empty() {
+                    task.subject.clone()
+                } else {
+                    format!("{}: {}", task.subject, task.detail)
+                },
+                keywords: Vec::new(),
+                files: Vec::new(),
+                importance: 0.5,
+                origin: task.place.origin(),
+                attributes: Vec::new(),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_state_counts() {
+        let (mut tasks, place) = (Tasks::default(), Place::default());
+        tasks.create("1", "Write it", "", &place);
+        tasks.create("2", "Test it", "all of it", &place);
+        tasks.update("1", Some("completed"), None);
+        tasks.update("2", Some("in_progress"), None);
+        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["Write it"]);
+        assert_eq!(
+            tasks
+                .drafts()
+                .map(|draft| draft.content)
+                .collect::<Vec<_>>(),
+            ["Test it: all of it"]
+        );
+        tasks.update("2", Some("deleted"), None);
+        assert_eq!(tasks.drafts().count(), 0);
+    }
+
+    #[test]
+    fn a_whole_list_takes_the_place_of_the_one_before() {
+        let (mut tasks, place) = (Tasks::default(), Place::default());
+        let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
+        tasks.replace(
+            list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#),
+            &place,
+        );
+        tasks.replace(
+            list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#),
+            &place,
+        );
+        assert_eq!(tasks.with(Status::Pending).collect::<Vec<_>>(), ["c"]);
+        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["a"]);
+    }
+}

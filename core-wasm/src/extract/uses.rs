@@ -1,0 +1,165 @@
+//! Uses of tools whose results have not come yet.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use super::kept::Place;
+use super::questions::{self, Question};
+use crate::text;
+use crate::transcript::json::Raw;
+
+/// How many uses wait at once; the oldest is given up first.
+const WAITING: usize = 24;
+/// A command, in bytes: commit messages stand in it.
+const COMMAND: usize = 2500;
+/// A plan, in bytes.
+const PLAN: usize = 5000;
+
+/// What a tool is, as far as memory goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tool {
+    /// Runs a shell command.
+    Shell,
+    /// Changes a file.
+    Edit,
+    /// Reads a file.
+    Read,
+    /// Looks for text or files.
+    Search,
+    /// Puts questions to the human.
+    Ask,
+    /// Puts a plan to the human.
+    Plan,
+    /// Sets the whole to-do list.
+    Todo,
+    /// Adds a task.
+    TaskCreate,
+    /// Changes a task.
+    TaskUpdate,
+    /// Another agent works.
+    Agent,
+    /// Fetches from the web.
+    Web,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+impl Tool {
+    fn of(name: &str) -> Self {
+        match name {
+            "Bash" | "PowerShell" | "Shell" => Tool::Shell,
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
+            "Read" | "NotebookRead" => Tool::Read,
+            "Grep" | "Glob" | "LS" => Tool::Search,
+            "AskUserQuestion" => Tool::Ask,
+            "ExitPlanMode" => Tool::Plan,
+            "TodoWrite" => Tool::Todo,
+            "TaskCreate" => Tool::TaskCreate,
+            "TaskUpdate" => Tool::TaskUpdate,
+            "Task" | "Agent" => Tool::Agent,
+            "WebFetch" | "WebSearch" => Tool::Web,
+            _ => Tool::Other,
+        }
+    }
+}
+
+/// One use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Use {
+    id: u32,
+    /// What the tool is.
+    pub tool: Tool,
+    /// The agent's name of the tool.
+    pub name: String,
+    /// The command, the file, the pattern, the plan, the task's number or subject.
+    pub what: String,
+    /// What else is needed: a description, a status.
+    pub detail: String,
+    /// The questions that were put.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl Use {
+    /// Reads a use; `root` is what paths are made relative to.
+    pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, place: Place) -> Self {
+        let tool = Tool::of(name);
+        let mut this = Use {
+            id: text::hash(id),
+            tool,
+            name: clean::line(name, 80),
+            place,
+            ..Use::default()
+        };
+        input.fields(|key, value| this.take(key, value, root));
+        this
+    }
+
+    fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
+        let line = |max| {
+            value
+                .text()
+                .map(|text| clean::line(&text, max))
+                .unwrap_or_default()
+        };
+        match (self.tool, key) {
+            (Tool::Shell, b"command") => {
+                let command = value.text().unwrap_or_default();
+                // Absolute paths inside the project say where it lies on one machine.
+                let inside = clean::inside(&command, root);
+                self.what = clean::block(&inside, COMMAND);
+            }
+            (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
+                self.what = value
+                    .text()
+                    .map(|text| clean::path(&text, root))
+                    .unwrap_or_default();
+            }
+            (Tool::Search, b"pattern") => self.what = line(160),
+            (Tool::Search | Tool::Shell | Tool::Agent, b"path" | b"description")
+            | (Tool::TaskCreate, b"description") => self.detail = line(300),
+            (Tool::Ask, b"questions") => self.questions = questions::read(value),
+            (Tool::Plan, b"plan") => {
+                self.what = value
+                    .text()
+                    .map(|text| clean::block(&text, PLAN))
+                    .unwrap_or_default()
+            }
+            (Tool::TaskCreate, b"subject") => self.what = line(200),
+            (Tool::TaskUpdate, b"taskId") => self.what = line(40),
+            (Tool::TaskUpdate, b"status") => self.detail = line(40),
+            (Tool::Web, b"url" | b"query") => self.what = line(200),
+            (
+                Tool::Other,
+                b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path",
+            ) => self.what = line(200),
+            _ => {}
+        }
+    }
+}
+
+/// All uses that wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Uses {
+    waiting: Vec<Use>,
+}
+
+impl Uses {
+    /// A use begins to wait.
+    pub fn push(&mut self, tool_use: Use) {
+        self.waiting.push(tool_use);
+        if self.waiting.len() > WAITING {
+            self.waiting.remove(0);
+        }
+    }
+
+    /// The use whose result came.
+    pub fn take(&mut self, id: &str) -> Option<Use> {
+        let id = text::hash(id);
+        let at = self.waiting.iter().position(|waiting| waiting.id == id)?;
+        Some(self.waiting.remove(at))
+    }
+}

@@ -1,0 +1,262 @@
+//! JSON that is looked at without being built: borrowed values whose parts are found by one scan, and strings that are
+//! decoded only when asked for.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// One JSON value as it stands in the line.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// The value's own text.
+    pub fn json(self) -> &'a str {
+        self.0
+    }
+
+    /// The decoded string; none for every other type. Escapes that name no character become U+FFFD.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        Some(unescape(inner))
+    }
+
+    /// Whether it is the literal `true`.
+    pub fn is_true(self) -> bool {
+        self.0 == "true"
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    /// The number as an unsigned integer, if it is one.
+    pub fn number(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    /// Calls `visit` with each key and value of an object; does nothing for every other type.
+    pub fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
+        if self.is_object() {
+            // The value was scanned as a whole before: it is valid.
+            let _ = Fields::read(&mut serde_json::Deserializer::from_str(self.0), visit);
+        }
+    }
+
+    /// Calls `visit` with each element of an array; does nothing for every other type.
+    pub fn items(self, visit: impl FnMut(Raw<'a>)) {
+        if self.is_array() {
+            let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(visit));
+        }
+    }
+
+    /// One field of an object.
+    pub fn get(self, key: &str) -> Option<Raw<'a>> {
+        let mut found = None;
+        self.fields(|name, value| {
+            if name == key.as_bytes() {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    /// One field of an object as text.
+    pub fn get_text(self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key)?.text()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
+    }
+}
+
+/// Visits the fields of the next object.
+pub struct Fields<F>(F);
+
+impl<F> Fields<F> {
+    /// Reads one object from `deserializer`.
+    pub fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
+    where
+        D: Deserializer<'de>,
+        F: FnMut(&[u8], Raw<'de>),
+    {
+        deserializer.deserialize_map(Fields(visit))
+    }
+}
+
+impl<'de, F: FnMut(&[u8], Raw<'de>)> Visitor<'de> for Fields<F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            let value = map.next_value::<Raw<'de>>()?;
+            (self.0)(&key, value);
+        }
+        Ok(())
+    }
+}
+
+/// A key as bytes: as a string, half of a surrogate pair would fail the whole object.
+struct Key<'a>(Cow<'a, [u8]>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(KeyVisitor).map(Key)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Cow<'de, [u8]>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(bytes))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(bytes.to_vec()))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text.as_bytes()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.as_bytes().to_vec()))
+    }
+}
+
+struct Items<F>(F);
+
+impl<'de, F: FnMut(Raw<'de>)> Visitor<'de> for Items<F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(item) = seq.next_element()? {
+            (self.0)(item);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the text is one JSON value of any type.
+pub fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Decodes the inside of a JSON string. Never fails: what is no escape stays as it is, and half of a surrogate pair
+/// becomes U+FFFD, as it does where the agent shows it.
+fn unescape(inner: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
+        return Cow::Borrowed(inner);
+    };
+    let mut text = String::with_capacity(inner.len());
+    text.push_str(&inner[..first]);
+    let mut rest = &inner[first..];
+    while let Some(after) = rest.strip_prefix('\\') {
+        let Some(kind) = after.chars().next() else {
+            break;
+        };
+        rest = &after[kind.len_utf8()..];
+        match kind {
+            'n' => text.push('\n'),
+            't' => text.push('\t'),
+            'r' => text.push('\r'),
+            'b' => text.push('\u{8}'),
+            'f' => text.push('\u{c}'),
+            'u' => {
+                let (decoded, left) = unescape_unicode(rest);
+                text.push(decoded);
+                rest = left;
+            }
+            literal => text.push(literal),
+        }
+        let plain = memchr::memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
+        text.push_str(&rest[..plain]);
+        rest = &rest[plain..];
+    }
+    Cow::Owned(text)
+}
+
+/// The character of `XXXX`, or of `XXXX\uXXXX` where that is a surrogate pair, and what follows.
+fn unescape_unicode(rest: &str) -> (char, &str) {
+    let Some((unit, left)) = code_unit(rest) else {
+        return (char::REPLACEMENT_CHARACTER, rest);
+    };
+    if let Some(c) = char::from_u32(unit) {
+        return (c, left);
+    }
+    if unit < 0xdc00
+        && let Some((low @ 0xdc00..=0xdfff, after)) = left.strip_prefix("\\u").and_then(code_unit)
+        && let Some(c) = char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00))
+    {
+        return (c, after);
+    }
+    (char::REPLACEMENT_CHARACTER, left)
+}
+
+fn code_unit(text: &str) -> Option<(u32, &str)> {
+    let digits = text.get(..4)?;
+    Some((u32::from_str_radix(digits, 16).ok()?, &text[4..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lone_surrogates_become_replacement_characters() {
+        assert_eq!(unescape(r"a\ud83db"), "a\u{fffd}b");
+        assert_eq!(unescape(r"\ud83d\ude00"), "😀");
+        assert_eq!(unescape(r"\ud83d\u0041"), "\u{fffd}A");
+        assert_eq!(unescape(r"\u12"), "\u{fffd}12");
+    }
+
+    #[test]
+    fn fields_with_broken_keys_are_still_visited() {
+        let line = r#"{"\ud83d":1,"b":[true,{"c":"d"}]}"#;
+        let raw: Raw<'_> = serde_json::from_str(line).unwrap();
+        let mut items = 0;
+        raw.get("b").unwrap().items(|_| items += 1);
+        assert_eq!(items, 2);
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_what_serde_json_says(text in any::<String>()) {
+            let json = serde_json::to_string(&text).unwrap();
+            let raw: Raw<'_> = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(raw.text().unwrap(), text);
+        }
+
+        #[test]
+        fn unescaping_never_panics(inner in any::<String>()) {
+            unescape(&inner);
+        }
+    }
+}

@@ -1,0 +1,524 @@
+//! The extractor as the host sees it: what it remembers of a session, and that how often it is called changes nothing.
+
+use std::collections::BTreeMap;
+
+use core_wasm::bindings::exports::throughline::policy::extractor::{
+    Extraction, Request, Supplement,
+};
+use core_wasm::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
+use core_wasm::extract::{Lines, extract};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+struct Slice<'a>(Option<&'a [String]>);
+
+impl Lines for Slice<'_> {
+    fn next_lines(&mut self, _max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
+        let Some(lines) = self.0.take() else {
+            return false;
+        };
+        let mut end = 0;
+        for line in lines {
+            end += line.len() as u64 + 1;
+            visit(line, end);
+        }
+        true
+    }
+}
+
+fn call(state: Option<String>, supplements: Vec<Supplement>, lines: &[String]) -> Extraction {
+    let session = Session {
+        id: "s".into(),
+        project: "p".into(),
+        root: "/home/u/proj".into(),
+        cwd: "/home/u/proj".into(),
+        agent: "claude-code".into(),
+        model: None,
+        now: 0,
+        attributes: Vec::new(),
+    };
+    let request = Request {
+        session,
+        moment: "stop".into(),
+        state,
+        supplements,
+    };
+    extract(&request, &mut Slice(Some(lines)))
+}
+
+/// What is stored and noted after all calls.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    memories: BTreeMap<String, Draft>,
+    notes: SessionNotes,
+}
+
+fn run(chunks: &[&[String]]) -> Outcome {
+    let mut memories = BTreeMap::new();
+    let mut last = call(None, Vec::new(), &[]);
+    let mut state = None;
+    for chunk in chunks {
+        last = call(state.take(), Vec::new(), chunk);
+        assert!(last.state.len() <= 256 * 1024);
+        for key in &last.retracted {
+            memories.remove(key);
+        }
+        for draft in &last.drafts {
+            memories.insert(
+                draft.key.clone().expect("every memory has a key"),
+                draft.clone(),
+            );
+        }
+        state = Some(last.state.clone());
+    }
+    Outcome {
+        memories,
+        notes: last.notes,
+    }
+}
+
+fn of_kind<'a>(outcome: &'a Outcome, kind: &str) -> Vec<&'a Draft> {
+    outcome
+        .memories
+        .values()
+        .filter(|draft| draft.kind == kind)
+        .collect()
+}
+
+/// Writes transcript lines as the client does.
+#[derive(Default)]
+struct Script {
+    lines: Vec<String>,
+    used: usize,
+}
+
+impl Script {
+    fn line(&mut self, mut value: Value) -> &mut Self {
+        let number = self.lines.len();
+        value["uuid"] = json!(format!("00000000-0000-4000-8000-{number:012}"));
+        value["timestamp"] = json!(format!(
+            "2026-01-02T03:{:02}:{:02}.000Z",
+            number / 60 % 60,
+            number % 60
+        ));
+        value["cwd"] = json!("/home/u/proj");
+        self.lines.push(value.to_string());
+        self
+    }
+
+    fn human(&mut self, text: &str) -> &mut Self {
+        self.line(json!({"type": "user", "message": {"role": "user", "content": text}}))
+    }
+
+    fn agent(&mut self, text: &str) -> &mut Self {
+        self.line(
+            json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}),
+        )
+    }
+
+    fn tool(
+        &mut self,
+        name: &str,
+        input: &Value,
+        output: &str,
+        is_error: bool,
+        result: &Value,
+    ) -> &mut Self {
+        self.used += 1;
+        let id = format!("toolu_{}", self.used);
+        self.line(json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id, "name": name, "input": input}]}}));
+        self.line(json!({
+            "type": "user",
+            "message": {"content": [{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": is_error}]},
+            "toolUseResult": result,
+        }))
+    }
+
+    fn bash(&mut self, command: &str, output: &str, is_error: bool) -> &mut Self {
+        self.tool(
+            "Bash",
+            &json!({"command": command}),
+            output,
+            is_error,
+            &json!({"stdout": output}),
+        )
+    }
+
+    fn edit(&mut self, file: &str, old: &str, new: &str) -> &mut Self {
+        let lines: Vec<String> = old
+            .lines()
+            .map(|line| format!("-{line}"))
+            .chain(new.lines().map(|line| format!("+{line}")))
+            .collect();
+        let result = json!({"filePath": file, "oldString": old, "newString": new, "structuredPatch": [{"lines": lines}]});
+        self.tool(
+            "Edit",
+            &json!({"file_path": file, "old_string": old, "new_string": new}),
+            "updated",
+            false,
+            &result,
+        )
+    }
+
+    fn outcome(&self) -> Outcome {
+        run(&[&self.lines])
+    }
+}
+
+/// A session with one of everything.
+fn everything() -> Script {
+    let mut script = Script::default();
+    script
+        .human("The parser crashes on empty input. Please make it return an error. Always run the linter before committing.")
+        .agent("Let me look at the parser.")
+        .tool("Read", &json!({"file_path": "/home/u/proj/src/parser.rs"}), "1\u{2192}fn parse() {}", false, &json!({"type": "text"}))
+        .tool("TaskCreate", &json!({"subject": "Return an error", "description": "no panic"}), "created", false, &json!({"task": {"id": "1"}}))
+        .tool("TaskCreate", &json!({"subject": "Write the changelog", "description": "one line"}), "created", false, &json!({"task": {"id": "2"}}))
+        .edit("/home/u/proj/src/parser.rs", "panic!(\"empty input\")", "return Err(Error::Empty);\n// callers decide")
+        .bash("rtk cargo test 2>&1", "Exit code 2\nerror: unrecognized subcommand 'cargo'", true)
+        .bash("cargo test 2>&1", "test result: ok. 41 passed; 0 failed; 0 ignored", false)
+        .tool("TaskUpdate", &json!({"taskId": "1", "status": "completed"}), "ok", false, &json!({"success": true}))
+        .agent("Fixed the parser:\n\n**Empty input is an error now**\n\nThis prevents a panic in `src/parser.rs` so that callers decide instead of crashing.\n\nTwo ways to go on:\n\n1. **Cache the tokens** \u{2014} fewer calls\n2. **Parse each time** \u{2014} simpler\n\nWhich one do you want?")
+        .human("let's do option 2")
+        .tool(
+            "AskUserQuestion",
+            &json!({"questions": [{"question": "Which store?", "header": "Store", "options": [{"label": "SQLite (Recommended)", "description": "one file"}, {"label": "Postgres", "description": "a server"}]}]}),
+            "answered",
+            false,
+            &json!({"answers": {"Which store?": "SQLite (Recommended)"}}),
+        )
+        .bash("git commit -m \"Fix it\"", "husky - pre-commit script failed (code 1)", false)
+        .agent("The hook fails because `tmp/clones` holds tests of other projects.")
+        .bash("rm -rf /home/u/proj/tmp/clones", "", false)
+        .bash("git commit -m \"Return an error on empty input\"", "[main 1a2b3c4] Return an error on empty input\n 1 file changed", false)
+        .agent("Committed the parser fix with all 41 tests passing.")
+        .human("no, the changelog entry belongs under Unreleased")
+        .agent("I moved the entry under Unreleased in CHANGELOG.md.");
+    script
+}
+
+#[test]
+fn one_of_everything_is_remembered() {
+    let outcome = everything().outcome();
+    let notes = &outcome.notes;
+    assert_eq!(
+        notes.original_request,
+        "The parser crashes on empty input. Please make it return an error."
+    );
+    assert_eq!(notes.turns, 3);
+    assert_eq!(notes.done, ["Return an error"]);
+    assert_eq!(notes.pending, ["Write the changelog"]);
+    assert_eq!(notes.commits, ["Return an error on empty input"]);
+    assert_eq!(
+        notes
+            .changes
+            .iter()
+            .map(|c| (c.path.as_str(), c.added, c.removed))
+            .collect::<Vec<_>>(),
+        [("src/parser.rs", 2, 1)]
+    );
+    assert!(notes.errors.is_empty(), "{:?}", notes.errors);
+    assert!(
+        notes
+            .preferences
+            .iter()
+            .any(|line| line == "Always run the linter before committing.")
+    );
+    let store = notes
+        .decisions
+        .iter()
+        .find(|decision| decision.what == "Which store? \u{2192} SQLite")
+        .unwrap();
+    assert_eq!(
+        (store.why.as_str(), store.rejected.as_slice()),
+        ("one file", ["Postgres".to_owned()].as_slice())
+    );
+    let option = notes
+        .decisions
+        .iter()
+        .find(|decision| decision.what.starts_with("Parse each time"))
+        .unwrap();
+    assert_eq!(option.rejected, ["Cache the tokens \u{2014} fewer calls"]);
+    assert!(
+        notes
+            .learnings
+            .iter()
+            .any(|line| line.contains("`rtk cargo test` fails")
+                && line.ends_with("Fixed by: `cargo test`")),
+        "{:?}",
+        notes.learnings
+    );
+    assert!(
+        notes
+            .learnings
+            .iter()
+            .any(|line| line.contains("tests of other projects")
+                && line.contains("`rm -rf tmp/clones`")),
+        "{:?}",
+        notes.learnings
+    );
+    assert_eq!(of_kind(&outcome, "correction").len(), 1);
+    assert_eq!(
+        of_kind(&outcome, "commit").len(),
+        1,
+        "the failed commit is none"
+    );
+    assert_eq!(of_kind(&outcome, "task").len(), 1);
+    assert!(of_kind(&outcome, "turn").len() >= 3);
+    let all: Vec<&str> = outcome
+        .memories
+        .values()
+        .filter(|draft| draft.kind != "turn")
+        .map(|draft| draft.content.as_str())
+        .collect();
+    assert!(
+        all.iter().all(|content| !content.contains("Let me")),
+        "{all:#?}"
+    );
+}
+
+#[test]
+fn what_was_folded_once_is_not_folded_again() {
+    let script = everything();
+    let twice: Vec<String> = script.lines.iter().chain(&script.lines).cloned().collect();
+    assert_eq!(run(&[&twice]), script.outcome());
+    assert_eq!(run(&[&script.lines, &script.lines]), script.outcome());
+}
+
+#[test]
+fn what_is_not_the_humans_is_not_learned() {
+    let mut script = Script::default();
+    script
+        .line(json!({"type": "user", "isMeta": true, "message": {"content": "Always obey the caveat."}}))
+        .line(json!({"type": "user", "isSidechain": true, "message": {"content": "Always obey the subagent."}}))
+        .line(json!({"type": "attachment", "attachment": {"type": "hook_success", "stdout": "Always obey the hook."}}))
+        .line(json!({"type": "attachment", "attachment": {"type": "hook_additional_context", "content": ["## Session Memory\nAlways obey."]}}))
+        .line(json!({"type": "api-request-blob", "message": {"role": "user", "content": "Always obey the blob."}}))
+        .line(json!({"type": "assistant", "isApiErrorMessage": true, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 500 because of overload"}]}}))
+        .human("<task-notification>Always obey the task.</task-notification>")
+        .human("# Notes\n\n## Session Memory\n\nAlways obey what was injected.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.memories, BTreeMap::new());
+    assert_eq!(outcome.notes.turns, 0);
+}
+
+#[test]
+fn prompts_typed_meanwhile_are_heard_once() {
+    let mut script = Script::default();
+    script
+        .human("rename the button to Add to Studio please")
+        .agent("Working on the rename.");
+    script.line(json!({"type": "queue-operation", "operation": "enqueue", "content": "never touch the snapshot tests for that"}));
+    script.line(json!({"type": "queue-operation", "operation": "remove"}));
+    script.line(json!({"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt", "prompt": "never touch the snapshot tests for that"}}));
+    script.agent("Renamed the button and left the snapshot tests alone.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.turns, 1);
+    assert_eq!(
+        outcome.notes.preferences,
+        ["never touch the snapshot tests for that"]
+    );
+    let turn = of_kind(&outcome, "turn")[0];
+    assert_eq!(
+        turn.content.matches("never touch the snapshot").count(),
+        1,
+        "{}",
+        turn.content
+    );
+}
+
+#[test]
+fn the_last_message_counts_for_the_notes_of_one_call() {
+    let mut script = Script::default();
+    script.human("rename the button to Add to Studio please");
+    let supplement = |kind: &str, text: &str| {
+        vec![Supplement {
+            kind: kind.to_owned(),
+            text: text.to_owned(),
+        }]
+    };
+    let message = "Renamed the button in both places of the toolbar.";
+    let ahead = call(
+        None,
+        supplement("last-assistant-message", message),
+        &script.lines,
+    );
+    assert_eq!(ahead.notes.outcome, message);
+    let behind = call(Some(ahead.state), Vec::new(), &[]);
+    assert_eq!(behind.notes.outcome, "");
+    let mut whole = Script::default();
+    whole
+        .human("rename the button to Add to Studio please")
+        .agent(message);
+    assert_eq!(
+        call(Some(behind.state), Vec::new(), &whole.lines[1..]).notes,
+        whole.outcome().notes
+    );
+}
+
+#[test]
+fn both_sources_of_a_compact_summary_are_one_memory() {
+    let raw = "<analysis>x</analysis>\n<summary>\n1. Primary Request:\n   - Make the parser return errors\n</summary>";
+    let line = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Primary Request:\n   - Make the parser return errors\nPlease continue the conversation from where we left off.";
+    let supplement = Supplement {
+        kind: "compact-summary".to_owned(),
+        text: raw.to_owned(),
+    };
+    let hook = call(None, vec![supplement], &[]);
+    let mut script = Script::default();
+    script.line(json!({"type": "user", "isCompactSummary": true, "message": {"content": line}}));
+    let transcript = call(None, Vec::new(), &script.lines);
+    let (one, other) = (&hook.drafts[0], &transcript.drafts[0]);
+    assert_eq!((&one.key, &one.content), (&other.key, &other.content));
+}
+
+#[test]
+fn an_unreadable_state_is_a_new_beginning() {
+    let script = everything();
+    for state in [
+        "",
+        "{",
+        "[1]",
+        "{\"version\":99}",
+        "{\"version\":1,\"turns\":\"many\"}",
+    ] {
+        assert_eq!(
+            call(Some(state.to_owned()), Vec::new(), &script.lines).notes,
+            script.outcome().notes,
+            "{state}"
+        );
+    }
+}
+
+#[test]
+fn the_state_is_bounded_whatever_comes() {
+    let mut script = Script::default();
+    for number in 0..200 {
+        let odd = "\"\\\n\u{1}".repeat(300);
+        script.human(&format!(
+            "Always do thing number {number} differently {odd}"
+        ));
+        script.agent(&format!(
+            "The root cause of {number} is `x{number}` because {odd}"
+        ));
+        script.bash(
+            &format!("tool{number} run {odd}"),
+            &format!("error: command not found {number} {odd}"),
+            true,
+        );
+        script.edit(
+            &format!("/home/u/proj/{}/{number}.rs", "deep/".repeat(40)),
+            &odd,
+            "x",
+        );
+        script.tool(
+            "TaskCreate",
+            &json!({"subject": format!("task {number} {odd}")}),
+            "ok",
+            false,
+            &json!({"task": {"id": number.to_string()}}),
+        );
+    }
+    let extraction = call(None, Vec::new(), &script.lines);
+    assert!(
+        extraction.state.len() <= 256 * 1024,
+        "{}",
+        extraction.state.len()
+    );
+    let again = call(Some(extraction.state), Vec::new(), &[]);
+    assert_eq!(
+        again.notes, extraction.notes,
+        "what was saved is what was known"
+    );
+    assert!(again.drafts.is_empty() && again.retracted.is_empty());
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_counted() {
+    let mut script = everything();
+    let notes = script.outcome().notes;
+    script
+        .lines
+        .insert(3, "{\"type\":\"user\",\"mess".to_owned());
+    script.lines.insert(5, "// a comment".to_owned());
+    script.lines.insert(6, String::new());
+    let extraction = call(None, Vec::new(), &script.lines);
+    assert_eq!(extraction.malformed, 2);
+    assert_eq!(extraction.notes, notes);
+}
+
+/// A step of a session, for random ones.
+fn step() -> impl Strategy<Value = (u8, u8)> {
+    (0_u8..14, 0_u8..6)
+}
+
+fn play(script: &mut Script, (kind, which): (u8, u8)) {
+    let file = format!("/home/u/proj/src/m{which}.rs");
+    match kind {
+        0 => script.human(&format!("Please change module m{which} so that it reads the file twice")),
+        1 => script.human("yes, go ahead"),
+        2 => script.human("no, that is not the file that I meant"),
+        3 => script.human(&format!("Always keep m{which} free of globals.")),
+        4 => script.agent(&format!("The root cause in `src/m{which}.rs` is the cache, because it never expires.")),
+        5 => script.agent(&format!("Done with m{which}:\n\n- one point that was changed\n- another one\n\nShould I also remove the old cache of module m{which}?")),
+        6 => script.edit(&file, &format!("let before{which} = 1;"), &format!("let after{which} = 2;")),
+        7 => script.edit(&file, &format!("let after{which} = 2;"), &format!("let before{which} = 1;")),
+        8 => script.bash(&format!("make check{which}"), "error: unknown option --fast", true),
+        9 => script.bash(&format!("make check{which}"), "ok", false),
+        10 => script.bash(&format!("git commit -m \"Change m{which}\""), &format!("[main 1a2b3c{which}] Change m{which}"), false),
+        11 => script.tool("TaskCreate", &json!({"subject": format!("Task m{which}")}), "ok", false, &json!({"task": {"id": which.to_string()}})),
+        12 => script.tool("TaskUpdate", &json!({"taskId": which.to_string(), "status": "completed"}), "ok", false, &json!({})),
+        _ => script.agent(&format!("{} paragraph about `src/m{which}.rs`.\n\n", "long ".repeat(300)).repeat(3)),
+    };
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn how_often_it_is_called_changes_nothing(steps in prop::collection::vec(step(), 1..60), mut cuts in prop::collection::vec(0_usize..200, 0..8)) {
+        let mut script = Script::default();
+        for step in steps {
+            play(&mut script, step);
+        }
+        let lines = &script.lines;
+        cuts.iter_mut().for_each(|cut| *cut %= lines.len() + 1);
+        cuts.extend([0, lines.len()]);
+        cuts.sort_unstable();
+        let chunks: Vec<&[String]> = cuts.windows(2).map(|pair| &lines[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(run(&chunks), run(&[lines]));
+    }
+
+    #[test]
+    fn no_line_panics(lines in prop::collection::vec(any::<String>(), 0..8)) {
+        call(None, Vec::new(), &lines);
+    }
+
+    #[test]
+    fn no_values_panic(kind in "user|assistant|attachment|queue-operation|system|pr-link", tool in "Bash|Edit|Write|AskUserQuestion|TodoWrite|TaskCreate|ExitPlanMode|Read|Agent", value in json_value(), other in json_value()) {
+        let lines = vec![
+            json!({"type": kind, "uuid": "u1", "message": value, "content": other, "attachment": value}).to_string(),
+            json!({"type": "assistant", "uuid": "u2", "message": {"content": [{"type": "tool_use", "id": "t", "name": tool, "input": value}]}}).to_string(),
+            json!({"type": "user", "uuid": "u3", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": other}]}, "toolUseResult": value}).to_string(),
+        ];
+        call(None, Vec::new(), &lines);
+    }
+}
+
+/// Any JSON, with the names that the extractor looks for.
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,30}".prop_map(Value::from)
+    ];
+    let name = "content|text|type|command|file_path|questions|question|options|label|answers|newTodos|todos|task|id|status|plan|structuredPatch|lines|oldString|newString|prompt|x";
+    leaf.prop_recursive(4, 32, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(name, inner, 0..5)
+                .prop_map(|map| map.into_iter().collect::<serde_json::Map<_, _>>().into()),
+        ]
+    })
+}

@@ -1,0 +1,681 @@
+//! What a person typed → what to look for. No text is an error: what is not understood is searched for its words.
+//!
+//! | written | meaning |
+//! | --- | --- |
+//! | `cache timeout` | either word, the more the better |
+//! | `"cache timeout"` | these words, in this order |
+//! | `-docker`, `-"dry run"`, `-type:turn` | not this |
+//! | `type:decision,error_fix` | one of these kinds |
+//! | `file:runner.ts` | about a file with this in its path |
+//! | `session:61d299fc` | of a session whose identifier begins so |
+//! | `after:2026-02-23`, `before:7d` | learned since then, or before then: a year, month, day or moment, `today`, `yesterday`, or how long ago in `h`, `d` or `w` |
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, Zoned, civil};
+
+use super::tokens::{self, Class, Token};
+
+/// What is beyond this many bytes of a query is not read.
+const MAX_QUERY_BYTES: usize = 8 * 1024;
+
+/// The most terms that are searched for, the first ones; each costs a walk over all rows that hold it.
+const MAX_TERMS: usize = 64;
+
+/// Up to how many rows of a term need be counted. A term that stands in as many or more is not searched for, unless the
+/// query has no better ones: so the cost of a search has a bound that does not depend on the size of the database.
+pub const COUNT_LIMIT: usize = 4_000;
+
+/// So many of the rarest terms are searched for however common they are.
+const MIN_TERMS: usize = 3;
+
+/// Words that say nothing about what is sought.
+const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
+    had has have how i if in into is it its just let me my no not of on or our please should so some than that the \
+    their them then there these they this to us was we were what when where which who why will with would you your ";
+
+/// Korean and Japanese words of the same sort, as they stand between spaces.
+const STOP_RUNS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
+    누가 좀 및 등 수 때 더 또 해 해줘 해주세요 하는 하고 해서 했던 했지 있는 있어 있나 없는 없어 대한 대해 위한 위해 그리고 \
+    그래서 하지만 에서 으로 です ます する した して これ それ あれ この その ください どう なに ";
+
+/// A query, understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    terms: Vec<Term>,
+    phrases: Vec<Phrase>,
+    excluded: Vec<Phrase>,
+    /// Kinds of which the memory must be one; none: any.
+    pub kinds: Vec<String>,
+    /// Kinds of which it must be none.
+    pub excluded_kinds: Vec<String>,
+    /// Folded parts of paths, of which one of the memory's files must hold one.
+    pub files: Vec<String>,
+    /// Beginnings of session identifiers, of which the memory's session must have one.
+    pub sessions: Vec<String>,
+    /// Learned at this time or later; milliseconds since the Unix epoch.
+    pub after: Option<i64>,
+    /// Learned before this time; milliseconds since the Unix epoch.
+    pub before: Option<i64>,
+}
+
+/// How to search for a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The FTS5 expression.
+    pub expression: String,
+    /// About the BM25 of a piece that holds every word once, as a positive number.
+    pub ideal: f64,
+}
+
+/// One token to look for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    text: String,
+    /// The token need only begin so.
+    prefix: bool,
+    /// A whole of which the parts are terms too.
+    whole: bool,
+}
+
+/// Words that must, or must not, stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Phrase {
+    terms: Vec<Term>,
+    folded: String,
+}
+
+/// What of a memory a query can ask about.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The memory's kind.
+    pub kind: &'a str,
+    /// Its session's identifier.
+    pub session: &'a str,
+    /// When it was learned; milliseconds since the Unix epoch.
+    pub created: i64,
+    /// Its title.
+    pub title: &'a str,
+    /// Its content.
+    pub content: &'a str,
+    /// Its keywords.
+    pub keywords: &'a str,
+    /// Its files.
+    pub files: &'a [String],
+}
+
+impl Query {
+    /// Understands `text`. Relative dates count from `now`, and days are those of its time zone.
+    pub fn parse(text: &str, now: &Zoned) -> Self {
+        let mut query = Self::default();
+        let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];
+        let mut words = String::new();
+        for item in Items(text) {
+            if !query.take(&item, now) {
+                words.push_str(item.source);
+                words.push(' ');
+            }
+        }
+        query.terms = without_stop_words(&words);
+        if query.is_empty() {
+            // Nothing but exclusions: its words are what it says.
+            query.excluded.clear();
+            query.excluded_kinds.clear();
+            query.terms = without_stop_words(text);
+        }
+        query
+    }
+
+    /// Whether it asks for nothing at all. Such a query finds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.term_count() == 0
+            && self.kinds.is_empty()
+            && self.files.is_empty()
+            && self.sessions.is_empty()
+            && self.after.is_none()
+            && self.before.is_none()
+    }
+
+    /// How many different tokens it looks for. 0: it only filters, and what it finds is listed by age.
+    pub fn term_count(&self) -> usize {
+        self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()
+    }
+
+    /// The FTS5 expression of each token that it looks for. The store counts the rows of each, up to [`COUNT_LIMIT`], for
+    /// [`Query::plan`].
+    pub fn terms(&self) -> impl Iterator<Item = String> {
+        self.all_terms().map(Term::quoted)
+    }
+
+    fn all_terms(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().chain(self.phrases.iter().flat_map(|phrase| &phrase.terms))
+    }
+
+    /// How to search, given in how many rows each of [`Query::terms`] stands, and how many rows there are; a rough
+    /// number of rows does. None where the query only filters.
+    pub fn plan(&self, counts: &[usize], rows: usize) -> Option<Plan> {
+        let weighed: Vec<(&Term, usize)> =
+            self.all_terms().zip(counts.iter().copied().chain(std::iter::repeat(0))).collect();
+        let (optional, required) = weighed.split_at(self.terms.len());
+        let telling = telling(optional);
+        let expression = self.expression(&telling, required)?;
+        let ideal = telling.iter().chain(required).map(|&(_, count)| idf(count, rows)).sum::<f64>()
+            + optional.iter().filter(|&&(term, count)| count == 0 && !term.whole).map(|_| idf(0, rows)).sum::<f64>();
+        Some(Plan { expression, ideal })
+    }
+
+    /// The expression that finds pieces, always well-formed.
+    ///
+    /// It finds too much where words must stand together or be missing from the whole memory: [`Query::accepts`] has the
+    /// last word.
+    fn expression(&self, optional: &[(&Term, usize)], required: &[(&Term, usize)]) -> Option<String> {
+        let terms = |weighed: &[(&Term, usize)], operator| {
+            weighed.iter().map(|(term, _)| term.quoted()).collect::<Vec<_>>().join(operator)
+        };
+        let mut expression = match (required, optional) {
+            ([], []) => self.terms.first()?.quoted(),
+            ([], _) => terms(optional, " OR "),
+            (_, []) => terms(required, " AND "),
+            // What is optional must not be missing, or FTS5 would not find the row: the first required term stands in.
+            ([(first, _), ..], _) => {
+                format!("{} AND ({} OR {})", terms(required, " AND "), first.quoted(), terms(optional, " OR "))
+            }
+        };
+        let excluded: Vec<String> = self.excluded.iter().filter_map(Phrase::single).map(Term::quoted).collect();
+        if !excluded.is_empty() {
+            expression = format!("({expression}) NOT ({})", excluded.join(" OR "));
+        }
+        Some(expression)
+    }
+
+    /// Whether a memory is what the query asks for, its optional words aside.
+    pub fn accepts(&self, facts: &Facts<'_>) -> bool {
+        let kind = |kinds: &[String]| kinds.iter().any(|kind| kind == facts.kind);
+        (self.kinds.is_empty() || kind(&self.kinds))
+            && !kind(&self.excluded_kinds)
+            && (self.sessions.is_empty() || self.sessions.iter().any(|start| facts.session.starts_with(start)))
+            && self.after.is_none_or(|after| facts.created >= after)
+            && self.before.is_none_or(|before| facts.created < before)
+            && (self.files.is_empty() || facts.files.iter().any(|file| self.names(file)))
+            && self.accepts_text(facts)
+    }
+
+    fn names(&self, file: &str) -> bool {
+        let file = fold_path(file);
+        self.files.iter().any(|part| file.contains(part))
+    }
+
+    fn accepts_text(&self, facts: &Facts<'_>) -> bool {
+        if self.phrases.is_empty() && self.excluded.is_empty() {
+            return true;
+        }
+        let mut texts = vec![facts.title, facts.content, facts.keywords];
+        texts.extend(facts.files.iter().map(String::as_str));
+        if self.excluded.iter().filter_map(Phrase::single).any(|term| texts.iter().any(|text| term.stands_in(text))) {
+            return false;
+        }
+        let texts: Vec<String> = texts.into_iter().map(tokens::fold).collect();
+        let holds = |phrase: &Phrase| texts.iter().any(|text| contains(text, &phrase.folded));
+        self.phrases.iter().all(holds) && !self.excluded.iter().any(|phrase| phrase.single().is_none() && holds(phrase))
+    }
+
+    /// Takes what has a meaning of its own; false where it is plain words.
+    fn take(&mut self, item: &Item<'_>, now: &Zoned) -> bool {
+        match (item.field, item.excluded) {
+            (None, _) if !item.quoted && !item.excluded => return false,
+            (None, excluded) => {
+                let Some(phrase) = Phrase::new(item.value) else {
+                    return false;
+                };
+                let room = MAX_TERMS.saturating_sub(self.term_count());
+                if phrase.terms.len() > room || self.excluded.len() >= MAX_TERMS {
+                    return false;
+                }
+                if excluded { self.excluded.push(phrase) } else { self.phrases.push(phrase) }
+            }
+            (Some(Field::Type), true) => self.excluded_kinds.extend(list(item.value)),
+            (Some(_), true) => return false,
+            (Some(Field::Type), false) => self.kinds.extend(list(item.value)),
+            (Some(Field::File), false) => self.files.push(fold_path(item.value)),
+            (Some(Field::Session), false) => self.sessions.push(item.value.to_owned()),
+            (Some(Field::After), false) => match moment(item.value, now) {
+                Some(after) => self.after = Some(after),
+                None => return false,
+            },
+            (Some(Field::Before), false) => match moment(item.value, now) {
+                Some(before) => self.before = Some(before),
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+impl Term {
+    /// As FTS5 reads it: a string, which cannot be an operator. Tokens hold no quotation mark.
+    fn quoted(&self) -> String {
+        format!("\"{}\"{}", self.text, if self.prefix { " *" } else { "" })
+    }
+
+    fn stands_in(&self, text: &str) -> bool {
+        let mut found = false;
+        tokens::each(text, |token| {
+            found |= token.text == self.text || self.prefix && token.text.starts_with(&self.text);
+        });
+        found
+    }
+}
+
+/// The terms that tell pieces apart: those that stand somewhere, but not nearly everywhere. BM25 takes over a
+/// microsecond a row and gains little from words that stand in thousands.
+fn telling<'a>(weighed: &[(&'a Term, usize)]) -> Vec<(&'a Term, usize)> {
+    let mut found: Vec<_> = weighed.iter().copied().filter(|&(_, count)| count > 0).collect();
+    found.sort_by_key(|&(_, count)| count);
+    let rare = found.iter().take_while(|&&(_, count)| count < COUNT_LIMIT).count();
+    found.truncate(rare.max(MIN_TERMS));
+    found
+}
+
+/// What BM25 gives for a term that stands in `count` of `rows` rows.
+#[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
+fn idf(count: usize, rows: usize) -> f64 {
+    let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
+    (1.0 + (rows - count + 0.5) / (count + 0.5)).ln()
+}
+
+impl Phrase {
+    /// None where `text` has no words.
+    ///
+    /// Of an identifier only the parts are required: what stands around the phrase in the text decides what whole it
+    /// belongs to.
+    fn new(text: &str) -> Option<Self> {
+        let (mut terms, mut wholes) = (Vec::new(), Vec::new());
+        tokens::each(text, |token| match token.class {
+            Class::Whole => push(&mut wholes, &token),
+            Class::Last if token.text != token.surface => {}
+            Class::Word | Class::Pair | Class::Last => push(&mut terms, &token),
+        });
+        // A version has no parts.
+        let terms = if terms.is_empty() { wholes } else { terms };
+        (!terms.is_empty()).then(|| Self { terms, folded: tokens::fold(text) })
+    }
+
+    /// The term of a phrase that is one word; any form of the word is meant, not only the one that was written.
+    fn single(&self) -> Option<&Term> {
+        if let [term] = self.terms.as_slice() { Some(term) } else { None }
+    }
+}
+
+fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
+    if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.text == token.text) {
+        terms.push(Term {
+            text: token.text.to_owned(),
+            prefix: token.class == Class::Last,
+            whole: token.class == Class::Whole,
+        });
+    }
+}
+
+/// The terms of `text`; where all of its words are stop words, these.
+fn without_stop_words(text: &str) -> Vec<Term> {
+    let (mut terms, mut stopped) = (Vec::new(), Vec::new());
+    tokens::each(text, |token| {
+        // Every other character of a run begins a pair: the last one is for one-character queries.
+        if token.class == Class::Last && token.text != token.surface {
+            return;
+        }
+        let chosen = if is_stop_word(token.surface, token.class) { &mut stopped } else { &mut terms };
+        push(chosen, &token);
+    });
+    if terms.is_empty() { stopped } else { terms }
+}
+
+fn is_stop_word(surface: &str, class: Class) -> bool {
+    let list = match class {
+        Class::Word => STOP_WORDS,
+        Class::Pair | Class::Last => STOP_RUNS,
+        Class::Whole => return false,
+    };
+    list.match_indices(surface).any(|(at, _)| list[..at].ends_with(' ') && list[at + surface.len()..].starts_with(' '))
+}
+
+/// Whether `text` holds `phrase` and not merely as a part of longer words. Both are folded.
+fn contains(text: &str, phrase: &str) -> bool {
+    let inner = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + phrase.len()..].chars().next());
+        !(inner(before) && inner(phrase.chars().next()) || inner(after) && inner(phrase.chars().next_back()))
+    })
+}
+
+fn fold_path(path: &str) -> String {
+    tokens::fold(path).replace('\\', "/")
+}
+
+fn list(value: &str) -> impl Iterator<Item = String> {
+    value.split(',').filter(|kind| !kind.is_empty()).map(str::to_lowercase)
+}
+
+/// A moment, in milliseconds since the Unix epoch; of a period its beginning.
+fn moment(value: &str, now: &Zoned) -> Option<i64> {
+    let day = |date: civil::Date| Some(date.to_zoned(now.time_zone().clone()).ok()?.timestamp());
+    let found = match value {
+        "today" => day(now.date()),
+        "yesterday" => day(now.date().yesterday().ok()?),
+        _ => ago(value, now)
+            .or_else(|| value.parse::<Timestamp>().ok())
+            .or_else(|| civil_moment(value, now.time_zone()))
+            .or_else(|| day(value.parse().ok()?))
+            .or_else(|| day(format!("{value}-01").parse().ok()?))
+            .or_else(|| day(format!("{value}-01-01").parse().ok()?)),
+    };
+    found.map(Timestamp::as_millisecond)
+}
+
+/// `2026-02-23T10:30`, in the zone of the user.
+fn civil_moment(value: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let moment = value.contains('T').then(|| value.parse::<civil::DateTime>().ok())??;
+    Some(moment.to_zoned(zone.clone()).ok()?.timestamp())
+}
+
+/// `3h`, `7d`, `2w`.
+fn ago(value: &str, now: &Zoned) -> Option<Timestamp> {
+    let unit = value.chars().next_back()?;
+    let hours = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 24 * 7,
+        _ => return None,
+    };
+    let count: i64 = value.strip_suffix(unit)?.parse().ok()?;
+    now.timestamp().checked_sub(SignedDuration::try_from_hours(count.checked_mul(hours)?)?).ok()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Type,
+    File,
+    Session,
+    After,
+    Before,
+}
+
+/// One thing between spaces.
+struct Item<'a> {
+    source: &'a str,
+    excluded: bool,
+    field: Option<Field>,
+    value: &'a str,
+    quoted: bool,
+}
+
+/// Splits a query at its spaces, but not within quotation marks.
+struct Items<'a>(&'a str);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let text = self.0.trim_start();
+        if text.is_empty() {
+            return None;
+        }
+        let (excluded, rest) = exclusion(text);
+        let (field, rest) = field(rest);
+        let (value, quoted, rest) = value(rest);
+        self.0 = rest;
+        Some(Item { source: &text[..text.len() - rest.len()], excluded, field, value, quoted })
+    }
+}
+
+/// A hyphen before a word or a quotation mark excludes; `-m` and `--message` are flags.
+fn exclusion(text: &str) -> (bool, &str) {
+    let Some(rest) = text.strip_prefix('-') else {
+        return (false, text);
+    };
+    let mut chars = rest.chars();
+    let excludes = match chars.next() {
+        Some(c) if is_quote(c) => true,
+        Some(c) if c.is_ascii_alphabetic() => chars.next().is_some_and(char::is_alphanumeric),
+        Some(c) => c.is_alphabetic(),
+        None => false,
+    };
+    if excludes { (true, rest) } else { (false, text) }
+}
+
+fn field(text: &str) -> (Option<Field>, &str) {
+    let known = [
+        ("type:", Field::Type),
+        ("file:", Field::File),
+        ("session:", Field::Session),
+        ("after:", Field::After),
+        ("before:", Field::Before),
+    ];
+    for (name, field) in known {
+        if let Some(rest) = text.strip_prefix(name)
+            && rest.starts_with(|c: char| !c.is_whitespace())
+        {
+            return (Some(field), rest);
+        }
+    }
+    (None, text)
+}
+
+/// The value at the start of `text`, whether it was quoted, and what follows it. A quotation that does not end is words.
+fn value(text: &str) -> (&str, bool, &str) {
+    if let Some(open) = text.chars().next().filter(|&c| is_quote(c)) {
+        let inner = &text[open.len_utf8()..];
+        if let Some((end, close)) = inner.char_indices().find(|&(_, c)| is_quote(c))
+            && !inner[..end].trim().is_empty()
+        {
+            return (&inner[..end], true, &inner[end + close.len_utf8()..]);
+        }
+    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (&text[..end], false, &text[end..])
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    use super::super::{pieces, tokens::FTS5_TOKENIZER};
+    use super::*;
+
+    fn parse(text: &str) -> Query {
+        // A fixed zone: the system's may not know names.
+        let seoul = TimeZone::fixed(jiff::tz::offset(9));
+        Query::parse(text, &"2026-03-10T03:00:00Z".parse::<Timestamp>().unwrap().to_zoned(seoul))
+    }
+
+    fn terms(query: &Query) -> Vec<&str> {
+        query.terms.iter().map(|term| term.text.as_str()).collect()
+    }
+
+    fn database(contents: &[&str]) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE f USING fts5(title, content, keywords, files, content = '', contentless_delete = 1,
+             tokenize = \"{FTS5_TOKENIZER}\")"
+        ))
+        .unwrap();
+        for (n, content) in contents.iter().enumerate() {
+            let row = pieces::row(i64::try_from(n).unwrap(), 0);
+            db.execute("INSERT INTO f (rowid, content) VALUES (?1, ?2)", (row, tokens::index_text(content))).unwrap();
+        }
+        db
+    }
+
+    fn counts(db: &Connection, query: &Query) -> Vec<usize> {
+        let count = |term: String| {
+            let count: i64 = db.query_row("SELECT count(*) FROM f WHERE f MATCH ?1", [term], |row| row.get(0)).unwrap();
+            usize::try_from(count).unwrap()
+        };
+        query.terms().map(count).collect()
+    }
+
+    /// The places in `contents` of what `text` finds, best first.
+    fn found(text: &str, contents: &[&str]) -> Vec<usize> {
+        let db = database(contents);
+        let query = parse(text);
+        let Some(plan) = query.plan(&counts(&db, &query), contents.len()) else {
+            return Vec::new();
+        };
+        let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
+        let rows = select.query_map([plan.expression], |row| row.get(0)).unwrap();
+        rows.map(|row| usize::try_from(pieces::memory_of(row.unwrap())).unwrap())
+            .filter(|&n| query.accepts(&Facts { content: contents[n], ..facts() }))
+            .collect()
+    }
+
+    fn facts() -> Facts<'static> {
+        Facts { kind: "decision", session: "61d299fc", created: 0, title: "", content: "", keywords: "", files: &[] }
+    }
+
+    #[test]
+    fn words_are_alternatives_and_the_rarer_ones_weigh_more() {
+        let contents = ["cache timeout raised", "cache of plans", "cache of layouts", "the weather"];
+        assert_eq!(found("what is the cache timeout", &contents), [0, 1, 2]);
+    }
+
+    #[test]
+    fn stop_words_are_searched_for_where_there_is_nothing_else() {
+        assert_eq!(terms(&parse("what is the timeout")), ["timeout"]);
+        assert_eq!(terms(&parse("who are you")), ["who", "are", "you"]);
+        assert_eq!(terms(&parse("인증 좀 해줘")), ["인증"]);
+    }
+
+    #[test]
+    fn korean_words_are_found_within_compounds_and_before_particles() {
+        let contents = ["사용자인증시스템을 고쳤다", "로그인 화면", "인증을 추가", "값을 바꿈"];
+        assert_eq!(found("인증", &contents), [2, 0]);
+        assert_eq!(found("값", &contents), [3]);
+        assert_eq!(found("증", &contents).len(), 2);
+    }
+
+    #[test]
+    fn a_phrase_stands_together_and_the_other_words_only_lift() {
+        let contents = ["run the dry cleaning", "a dry run of the migration", "dry-run flag", "migration"];
+        assert_eq!(found("\"dry run\"", &contents), [1]);
+        assert_eq!(found("\"dry run\" migration", &contents), [1]);
+        assert_eq!(found("“dry run” nothing", &contents), [1]);
+    }
+
+    #[test]
+    fn an_excluded_word_is_in_none_of_the_results() {
+        let contents = ["cache in redis", "cache in docker", "caching dockers"];
+        assert_eq!(found("cache -docker", &contents), [0]);
+        assert_eq!(found("cache -\"in docker\"", &contents), [2, 0]);
+    }
+
+    #[test]
+    fn what_only_excludes_is_searched_for_its_words() {
+        assert_eq!(terms(&parse("-docker")), ["docker"]);
+    }
+
+    #[test]
+    fn flags_and_dashes_do_not_exclude() {
+        let query = parse("git commit -m --no-verify - x");
+        assert!(query.excluded.is_empty());
+        assert!(terms(&query).contains(&"__noverify"));
+    }
+
+    #[test]
+    fn fields_filter() {
+        let query =
+            parse("type:decision,error_fix -type:turn file:Src\\Runner.ts session:61d2 after:2026-02-23 before:2d lint");
+        assert_eq!(query.kinds, ["decision", "error_fix"]);
+        assert_eq!(query.excluded_kinds, ["turn"]);
+        assert_eq!(terms(&query), ["lint"]);
+        let day = |text: &str| Some(text.parse::<Timestamp>().unwrap().as_millisecond());
+        assert_eq!(query.after, day("2026-02-23T00:00:00+09:00"));
+        assert_eq!(query.before, day("2026-03-08T03:00:00Z"));
+
+        let files = ["a/src/runner.ts".to_owned()];
+        let right = Facts { created: query.after.unwrap(), files: &files, ..facts() };
+        assert!(query.accepts(&right));
+        assert!(!query.accepts(&Facts { kind: "turn", ..right }));
+        assert!(!query.accepts(&Facts { session: "x61d2", ..right }));
+        assert!(!query.accepts(&Facts { files: &[], ..right }));
+        assert!(!query.accepts(&Facts { created: query.after.unwrap() - 1, ..right }));
+        assert!(!query.accepts(&Facts { created: query.before.unwrap(), ..right }));
+    }
+
+    #[test]
+    fn dates_in_every_form() {
+        let moments =
+            ["2026", "2026-02", "2026-02-23", "2026-02-23T10:30", "2026-02-23T10:30:00Z", "today", "yesterday", "3h", "2w"];
+        for moment in moments {
+            assert!(parse(&format!("after:{moment} x")).after.is_some(), "{moment}");
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_words() {
+        let query = parse("before:soon after: type: \"unclosed phrase");
+        assert_eq!(terms(&query), ["befor", "soon", "after", "type", "unclos", "phrase"]);
+        assert_eq!(query.before, None);
+    }
+
+    #[test]
+    fn nothing_finds_nothing() {
+        for text in ["", "  ", "\"\"", "🙂🙂", "()*^:", "-"] {
+            let query = parse(text);
+            assert!(query.is_empty(), "{text:?}");
+            assert_eq!(query.plan(&[], 10), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn common_terms_are_left_out_unless_there_is_nothing_rarer() {
+        let query = parse("alpha beta gamma delta");
+        let plan = query.plan(&[COUNT_LIMIT, 5, 0, 7], 100_000).unwrap();
+        assert_eq!(plan.expression, "\"beta\" OR \"delta\" OR \"alpha\"");
+        let plan = query.plan(&[COUNT_LIMIT, 5, 6, 7], 100_000).unwrap();
+        assert_eq!(plan.expression, "\"beta\" OR \"gamma\" OR \"delta\"");
+    }
+
+    #[test]
+    fn a_query_of_a_megabyte_is_cut() {
+        let query = parse(&"word1 x\"y -z type:a ".repeat(50_000));
+        assert!(query.term_count() <= 2 * MAX_TERMS);
+        assert!(query.plan(&[], 10).is_some());
+    }
+
+    fn queries() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            any::<String>(),
+            r#"(AND|OR|NOT|NEAR\(a b, 5\)|title:|\{title\}:|type:|file:|before:|after:|-|"|"a b"|-"c"|\*|\^|\(|\)|\+|'|;|\\|인증|값|a|getUserName|1\.2\.3|\x00| ){0,8}"#,
+        ];
+        proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn no_query_is_a_syntax_error(text in queries()) {
+            let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
+            let db = database(&contents);
+            let query = parse(&text);
+            if let Some(plan) = query.plan(&counts(&db, &query), contents.len()) {
+                let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
+                let rows: Result<Vec<i64>, _> = select.query_map([&plan.expression], |row| row.get(0)).unwrap().collect();
+                prop_assert!(rows.is_ok(), "{}: {:?}", plan.expression, rows);
+                prop_assert!(plan.ideal.is_finite() && plan.ideal >= 0.0);
+            }
+            query.accepts(&Facts { content: &text, ..facts() });
+        }
+
+        #[test]
+        fn every_text_finds_itself(text in "([a-zA-Z_]{2,8}|[가-힣]{1,5}|[0-9]\\.[0-9]{1,2})( ([a-zA-Z_]{2,8}|[가-힣]{1,5})){0,6}") {
+            prop_assume!(!tokens::index_text(&text).is_empty());
+            let contents = [text.as_str(), "unrelated"];
+            prop_assert_eq!(found(&text, &contents).first().copied(), Some(0));
+            let quoted = format!("\"{text}\"");
+            prop_assert_eq!(found(&quoted, &contents), [0]);
+        }
+    }
+}

@@ -1,0 +1,612 @@
+//! The one place of tokenization: the same words for the index and for a query, in every script.
+//!
+//! A text becomes tokens of lower-case letters, digits, `_` and non-ASCII letters, and nothing else. Joined by spaces they
+//! are what the full-text table stores, read by FTS5's simplest tokenizer ([`FTS5_TOKENIZER`]), which changes nothing in
+//! them. So the database never decides what a word is, and a query can be quoted without escapes.
+//!
+//! | in the text | tokens |
+//! | --- | --- |
+//! | `Running tests` | `run`, `test`: English stems |
+//! | `getUserName`, `get_user_name`, `get-user-name` | `getusernam` (the whole, stemmed like a word), `get`, `user`, `name` |
+//! | `src/store/mod.rs` | `src_store_mod_rs`, `store_mod_rs`, `mod_rs`, and each part |
+//! | `E0308`, `sha256` | `e0308`, `0308`; `sha256`, `sha`, `256` |
+//! | `v1.2.3` | `1_2`, `1_2_3` |
+//! | `--no-verify` | `__noverify`, and `no-verify` as above |
+//! | `인증을`, `認証する` | pairs of neighbouring characters, `인증`, `증을`, and the last character alone |
+//!
+//! The forms are compatibility-composed (NFKC) first, so that decomposed file names, full-width letters and half-width kana
+//! are the same as their ordinary forms; Latin letters lose their accents.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+/// Changes with every change of what a text's tokens are. An index that was made by another version must be made anew.
+pub const VERSION: u32 = 1;
+
+/// The `tokenize=` option of an FTS5 table that is to hold our tokens: it splits at spaces and keeps all else, because
+/// tokens hold no ASCII but lower-case letters, digits and `_`.
+pub const FTS5_TOKENIZER: &str = "ascii tokenchars '_'";
+
+/// Longest token, in bytes; what is longer is cut, in the index and in queries alike. Longer than any real identifier:
+/// such runs are encoded data.
+const MAX_TOKEN_BYTES: usize = 64;
+
+/// A path or dotted name longer than this many bytes has its parts as tokens, but not its whole.
+const MAX_COMPOUND_BYTES: usize = 160;
+
+/// Shortest run of hexadecimal digits that is taken for a hash rather than for a word with digits in it: git's short form.
+const MIN_HASH_LEN: usize = 7;
+
+/// How many stems a thread remembers. Words repeat: looking one up costs a tenth of making it.
+const REMEMBERED_STEMS: usize = 8 * 1024;
+
+/// What a token was made of; a query treats them differently, the index does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A word, or one part of an identifier, as a stem.
+    Word,
+    /// A whole identifier, path, version or flag.
+    Whole,
+    /// Two neighbouring characters of a script that is written without spaces, or whose words change at their end.
+    Pair,
+    /// The last character of a run of such a script. A one-character query is searched for as a prefix, and so finds the
+    /// character wherever it stands: every other one begins a pair.
+    Last,
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// As it stands in the index.
+    pub text: &'a str,
+    /// The word that it was made from, folded but not stemmed; for [`Class::Pair`] and [`Class::Last`] the whole run.
+    pub surface: &'a str,
+    /// What it was made of.
+    pub class: Class,
+}
+
+/// What the full-text table stores for `text`: its tokens, with a space between any two.
+pub fn index_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 2);
+    each(text, |token| {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(token.text);
+    });
+    out
+}
+
+/// Calls `sink` with every token of `text`, in order.
+pub fn each(text: &str, mut sink: impl FnMut(Token<'_>)) {
+    let text = compose(text);
+    // Taken, not borrowed: the sink may tokenize too.
+    let mut stems = STEMS.take().unwrap_or_else(Stems::new);
+    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new() }.scan(&text);
+    STEMS.set(Some(stems));
+}
+
+/// `text` in normal form, lower case and without accents, all white space as single spaces: two texts that a reader would
+/// call the same are equal. For comparing phrases and names, not for the index.
+pub fn fold(text: &str) -> String {
+    let composed = compose(text);
+    let mut out = String::with_capacity(composed.len());
+    for word in composed.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        fold_into(word, &mut out);
+    }
+    out
+}
+
+fn compose(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfkc().collect())
+    }
+}
+
+/// Appends `text` in lower case and without the accents of Latin letters.
+fn fold_into(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+            continue;
+        }
+        for lower in c.to_lowercase() {
+            match lower {
+                '\u{300}'..='\u{36f}' => {}
+                '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {
+                    decompose_canonical(lower, |part| {
+                        if !is_combining_mark(part) {
+                            out.push(part);
+                        }
+                    });
+                }
+                _ => out.push(lower),
+            }
+        }
+    }
+}
+
+/// Whether words of the character's script are found by pairs of characters: Chinese, Japanese and the scripts of
+/// South-East Asia have no spaces between words, Korean words change at their end and run together.
+fn is_paired(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}'            // Thai, Lao
+        | '\u{1000}'..='\u{109f}'        // Myanmar
+        | '\u{1100}'..='\u{11ff}'        // Hangul letters
+        | '\u{1780}'..='\u{17ff}'        // Khmer
+        | '\u{2e80}'..='\u{2fdf}'        // radicals
+        | '\u{3005}'..='\u{3007}'        // 々 〆 〇
+        | '\u{3041}'..='\u{3096}'        // Hiragana
+        | '\u{309d}'..='\u{309f}'
+        | '\u{30a1}'..='\u{30fa}'        // Katakana, without the middle dot
+        | '\u{30fc}'..='\u{30ff}'
+        | '\u{3105}'..='\u{318e}'        // Bopomofo, Hangul compatibility letters
+        | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'   // Han
+        | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7fb}'   // Hangul
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3fffd}' // Han
+    )
+}
+
+fn is_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c == '_' || c.is_ascii_alphanumeric();
+    }
+    !is_paired(c) && (c.is_alphanumeric() || is_combining_mark(c))
+}
+
+/// How two words of one compound hang together, the loosest last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Joint {
+    /// `-`: one identifier.
+    Hyphen,
+    /// `.`: one name.
+    Dot,
+    /// `/`, `\`, `::`: a path.
+    Slash,
+}
+
+/// The joint at the start of `rest`, and its length in bytes, where a word follows it.
+fn joint(rest: &str) -> Option<(Joint, usize)> {
+    let (joint, len) = match rest.as_bytes() {
+        [b'-', ..] => (Joint::Hyphen, 1),
+        [b'.', ..] => (Joint::Dot, 1),
+        [b'/' | b'\\', ..] => (Joint::Slash, 1),
+        [b':', b':', ..] => (Joint::Slash, 2),
+        _ => return None,
+    };
+    // `serde-1.0` is a name and a version.
+    let joined = rest[len..].starts_with(is_word) && !(joint == Joint::Hyphen && starts_version(&rest[len..]));
+    joined.then_some((joint, len))
+}
+
+/// Whether `text` begins like `1.2` or `v1.2`.
+fn starts_version(text: &str) -> bool {
+    let number = text.strip_prefix('v').unwrap_or(text);
+    let digits = leading(number, |c| c.is_ascii_digit());
+    digits > 0 && number[digits..].starts_with('.') && number[digits + 1..].starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The length in bytes of the leading characters of `text` that belong together by `belongs`.
+fn leading(text: &str, belongs: fn(char) -> bool) -> usize {
+    text.find(|c| !belongs(c)).unwrap_or(text.len())
+}
+
+/// `text` without what is beyond the longest token.
+fn clip(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TOKEN_BYTES)]
+}
+
+/// One identifier of a compound: its lower-case parts in [`Scanner::folded`].
+struct Name {
+    /// The parts, as byte ranges of the folded text, which lie next to one another.
+    parts: Vec<std::ops::Range<usize>>,
+    /// How it hangs on the one before it.
+    joint: Joint,
+}
+
+impl Name {
+    fn range(&self) -> std::ops::Range<usize> {
+        match (self.parts.first(), self.parts.last()) {
+            (Some(first), Some(last)) => first.start..last.end,
+            _ => 0..0,
+        }
+    }
+}
+
+/// The English stemmer and the stems that it made.
+struct Stems {
+    stemmer: Stemmer,
+    made: HashMap<Box<str>, Box<str>>,
+}
+
+thread_local! {
+    static STEMS: Cell<Option<Stems>> = const { Cell::new(None) };
+}
+
+impl Stems {
+    fn new() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::new() }
+    }
+
+    /// The stem of a word of lower-case ASCII letters.
+    fn of(&mut self, word: &str) -> &str {
+        if !self.made.contains_key(word) {
+            if self.made.len() >= REMEMBERED_STEMS {
+                self.made.clear();
+            }
+            self.made.insert(word.into(), self.stemmer.stem(word).into());
+        }
+        self.made.get(word).map_or("", AsRef::as_ref)
+    }
+}
+
+struct Scanner<'s, S> {
+    sink: &'s mut S,
+    stems: &'s mut Stems,
+    /// The folded parts of the compound at hand, without what joins them.
+    folded: String,
+    whole: String,
+}
+
+impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
+    fn scan(&mut self, text: &str) {
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            at += if is_paired(c) {
+                let run = leading(rest, is_paired);
+                self.pairs(&rest[..run]);
+                run
+            } else if is_word(c) {
+                let len = compound_len(rest);
+                let flag = text[..at].ends_with("--");
+                if !flag && is_plain(&rest[..len]) {
+                    self.plain(&rest[..len]);
+                } else {
+                    self.compound(&rest[..len], flag);
+                }
+                len + contraction_len(&rest[len..])
+            } else {
+                c.len_utf8()
+            };
+        }
+    }
+
+    fn pairs(&mut self, run: &str) {
+        let mut previous = None;
+        let mut last = 0;
+        for (at, c) in run.char_indices() {
+            if let Some(start) = previous {
+                let text = &run[start..at + c.len_utf8()];
+                (self.sink)(Token { text, surface: run, class: Class::Pair });
+            }
+            previous = Some(at);
+            last = at;
+        }
+        (self.sink)(Token { text: &run[last..], surface: run, class: Class::Last });
+    }
+
+    /// A word without parts, as most are.
+    fn plain(&mut self, word: &str) {
+        self.folded.clear();
+        self.folded.push_str(word);
+        self.folded.make_ascii_lowercase();
+        self.word(0..word.len(), Class::Word);
+    }
+
+    fn compound(&mut self, text: &str, flag: bool) {
+        self.folded.clear();
+        let names = self.names(text);
+        if flag && let Some(first) = names.first() {
+            self.joined(std::slice::from_ref(first), "__");
+        }
+        let mut paths = 0;
+        for name in &names {
+            paths += usize::from(name.joint == Joint::Slash);
+        }
+        if paths > 0 && text.len() <= MAX_COMPOUND_BYTES {
+            self.joined(&names, "");
+            if paths > 1 {
+                self.joined(tail(&names, 2), "");
+            }
+        }
+        for segment in names.chunk_by(|_, next| next.joint != Joint::Slash) {
+            self.segment(segment);
+        }
+    }
+
+    /// The identifiers of a compound, folded into `self.folded`.
+    fn names(&mut self, text: &str) -> Vec<Name> {
+        let mut names: Vec<Name> = Vec::new();
+        let mut next = Joint::Dot;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let len = leading(rest, is_word);
+            let parts = self.parts(&rest[..len]);
+            match names.last_mut() {
+                Some(name) if next == Joint::Hyphen => name.parts.extend(parts),
+                _ => names.push(Name { parts, joint: next }),
+            }
+            rest = &rest[len..];
+            if let Some((found, len)) = joint(rest) {
+                next = found;
+                rest = &rest[len..];
+            }
+        }
+        names.retain(|name| !name.parts.is_empty());
+        names
+    }
+
+    /// The parts of one word: `getUserName` has three, `HTTPServer2` too.
+    fn parts(&mut self, word: &str) -> Vec<std::ops::Range<usize>> {
+        let mut parts = Vec::new();
+        let hash = is_hash(word);
+        for piece in word.split('_').filter(|piece| !piece.is_empty()) {
+            let mut start = 0;
+            let mut chars = piece.char_indices().peekable();
+            while let Some((_, c)) = chars.next() {
+                let Some(&(at, following)) = chars.peek() else {
+                    break;
+                };
+                let after = piece[at + following.len_utf8()..].chars().next();
+                if !hash && is_border(c, following, after) {
+                    parts.push(self.fold_part(&piece[start..at]));
+                    start = at;
+                }
+            }
+            parts.push(self.fold_part(&piece[start..]));
+        }
+        parts
+    }
+
+    fn fold_part(&mut self, part: &str) -> std::ops::Range<usize> {
+        let start = self.folded.len();
+        fold_into(part, &mut self.folded);
+        start..self.folded.len()
+    }
+
+    /// One segment of a path: names between dots.
+    fn segment(&mut self, names: &[Name]) {
+        if names.len() > 1 {
+            if let Some(first) = names.first().filter(|_| self.is_version(names)) {
+                return self.version(names, first);
+            }
+            self.joined(names, "");
+        }
+        for name in names {
+            self.name(name);
+        }
+    }
+
+    fn name(&mut self, name: &Name) {
+        let whole = name.range();
+        if name.parts.len() == 1 {
+            return self.word(whole, Class::Word);
+        }
+        self.word(whole, Class::Whole);
+        for part in &name.parts {
+            // A single letter or digit of an identifier says nothing.
+            if part.len() > 1 {
+                self.word(part.clone(), Class::Word);
+            }
+        }
+    }
+
+    fn word(&mut self, range: std::ops::Range<usize>, class: Class) {
+        let surface = clip(&self.folded[range]);
+        if surface.is_empty() {
+            return;
+        }
+        let has_stem = surface.len() > 2 && surface.bytes().all(|b| b.is_ascii_lowercase());
+        let text = if has_stem { self.stems.of(surface) } else { surface };
+        (self.sink)(Token { text, surface, class });
+    }
+
+    /// The names as one token, with `_` between them.
+    fn joined(&mut self, names: &[Name], prefix: &str) {
+        self.whole.clear();
+        self.whole.push_str(prefix);
+        for (n, name) in names.iter().enumerate() {
+            if n > 0 {
+                self.whole.push('_');
+            }
+            self.whole.push_str(&self.folded[name.range()]);
+        }
+        let text = clip_end(&self.whole);
+        (self.sink)(Token { text, surface: text, class: Class::Whole });
+    }
+
+    /// Whether the names are numbers with dots between them, the first perhaps after a `v`.
+    fn is_version(&self, names: &[Name]) -> bool {
+        names.iter().enumerate().all(|(n, name)| {
+            let text = &self.folded[name.range()];
+            let number = if n == 0 { text.strip_prefix('v').unwrap_or(text) } else { text };
+            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+        })
+    }
+
+    /// `1.2.3` is found by `1.2` too.
+    fn version(&mut self, names: &[Name], first: &Name) {
+        let first = &self.folded[first.range()];
+        self.whole.clear();
+        self.whole.push_str(first.strip_prefix('v').unwrap_or(first));
+        for name in &names[1..] {
+            self.whole.push('_');
+            self.whole.push_str(&self.folded[name.range()]);
+            let text = clip(&self.whole);
+            (self.sink)(Token { text, surface: text, class: Class::Whole });
+        }
+    }
+}
+
+/// Whether a word is of ASCII letters of which none but the first is a capital.
+fn is_plain(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic()) && bytes.all(|b| b.is_ascii_lowercase())
+}
+
+/// The last `count` segments of a path.
+fn tail(names: &[Name], count: usize) -> &[Name] {
+    let mut seen = 0;
+    for (n, name) in names.iter().enumerate().rev() {
+        seen += usize::from(name.joint == Joint::Slash);
+        if seen == count {
+            return &names[n..];
+        }
+    }
+    names
+}
+
+/// The end of a whole that is too long: the end of a path tells more than its beginning.
+fn clip_end(text: &str) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_TOKEN_BYTES))..]
+}
+
+/// The length in bytes of the words at the start of `text` that hang together by joints.
+fn compound_len(text: &str) -> usize {
+    let mut len = leading(text, is_word);
+    while let Some((_, joint)) = joint(&text[len..]) {
+        len += joint;
+        len += leading(&text[len..], is_word);
+    }
+    len
+}
+
+/// The length in bytes of what English contracts onto a word, such as `'s`, `'t` or `'ll`.
+fn contraction_len(rest: &str) -> usize {
+    let Some(mark) = rest.chars().next().filter(|c| matches!(c, '\'' | '\u{2019}')) else {
+        return 0;
+    };
+    let letters = leading(&rest[mark.len_utf8()..], is_word);
+    if (1..=2).contains(&letters) { mark.len_utf8() + letters } else { 0 }
+}
+
+fn is_hash(word: &str) -> bool {
+    word.len() >= MIN_HASH_LEN && word.bytes().all(|b| b.is_ascii_hexdigit()) && word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a part of an identifier ends between `c` and `following`.
+fn is_border(c: char, following: char, after: Option<char>) -> bool {
+    c.is_numeric() != following.is_numeric() && !is_combining_mark(following)
+        || c.is_lowercase() && following.is_uppercase()
+        || c.is_uppercase() && following.is_uppercase() && after.is_some_and(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        each(text, |token| tokens.push(token.text.to_owned()));
+        tokens
+    }
+
+    #[test]
+    fn words_are_stemmed_and_contractions_dropped() {
+        assert_eq!(tokens("Running the user's tests, don't"), ["run", "the", "user", "test", "don"]);
+    }
+
+    #[test]
+    fn one_identifier_in_any_spelling_is_one_whole() {
+        for spelling in ["getUserName", "get_user_name", "get-user-name", "GetUserName", "GET_USER_NAME"] {
+            assert_eq!(tokens(spelling), ["getusernam", "get", "user", "name"], "{spelling}");
+        }
+        assert_eq!(tokens("getusername"), ["getusernam"]);
+        assert_eq!(tokens("HTTPServer"), ["httpserver", "http", "server"]);
+    }
+
+    #[test]
+    fn a_path_is_found_whole_by_its_end_and_by_its_parts() {
+        let path = tokens("src/store/user-map.rs");
+        assert_eq!(
+            path,
+            ["src_store_usermap_rs", "store_usermap_rs", "src", "store", "usermap_rs", "usermap", "user", "map", "rs"]
+        );
+        assert!(tokens(r"src\store\user-map.rs").contains(&"src_store_usermap_rs".to_owned()));
+        assert_eq!(tokens("std::fs"), ["std_fs", "std", "fs"]);
+    }
+
+    #[test]
+    fn a_line_number_does_not_change_the_file() {
+        assert!(tokens("runner.ts:120").contains(&"runner_ts".to_owned()));
+    }
+
+    #[test]
+    fn versions_flags_codes_and_hashes() {
+        assert_eq!(tokens("v1.2.3"), ["1_2", "1_2_3"]);
+        assert_eq!(tokens("serde-1.0.228"), ["serd", "1_0", "1_0_228"]);
+        assert_eq!(tokens("--no-verify")[0], "__noverify");
+        assert_eq!(tokens("E0308 sha256"), ["e0308", "0308", "sha256", "sha", "256"]);
+        assert_eq!(tokens("3f2a9bc1"), ["3f2a9bc1"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_pairs() {
+        assert_eq!(tokens("인증을"), ["인증", "증을", "을"]);
+        assert_eq!(tokens("값"), ["값"]);
+        assert_eq!(tokens("API는 データ"), ["api", "는", "デー", "ータ", "タ"]);
+    }
+
+    #[test]
+    fn forms_of_one_text_are_the_same() {
+        let composed = "인증 café ガード";
+        let decomposed: String = composed.nfd().collect();
+        assert_eq!(tokens(composed), tokens(&decomposed));
+        assert_eq!(tokens("ＡＰＩ ｶﾞｰﾄﾞ"), tokens("api ガード"));
+        assert_eq!(tokens("café"), tokens("cafe"));
+        assert_eq!(fold("  Café\n BAR "), "cafe bar");
+    }
+
+    #[test]
+    fn a_long_run_is_cut_the_same_in_text_and_query() {
+        let run = "a1".repeat(10_000);
+        assert!(tokens(&run).iter().all(|token| token.len() <= MAX_TOKEN_BYTES));
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        prop_oneof![any::<String>(), r"([a-zA-Z0-9_./\\:'é가-힣ァ-ンก-๙-]{1,12} ?){0,12}",]
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_hold_nothing_that_splits_or_quotes(text in texts()) {
+            for token in tokens(&text) {
+                prop_assert!(!token.is_empty());
+                let allowed = |c: char| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit() || !c.is_ascii();
+                prop_assert!(token.chars().all(allowed), "{token:?}");
+            }
+        }
+
+        #[test]
+        fn the_database_reads_the_same_tokens(text in texts()) {
+            let db = rusqlite::Connection::open_in_memory().unwrap();
+            db.execute_batch(&format!(
+                "CREATE VIRTUAL TABLE f USING fts5(t, tokenize = \"{FTS5_TOKENIZER}\");
+                 CREATE VIRTUAL TABLE v USING fts5vocab(f, instance);"
+            )).unwrap();
+            db.execute("INSERT INTO f VALUES (?1)", [index_text(&text)]).unwrap();
+            let mut read = db.prepare("SELECT term FROM v ORDER BY offset").unwrap();
+            let read: Vec<String> = read.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+            prop_assert_eq!(read, tokens(&text));
+        }
+
+        #[test]
+        fn upper_case_words_are_the_same(text in "[a-z]{2,12}( [a-z]{2,12}){0,5}") {
+            prop_assert_eq!(tokens(&text.to_uppercase()), tokens(&text));
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! How long the hooks take, as the user feels it: whole processes, next to `sqlite3` and `node` on the same machine at the
+//! same time. How fast existing transcripts are read, and how much memory that takes.
+//!
+//! `cargo run --release -p tests --bin bench` after `cargo build --release`; `--smoke` only shows that everything runs.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Value, json};
+use tests::bulk::{self, Dice};
+use tests::home::Home;
+use tests::measure::{self, median, milliseconds};
+use tests::process;
+use tests::session::Session;
+use tests::transcript::session_id;
+
+/// Hooks against the floor: at most so many times the wall time of `sqlite3 FILE 'select 1'` …
+const MOST_OF_SQLITE: f64 = 6.0;
+/// … at most this part of `node -e 1` …
+const MOST_OF_NODE: f64 = 0.1;
+/// … and at most so many bytes.
+const MOST_HOOK_BYTES: u64 = 32 << 20;
+/// A flush of a long transcript may take so many times as long as the limit of the others.
+const LONG_FLUSH: f64 = 2.0;
+/// Transcript bytes a second that `ingest` reads on one core.
+const LEAST_INGEST_RATE: f64 = 100e6;
+/// Memory of `ingest` however long the transcript is.
+const MOST_INGEST_BYTES: u64 = 64 << 20;
+
+#[derive(Parser)]
+#[command(about = "Measures the hooks and the ingestion of the built `throughline`")]
+struct Arguments {
+    /// Few rounds and small inputs; the exit code does not tell of the limits.
+    #[arg(long)]
+    smoke: bool,
+    /// Rounds that medians are taken of.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// MiB of the transcript whose ingestion's memory is measured.
+    #[arg(long)]
+    long_mib: Option<u64>,
+    /// A folder of real transcripts for the rate of ingestion, instead of generated ones.
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+}
+
+/// The results, printed as they come.
+struct Table {
+    failed: usize,
+}
+
+impl Table {
+    fn row(&mut self, what: &str, value: &str, limit: &str, kept: Option<bool>) {
+        let verdict = match kept {
+            Some(true) => "ok",
+            Some(false) => {
+                self.failed += 1;
+                "MISSED"
+            }
+            None => "",
+        };
+        println!("{what:<46} {value:>30} {limit:>26} {verdict}");
+    }
+}
+
+fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == measure::PEAK_WORD) {
+        measure::stand_between(std::env::args_os().skip(2));
+        return ExitCode::SUCCESS;
+    }
+    let arguments = Arguments::parse();
+    let rounds = arguments.rounds.unwrap_or(if arguments.smoke { 5 } else { 41 });
+    let mut table = Table { failed: 0 };
+    println!("{}", process::throughline().display());
+    hooks(&mut table, rounds);
+    long_flush(&mut table, rounds);
+    many_memories(&mut table, rounds, arguments.smoke);
+    ingest_rate(&mut table, arguments.corpus.as_deref(), arguments.smoke);
+    let mib = arguments.long_mib.unwrap_or(if arguments.smoke { 50 } else { 1024 });
+    ingest_memory(&mut table, mib);
+    if table.failed == 0 {
+        println!("all limits are kept");
+    } else {
+        println!("{} limits are missed", table.failed);
+    }
+    if table.failed == 0 || arguments.smoke { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The two programs that every machine has felt.
+struct Floor {
+    sqlite: Option<PathBuf>,
+    node: Option<PathBuf>,
+}
+
+/// The medians of one comparison.
+struct Compared {
+    hooks: Vec<(&'static str, Duration)>,
+    sqlite: Option<Duration>,
+    node: Option<Duration>,
+}
+
+impl Floor {
+    fn find() -> Self {
+        let find = |name: &str| {
+            let path = process::which(name);
+            if path.is_none() {
+                tests::skip(&format!("the comparison with {name}"), "it is not installed");
+            }
+            path
+        };
+        Self { sqlite: find("sqlite3"), node: find("node") }
+    }
+
+    /// Takes the hooks and the floor in turn, so that whatever else the machine does meets all alike. `prepare` runs
+    /// before each round and is not measured.
+    fn compare(
+        &self,
+        home: &Home,
+        hooks: &[(&'static str, &[&str], &Value)],
+        rounds: usize,
+        mut prepare: impl FnMut(),
+    ) -> Compared {
+        let mut times = vec![Vec::new(); hooks.len()];
+        let (mut sqlite, mut node) = (Vec::new(), Vec::new());
+        // The first rounds warm the caches.
+        for round in 0..rounds + 2 {
+            prepare();
+            let keep = |times: &mut Vec<Duration>, time| {
+                if round >= 2 {
+                    times.push(time);
+                }
+            };
+            for ((_, name, payload), times) in hooks.iter().zip(&mut times) {
+                let command = home.command(["hook"].iter().chain(*name));
+                keep(times, measure::time(command, payload.to_string().as_bytes()));
+            }
+            if let Some(program) = &self.sqlite {
+                let mut command = home.isolated(program);
+                command.arg(home.database()).arg("select 1");
+                keep(&mut sqlite, measure::time(command, b""));
+            }
+            if let Some(program) = &self.node {
+                let mut command = home.isolated(program);
+                command.args(["-e", "1"]);
+                keep(&mut node, measure::time(command, b""));
+            }
+        }
+        let some = |times: &mut Vec<Duration>| (!times.is_empty()).then(|| median(times));
+        Compared {
+            hooks: hooks.iter().zip(&mut times).map(|((what, ..), times)| (*what, median(times))).collect(),
+            sqlite: some(&mut sqlite),
+            node: some(&mut node),
+        }
+    }
+}
+
+impl Compared {
+    /// One row a hook; `allowance` lifts the limits.
+    fn print(&self, table: &mut Table, allowance: f64) {
+        for (what, time) in &self.hooks {
+            let ratio = |floor: Option<Duration>| floor.map(|floor| time.as_secs_f64() / floor.as_secs_f64());
+            let (sqlite, node) = (ratio(self.sqlite), ratio(self.node));
+            let shown = |ratio: Option<f64>| ratio.map_or("?".to_owned(), |ratio| format!("{ratio:.2}"));
+            let kept = sqlite.map(|ratio| ratio <= MOST_OF_SQLITE * allowance);
+            let kept = match (kept, node.map(|ratio| ratio <= MOST_OF_NODE * allowance)) {
+                (Some(a), Some(b)) => Some(a && b),
+                (a, b) => a.or(b),
+            };
+            table.row(
+                what,
+                &format!("{:.1} ms, {}, {}", milliseconds(*time), shown(sqlite), shown(node)),
+                &format!("≤ {} sqlite3, {} node", MOST_OF_SQLITE * allowance, MOST_OF_NODE * allowance),
+                kept,
+            );
+        }
+    }
+
+    fn print_floor(&self, table: &mut Table) {
+        for (what, time) in [("sqlite3 FILE 'select 1'", self.sqlite), ("node -e 1", self.node)] {
+            if let Some(time) = time {
+                table.row(what, &format!("{:.1} ms", milliseconds(time)), "", None);
+            }
+        }
+    }
+}
+
+/// A session as large as one of a single prompt is with the real client: what is sent along dwarfs what is said.
+fn ordinary<'home>(home: &'home Home, project: &Path, number: u64) -> Session<'home> {
+    let mut session = Session::new(home, project, &session_id(number));
+    session
+        .transcript
+        .noise(57_000)
+        .noise(38_000)
+        .user("Write a greeting file and run the check")
+        .says("I will write the file.")
+        .writes("out.txt", "hello\n")
+        .bash_fails("ls nope", 2, "ls: cannot access 'nope'")
+        .noise(40_000)
+        .answer("The file is written; the check fails because `nope` does not exist.");
+    session
+}
+
+fn every_payload(session: &Session<'_>) -> Vec<(&'static str, &'static [&'static str], Value)> {
+    vec![
+        ("SessionStart, hook memory-load", &["memory-load"], session.payload("SessionStart", &json!({"source": "startup"}))),
+        ("SessionStart, hook", &[], session.payload("SessionStart", &json!({"source": "startup"}))),
+        (
+            "PreCompact, hook memory-flush",
+            &["memory-flush"],
+            session.payload("PreCompact", &json!({"trigger": "manual", "custom_instructions": "keep things"})),
+        ),
+        (
+            "PostCompact, hook",
+            &[],
+            session.payload(
+                "PostCompact",
+                &json!({"trigger": "manual", "compact_summary": "<analysis>x</analysis><summary>We wrote a file.</summary>"}),
+            ),
+        ),
+        (
+            "Stop, hook",
+            &[],
+            session.payload(
+                "Stop",
+                &json!({"permission_mode": "default", "stop_hook_active": false, "last_assistant_message": "Hello!",
+                    "background_tasks": [], "session_crons": []}),
+            ),
+        ),
+        ("SessionEnd, hook memory-save", &["memory-save"], session.payload("SessionEnd", &json!({"reason": "other"}))),
+    ]
+}
+
+fn borrowed<'a>(
+    payloads: &'a [(&'static str, &'static [&'static str], Value)],
+) -> Vec<(&'static str, &'a [&'a str], &'a Value)> {
+    payloads.iter().map(|(what, name, payload)| (*what, *name, payload)).collect()
+}
+
+fn hooks(table: &mut Table, rounds: usize) {
+    println!("\nhooks: a median of {rounds} whole processes; times the wall time of sqlite3, and of node");
+    let home = Home::new();
+    let project = home.project("bench");
+    let mut past = ordinary(&home, &project, 1);
+    past.stop("Done.");
+    past.end();
+    let mut session = ordinary(&home, &project, 2);
+    session.transcript.append_to(&session.path);
+    let payloads = every_payload(&session);
+    let mut turn = 0;
+    let path = session.path.clone();
+    let mut transcript = session.transcript.clone();
+    let compared = Floor::find().compare(&home, &borrowed(&payloads), rounds, || {
+        turn += 1;
+        transcript
+            .user(&format!("And now step {turn}"))
+            .writes(&format!("out{turn}.txt"), "more\n")
+            .answer("Done.")
+            .append_to(&path);
+    });
+    compared.print_floor(table);
+    compared.print(table, 1.0);
+    let (mut most, mut which) = (0, "");
+    for (what, name, payload) in &payloads {
+        let command = home.command(["hook"].iter().chain(*name));
+        let (bytes, _) = measure::peak(&command, payload.to_string().into_bytes());
+        if bytes > most {
+            (most, which) = (bytes, what);
+        }
+    }
+    table.row(
+        &format!("largest memory: {which}"),
+        &mebibytes(most),
+        &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
+        Some(most <= MOST_HOOK_BYTES),
+    );
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", {
+        #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+        let bytes = bytes as f64;
+        bytes / 1_048_576.0
+    })
+}
+
+fn long_flush(table: &mut Table, rounds: usize) {
+    const WHOLE: u64 = 20 << 20;
+    const FRESH: usize = 100 << 10;
+    println!("\nmemory-flush of a transcript of 20 MB, of which 100 KB are new");
+    let home = Home::new();
+    let project = home.project("long");
+    let session = Session::new(&home, &project, &session_id(1));
+    std::fs::create_dir_all(session.path.parent().expect("a folder")).expect("create the folder");
+    let mut file = BufWriter::new(File::create(&session.path).expect("create the transcript"));
+    bulk::long_transcript(&mut file, &project, session.id(), WHOLE, 1).expect("write the transcript");
+    drop(file);
+    drop(home.run([OsStr::new("ingest"), session.path.as_os_str()]).success());
+
+    let payload = session.payload("PreCompact", &json!({"trigger": "auto", "custom_instructions": null}));
+    let hooks = [("PreCompact, hook memory-flush", &["memory-flush"][..], &payload)];
+    // A transcript of its own goes on in the same file: its uuids must be new.
+    let mut more = tests::transcript::Transcript::new(&session_id(2), &project);
+    let mut dice = Dice::new(2);
+    let compared = Floor::find().compare(&home, &hooks, rounds, || {
+        let before = more.text().len();
+        while more.text().len() - before < FRESH {
+            bulk::turn(&mut more, &mut dice);
+            more.noise(6_000);
+        }
+        more.append_to(&session.path);
+    });
+    compared.print(table, LONG_FLUSH);
+    let (bytes, _) = measure::peak(&home.command(["hook", "memory-flush"]), payload.to_string().into_bytes());
+    table.row("its memory", &mebibytes(bytes), "", None);
+}
+
+fn many_memories(table: &mut Table, rounds: usize, smoke: bool) {
+    let wanted = if smoke { 1_000 } else { 10_000 };
+    println!("\nstartup in a project of {wanted} memories");
+    let home = Home::new();
+    let project = home.project("many");
+    let folder = home.transcript_path(&project, "x").parent().expect("a folder").to_owned();
+    let mut sessions = 0;
+    while sessions == 0 || home.count("memories") < wanted {
+        bulk::sessions(&folder, &project, sessions, 50, 20);
+        sessions += 50;
+        drop(home.run([OsStr::new("ingest"), folder.as_os_str()]).success());
+    }
+    let session = Session::new(&home, &project, &session_id(1_000_000));
+    let start = |source: &str| session.payload("SessionStart", &json!({"source": source}));
+    let (startup, clear) = (start("startup"), start("clear"));
+    let hooks = [
+        ("SessionStart(startup), hook memory-load", &["memory-load"][..], &startup),
+        ("SessionStart(clear), hook memory-load", &["memory-load"][..], &clear),
+    ];
+    Floor::find().compare(&home, &hooks, rounds, || ()).print(table, 1.0);
+    let (bytes, _) = measure::peak(&home.command(["hook", "memory-load"]), startup.to_string().into_bytes());
+    table.row(
+        &format!("its memory, with {} memories", home.count("memories")),
+        &mebibytes(bytes),
+        &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
+        Some(bytes <= MOST_HOOK_BYTES),
+    );
+}
+
+/// The bytes of all transcripts below the folder.
+fn size(folder: &Path) -> u64 {
+    std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => size(&entry.path()),
+            Ok(meta) if entry.path().extension() == Some(OsStr::new("jsonl")) => meta.len(),
+            _ => 0,
+        })
+        .sum()
+}
+
+/// Restricts the command to one core, where the system can.
+fn on_one_core(command: Command) -> Command {
+    let Some(taskset) = process::which("taskset") else {
+        tests::skip("restricting ingest to one core", "taskset is not installed");
+        return command;
+    };
+    let mut pinned = Command::new(taskset);
+    pinned.args(["-c", "0"]).arg(command.get_program()).args(command.get_args()).env_clear();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            pinned.env(name, value);
+        }
+    }
+    pinned
+}
+
+fn ingest_rate(table: &mut Table, corpus: Option<&Path>, smoke: bool) {
+    let home = Home::new();
+    let generated = home.path().join("generated");
+    let folder = if let Some(corpus) = corpus {
+        println!("\ningest of {}", corpus.display());
+        corpus.join("transcripts")
+    } else {
+        println!("\ningest of generated transcripts");
+        std::fs::create_dir_all(&generated).expect("create the folder");
+        for number in 0..if smoke { 4 } else { 40 } {
+            let file = File::create(generated.join(format!("{}.jsonl", session_id(number)))).expect("create");
+            bulk::long_transcript(&mut BufWriter::new(file), &home.work(), &session_id(number), 4 << 20, number + 1)
+                .expect("write the transcript");
+        }
+        generated
+    };
+    let bytes = size(&folder);
+    assert!(bytes > 0, "no transcripts in {}", folder.display());
+    // Read once before, so that the disk is not what is measured.
+    let mut times = Vec::new();
+    for _ in 0..if smoke { 1 } else { 5 } {
+        drop(std::fs::remove_dir_all(home.data()));
+        let command = on_one_core(home.command([OsStr::new("ingest"), folder.as_os_str()]));
+        times.push(measure::time(command, b""));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+    let rate = bytes as f64 / median(&mut times).as_secs_f64();
+    table.row(
+        &format!("{} into {} memories, on one core", mebibytes(bytes), home.count("memories")),
+        &format!("{:.1} MB/s", rate / 1e6),
+        &format!("≥ {:.0} MB/s", LEAST_INGEST_RATE / 1e6),
+        Some(rate >= LEAST_INGEST_RATE),
+    );
+}
+
+fn ingest_memory(table: &mut Table, mib: u64) {
+    println!("\ningest of one transcript of {mib} MiB");
+    let home = Home::new();
+    let path = home.path().join(format!("{}.jsonl", session_id(1)));
+    let mut file = BufWriter::new(File::create(&path).expect("create the transcript"));
+    bulk::long_transcript(&mut file, &home.work(), &session_id(1), mib << 20, 3).expect("write the transcript");
+    drop(file);
+    let (bytes, wall) = measure::peak(&home.command([OsStr::new("ingest"), path.as_os_str()]), Vec::new());
+    table.row(
+        &format!("its memory, in {:.1} s", wall.as_secs_f64()),
+        &mebibytes(bytes),
+        &format!("≤ {}", mebibytes(MOST_INGEST_BYTES)),
+        Some(bytes <= MOST_INGEST_BYTES),
+    );
+}

@@ -1,0 +1,74 @@
+//! Wall times and memory of whole processes.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::process;
+
+/// Milliseconds, for tables.
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// The median; panics where there is nothing.
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Runs the command once with this input and gives its wall time; panics where it fails.
+pub fn time(mut command: Command, input: &[u8]) -> Duration {
+    use std::io::Write as _;
+
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let started = Instant::now();
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    // A process that does not read its input may be gone already.
+    drop(stdin.write_all(input));
+    drop(stdin);
+    let status = child.wait().expect("wait");
+    let wall = started.elapsed();
+    assert!(status.success(), "{command:?}: {status}");
+    wall
+}
+
+/// The word by which the bench calls itself to measure the memory of a command in a process that has had no other child.
+pub const PEAK_WORD: &str = "peak-memory-of";
+
+/// The largest resident set, in bytes, that the command reaches, and its wall time.
+///
+/// The kernel tells only the largest of all children so far, and lets a child begin with what its parent had; so a small
+/// process of our own stands in between.
+pub fn peak(command: &Command, input: Vec<u8>) -> (u64, Duration) {
+    let own = std::env::current_exe().expect("the path of the running executable");
+    let mut between = Command::new(own);
+    between.arg(PEAK_WORD).arg(command.get_program()).args(command.get_args()).env_clear();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            between.env(name, value);
+        }
+    }
+    if let Some(folder) = command.get_current_dir() {
+        between.current_dir(folder);
+    }
+    let run = process::run(between, input, Duration::from_mins(30)).success();
+    let bytes = run
+        .stderr
+        .lines()
+        .last()
+        .and_then(|line| line.parse().ok())
+        .unwrap_or_else(|| panic!("no number of bytes: {run:#?}"));
+    (bytes, run.wall)
+}
+
+/// The process in between: runs the command on its own standard streams and writes the peak on stderr.
+pub fn stand_between(mut arguments: impl Iterator<Item = std::ffi::OsString>) {
+    use nix::sys::resource::{UsageWho, getrusage};
+
+    let program = arguments.next().expect("a program to run");
+    let status = Command::new(&program).args(arguments).stdout(Stdio::null()).status().expect("run the program");
+    assert!(status.success(), "{}: {status}", program.display());
+    let kibibytes = getrusage(UsageWho::RUSAGE_CHILDREN).expect("getrusage").max_rss();
+    eprintln!("{}", kibibytes * 1024);
+}

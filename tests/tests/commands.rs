@@ -1,0 +1,190 @@
+//! The commands that people type, through the real binary.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::home::Home;
+use tests::session::Session;
+use tests::transcript::session_id;
+
+fn settings(home: &Home) -> Value {
+    let text = std::fs::read_to_string(home.agent().join("settings.json")).expect("settings.json");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn remembered(home: &Home, project: &Path) {
+    let mut session = Session::new(home, project, &session_id(1));
+    session
+        .transcript
+        .user("Teach the otter exporter to write headers")
+        .asks("Where do headers come from?", &["The schema", "The first row"], "The schema")
+        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+        .answer("The otter exporter writes headers now, from the schema.");
+    session.stop("The otter exporter writes headers now, from the schema.");
+    session.end();
+}
+
+#[test]
+fn installing_touches_nothing_of_others_and_goes_without_a_trace() {
+    let home = Home::new();
+    let file = home.agent().join("settings.json");
+    let theirs = json!({
+        "model": "opus",
+        "permissions": {"allow": ["Bash(git status)"]},
+        "hooks": {
+            "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
+            "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check", "timeout": 5}]}],
+        },
+    });
+    let text = serde_json::to_string_pretty(&theirs).expect("JSON") + "\n";
+    std::fs::write(&file, &text).expect("write");
+
+    drop(home.run(["install", "--scope", "user", "--dry-run"]).success());
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), text, "a dry run changed something");
+
+    drop(home.run(["install", "--scope", "user"]).success());
+    let installed = settings(&home);
+    assert_eq!(installed["model"], theirs["model"]);
+    assert_eq!(installed["permissions"], theirs["permissions"]);
+    assert_eq!(installed["hooks"]["PreToolUse"], theirs["hooks"]["PreToolUse"]);
+    assert_eq!(installed["hooks"]["Stop"][0], theirs["hooks"]["Stop"][0]);
+    for event in ["SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"] {
+        let ours = installed["hooks"][event].to_string();
+        assert!(ours.contains("throughline"), "no hook for {event}: {installed:#}");
+    }
+    assert!(installed["hooks"].get("MessageDisplay").is_none(), "it would run at every line that is shown");
+
+    let once = std::fs::read(&file).expect("read");
+    drop(home.run(["install", "--scope", "user"]).success());
+    assert!(once == std::fs::read(&file).expect("read"), "the second time changed something");
+
+    drop(home.run(["uninstall", "--scope", "user"]).success());
+    assert_eq!(settings(&home), theirs);
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_left_alone() {
+    let home = Home::new();
+    let file = home.agent().join("settings.json");
+    for text in ["{ not JSON", "[]", "{\"hooks\": 7}"] {
+        std::fs::write(&file, text).expect("write");
+        drop(home.run(["install", "--scope", "user"]).failure_with_hint());
+        assert_eq!(std::fs::read_to_string(&file).expect("read"), text);
+    }
+}
+
+#[test]
+fn installing_for_a_project_stays_in_the_project() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    for (scope, name) in [("project", "settings.json"), ("local", "settings.local.json")] {
+        let mut command = home.command(["install", "--scope", scope]);
+        command.current_dir(&project);
+        drop(tests::process::run(command, Vec::new(), tests::process::WATCHDOG).success());
+        let text = std::fs::read_to_string(project.join(".claude").join(name)).expect("settings of the project");
+        assert!(text.contains("throughline"), "{text}");
+    }
+    assert!(!home.agent().join("settings.json").exists());
+}
+
+#[test]
+fn doctor_asks_for_the_hooks_and_is_then_content() {
+    let home = Home::new();
+    let before = home.run(["doctor"]);
+    assert!(before.code.is_some_and(|code| code != 0), "{before:#?}");
+    assert!(format!("{}{}", before.stdout, before.stderr).contains("install"), "how to mend it is missing: {before:#?}");
+    drop(home.run(["install", "--scope", "user"]).success());
+    drop(home.run(["doctor"]).success());
+    let report = home.json(["doctor", "--json"]);
+    assert!(report.is_object() || report.is_array(), "{report}");
+}
+
+#[test]
+fn the_demonstration_shows_what_the_next_session_is_told_and_leaves_nothing() {
+    let home = Home::new();
+    let run = home.run(["demo"]).success();
+    assert!(run.stdout.contains("## Session Memory"), "{run:#?}");
+    assert!(!home.database().exists(), "the demonstration lives in a home of its own");
+}
+
+#[test]
+fn memories_are_found_shown_and_deleted() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    remembered(&home, &project);
+    let here = project.to_string_lossy().into_owned();
+    let found = home.json(["memory", "search", "otter headers", "--json", "--limit", "3", "--project", &here]);
+    let found = found.as_array().expect("an array");
+    assert!(!found.is_empty() && found.len() <= 3, "{found:#?}");
+    for memory in found {
+        for field in ["id", "type", "content", "session_id", "project", "created_at"] {
+            assert!(memory[field].is_string() || memory[field].is_number(), "{field} is missing: {memory:#}");
+        }
+        assert!(memory["score"].is_number(), "{memory:#}");
+        assert!(memory["files"].is_array(), "{memory:#}");
+        assert_eq!(memory["session_id"], session_id(1));
+    }
+    let scores: Vec<f64> = found.iter().filter_map(|memory| memory["score"].as_f64()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "best first: {scores:?}");
+
+    let id = found[0]["id"].as_str().expect("an id").to_owned();
+    let shown = home.run(["memory", "show", &id]).success();
+    assert!(shown.stdout.contains(found[0]["content"].as_str().expect("a text")), "{shown:#?}");
+    let before = home.count("memories");
+    drop(home.run(["memory", "delete", &id]).success());
+    assert_eq!(home.count("memories"), before - 1);
+    drop(home.run(["memory", "show", &id]).failure_with_hint());
+    drop(home.run(["memory", "delete", &id]).failure_with_hint());
+}
+
+#[test]
+fn a_search_takes_any_words() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    remembered(&home, &project);
+    let here = project.to_string_lossy().into_owned();
+    for words in ["", "\"", "AND OR NOT", "otter*", "a:b:c", "NEAR(", "한국어", "--", "' OR 1=1", "()", "^otter", "🦦"]
+    {
+        let run = home.run(["memory", "search", "--json", "--project", &here, "--", words]);
+        assert!(!run.overdue, "{words:?}: {run:#?}");
+        if run.code == Some(0) {
+            assert!(serde_json::from_str::<Value>(&run.stdout).is_ok_and(|found| found.is_array()), "{words:?}: {run:#?}");
+        } else {
+            drop(run.failure_with_hint());
+        }
+    }
+}
+
+#[test]
+fn the_context_can_be_looked_at_without_a_session() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    remembered(&home, &project);
+    let here = project.to_string_lossy().into_owned();
+    let shown = home.run(["context", "--source", "startup", "--project", &here]).success();
+    assert!(shown.stdout.contains("otter exporter"), "{shown:#?}");
+    let told = Session::new(&home, &project, &session_id(2)).start("startup");
+    assert!(shown.stdout.contains(told.said().trim()), "{shown:#?}\n{told:#?}");
+    let counted = home.json(["context", "--source", "startup", "--json", "--project", &here]);
+    let units = told.said().encode_utf16().count();
+    assert!(counted.to_string().contains(&units.to_string()), "its size, {units}, is missing: {counted:#}");
+}
+
+#[test]
+fn what_shells_and_readers_of_manuals_get() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let run = home.run(["completions", shell]).success();
+        assert!(run.stdout.contains("throughline"), "{shell}: {run:#?}");
+    }
+    let page = home.run(["man"]).success();
+    assert!(page.stdout.contains(".TH"), "{page:#?}");
+}
+
+#[test]
+fn an_unknown_command_is_refused_with_its_usage() {
+    let home = Home::new();
+    let run = home.run(["remember-everything"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stdout.is_empty() && run.stderr.contains("Usage"), "{run:#?}");
+}
