@@ -82,9 +82,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn asks_for_help(arguments: &[OsString]) -> bool {
-    arguments
-        .get(2)
-        .is_some_and(|word| word == "--help" || word == "-h")
+    arguments.get(2).is_some_and(|word| word == "--help" || word == "-h")
 }
 
 fn for_people(arguments: Vec<OsString>) -> ExitCode {
@@ -120,9 +118,7 @@ fn run(command: Command) -> Result<Done, Failure> {
 
 /// Where things are, or why that cannot be known.
 fn paths() -> Result<Paths, Failure> {
-    Paths::from_env().ok_or_else(|| {
-        Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME")
-    })
+    Paths::from_env().ok_or_else(|| Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME"))
 }
 
 /// What every command works with.
