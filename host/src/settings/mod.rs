@@ -266,7 +266,7 @@ mod tests {
         symlink("dotfiles/claude.json", &file).unwrap();
 
         let change = install(&file);
-        assert!(change.diff().contains("\n+{\"model\":"), "{}", change.diff());
+        assert!(change.diff().contains("\n-{\"model\": \"opus\"}\n"), "{}", change.diff());
         let first = change.apply().unwrap().unwrap();
         assert_eq!(fs::read_to_string(&first).unwrap(), "{\"model\": \"opus\"}");
         assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
