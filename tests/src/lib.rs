@@ -13,6 +13,7 @@ pub mod fake_api;
 pub mod faults;
 pub mod home;
 pub mod measure;
+pub mod picture;
 pub mod process;
 pub mod scrub;
 pub mod session;
