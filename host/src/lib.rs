@@ -4,6 +4,7 @@ pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod contract;
+pub mod demo;
 pub mod digest;
 pub mod files;
 pub mod hooks;

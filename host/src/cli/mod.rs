@@ -3,6 +3,7 @@
 mod background;
 mod config;
 mod context;
+mod demo;
 mod failure;
 mod hook;
 mod ingest;
@@ -48,6 +49,7 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(install::Removal),
+    Demo(demo::Arguments),
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
@@ -105,6 +107,7 @@ fn run(command: Command) -> Result<Done, Failure> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
