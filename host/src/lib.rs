@@ -6,6 +6,7 @@ pub mod config;
 pub mod contract;
 pub mod demo;
 pub mod digest;
+pub mod doctor;
 pub mod files;
 pub mod hooks;
 pub mod ingest;

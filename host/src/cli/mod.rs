@@ -4,6 +4,7 @@ mod background;
 mod config;
 mod context;
 mod demo;
+mod doctor;
 mod failure;
 mod hook;
 mod ingest;
@@ -49,6 +50,7 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(install::Removal),
+    Doctor(doctor::Arguments),
     Demo(demo::Arguments),
     Ingest(ingest::Arguments),
     Context(context::Arguments),
@@ -107,6 +109,7 @@ fn run(command: Command) -> Result<Done, Failure> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
