@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 4;
 /// A transcript to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The file, canonical.
+    /// The file; the same path whenever and however it is named.
     pub path: PathBuf,
     /// The folder below which it was found, or the one that it is in.
     pub root: PathBuf,
@@ -125,12 +125,13 @@ impl Report {
 }
 
 /// The transcripts at `paths`: files as they are, and below folders every `.jsonl` file. In the order of the paths and,
-/// below a folder, of the names. Links inside of a folder are not followed.
-pub fn sources(paths: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
+/// below a folder, of the names. Links inside of a folder are not followed. What lies below `projects`, the agent's own
+/// folder, is named as the agent names it, so that the hooks and we know a file by one path.
+pub fn sources(paths: &[PathBuf], projects: &Path) -> (Vec<Source>, Vec<FileReport>) {
     let mut found: Vec<Source> = Vec::new();
     let mut failed = Vec::new();
     for path in paths {
-        match sources_at(path) {
+        match sources_at(path, projects) {
             Ok(sources) => {
                 for source in sources {
                     if !found.iter().any(|known| known.path == source.path) {
@@ -152,8 +153,13 @@ pub fn sources(paths: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
     (found, failed)
 }
 
-fn sources_at(path: &Path) -> io::Result<Vec<Source>> {
+fn sources_at(path: &Path, projects: &Path) -> io::Result<Vec<Source>> {
     let path = fs::canonicalize(path)?;
+    let path = match fs::canonicalize(projects).ok().as_ref().and_then(|projects| path.strip_prefix(projects).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => projects.to_path_buf(),
+        Some(rest) => projects.join(rest),
+        None => path,
+    };
     let meta = fs::metadata(&path)?;
     if !meta.is_dir() {
         let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
@@ -265,12 +271,26 @@ mod tests {
             fs::write(root.join(name), "{}\n").unwrap();
         }
         std::os::unix::fs::symlink(&root, root.join("b/loop")).unwrap();
-        let (found, failed) = sources(&[root.join("c.jsonl"), root.clone(), root.join("none")]);
+        let (found, failed) = sources(&[root.join("c.jsonl"), root.clone(), root.join("none")], Path::new("/none"));
         let names: Vec<_> = found.iter().map(|source| source.path.strip_prefix(&root).unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["c.jsonl", "a.jsonl", "b/deep/x.jsonl"]);
         assert!(found[0].named && !found[1].named);
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].error.as_deref(), Some("it does not exist"));
+    }
+
+    #[test]
+    fn the_agents_own_files_have_the_agents_names() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("disk/projects/p")).unwrap();
+        fs::write(dir.path().join("disk/projects/p/x.jsonl"), "").unwrap();
+        std::os::unix::fs::symlink("disk", dir.path().join("home")).unwrap();
+        let projects = dir.path().join("home/projects");
+        for path in ["home/projects", "disk/projects", "disk/projects/p/x.jsonl"] {
+            let (found, _) = sources(&[dir.path().join(path)], &projects);
+            assert_eq!(found.iter().map(|source| &source.path).collect::<Vec<_>>(), [&projects.join("p/x.jsonl")]);
+            assert!(found[0].path.starts_with(&found[0].root));
+        }
     }
 
     #[test]

@@ -63,15 +63,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
 }
 
 fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileReport>), Failure> {
-    if !paths.is_empty() {
-        return Ok(ingest::sources(paths));
-    }
     let folder = runtime.paths.claude_projects();
+    if !paths.is_empty() {
+        return Ok(ingest::sources(paths, &folder));
+    }
     if !folder.is_dir() {
         return Err(Failure::new(format!("there are no transcripts at {}", folder.display()))
             .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"));
     }
-    Ok(ingest::sources(&[folder]))
+    Ok(ingest::sources(std::slice::from_ref(&folder), &folder))
 }
 
 fn progress_bar(sources: &[Source]) -> ProgressBar {

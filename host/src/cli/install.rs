@@ -181,7 +181,7 @@ impl Place {
 
 impl Report {
     fn new(runtime: &Runtime, change: &Change, program: PathBuf, backup: Option<PathBuf>, dry_run: bool) -> Self {
-        let (transcripts, _) = ingest::sources(&[runtime.paths.claude_projects()]);
+        let (transcripts, _) = ingest::sources(&[runtime.paths.claude_projects()], &runtime.paths.claude_projects());
         Self {
             settings: change.file().to_path_buf(),
             changed: !change.is_nothing(),

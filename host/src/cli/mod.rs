@@ -1,6 +1,7 @@
 //! The command line: arguments in, words out. It holds no logic of its own.
 
 mod background;
+mod completions;
 mod config;
 mod context;
 mod demo;
@@ -11,6 +12,8 @@ mod ingest;
 mod install;
 mod memory;
 mod output;
+#[cfg(test)]
+mod reference;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -56,6 +59,8 @@ enum Command {
     Context(context::Arguments),
     Memory(memory::Arguments),
     Config(config::Arguments),
+    Completions(completions::Arguments),
+    Man(completions::Manual),
     Hook(HookArguments),
 }
 
@@ -69,8 +74,8 @@ struct HookArguments {
     name: Option<OsString>,
 }
 
-/// The whole command tree, for references and completions.
-pub fn command() -> clap::Command {
+/// The whole command tree.
+fn command() -> clap::Command {
     Cli::command()
 }
 
@@ -115,6 +120,8 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
         Command::Hook(arguments) => {
             hook::run(arguments.name.as_slice());
             Ok(Done::Well)

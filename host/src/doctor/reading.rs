@@ -79,7 +79,8 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
         }
     }
     let by_path: HashMap<&str, &Cursor> = cursors.iter().map(|cursor| (cursor.path.as_str(), cursor)).collect();
-    let (sources, _) = ingest::sources(&[paths.claude_projects()]);
+    let folder = paths.claude_projects();
+    let (sources, _) = ingest::sources(std::slice::from_ref(&folder), &folder);
     let (mut unread, mut late) = (0_u64, Vec::new());
     for source in &sources {
         let path = source.path.to_string_lossy();

@@ -3,10 +3,21 @@
 use super::{Failure, Look, Restriction, Runtime, Store};
 use crate::search::query::Query;
 
+const SYNTAX: &str = "\
+A query may hold, beside words (put `--` before one that begins with a hyphen):
+  \"two words\"                  these, in this order (the shell takes a pair of quotes for itself: '\"two words\"')
+  -word  -\"two words\"  -type:turn   not this
+  type:decision,error_fix      of these types
+  file:runner.ts               about a file with this in its path
+  session:61d299fc             of the session whose identifier begins so
+  after:2026-02-23  before:7d  learned since then, or before: a year, month, day or moment, `today`, `yesterday`, or how
+                               long ago in h, d or w";
+
 /// Search the memories, best first
 ///
-/// The words are searched for in titles, contents, keywords and file names.
+/// The words are searched for in titles, contents, keywords and file names; any of them may match, and the more the better.
 #[derive(clap::Args)]
+#[command(after_long_help = SYNTAX)]
 pub(super) struct Arguments {
     /// What to search for
     #[arg(value_name = "QUERY", required = true)]
