@@ -174,11 +174,7 @@ pub fn init(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         paths::create_private(folder)?;
     }
-    let mut out = fs::File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file)?;
+    let mut out = fs::File::options().write(true).create_new(true).mode(0o600).open(file)?;
     out.write_all(DEFAULT.as_bytes())
 }
 

@@ -11,19 +11,11 @@ pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
-    let temporary = folder.join(format!(
-        ".{}.{}.tmp",
-        name.to_string_lossy(),
-        std::process::id()
-    ));
+    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     // Left by a process of the same number that was killed.
     let _ = fs::remove_file(&temporary);
     let written = (|| {
-        let mut out = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&temporary)?;
+        let mut out = File::options().write(true).create_new(true).mode(0o600).open(&temporary)?;
         out.write_all(bytes)?;
         out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         out.sync_all()?;

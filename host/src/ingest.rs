@@ -120,8 +120,7 @@ impl Report {
     /// Whether it came to nothing: every transcript failed, or one that was asked for by name.
     pub fn failed(&self) -> bool {
         let failed = |file: &FileReport| file.error.is_some();
-        self.files.iter().any(|file| failed(file) && file.named)
-            || (!self.files.is_empty() && self.files.iter().all(failed))
+        self.files.iter().any(|file| failed(file) && file.named) || (!self.files.is_empty() && self.files.iter().all(failed))
     }
 }
 
@@ -158,12 +157,7 @@ fn sources_at(path: &Path) -> io::Result<Vec<Source>> {
     let meta = fs::metadata(&path)?;
     if !meta.is_dir() {
         let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
-        return Ok(vec![Source {
-            root,
-            named: true,
-            bytes: meta.len(),
-            path,
-        }]);
+        return Ok(vec![Source { root, named: true, bytes: meta.len(), path }]);
     }
     let mut found = Vec::new();
     let mut folders = vec![path.clone()];
@@ -197,12 +191,7 @@ fn sources_at(path: &Path) -> io::Result<Vec<Source>> {
 
 /// Reads all sources; `progress` is called before each. A transcript that cannot be read is in the report, and the rest
 /// goes on; what fails in the store ends it all.
-pub fn run(
-    runtime: &Runtime,
-    store: &mut Store,
-    sources: &[Source],
-    mut progress: impl FnMut(&Source),
-) -> Result<Report> {
+pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progress: impl FnMut(&Source)) -> Result<Report> {
     // Where no policy can be had, no file is to blame.
     runtime.policies()?;
     store.relax()?;
@@ -228,11 +217,7 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
         ..Job::default()
     };
     let path = source.path.to_string_lossy();
-    let mut file = FileReport {
-        path: path.clone().into_owned(),
-        named: source.named,
-        ..FileReport::default()
-    };
+    let mut file = FileReport { path: path.clone().into_owned(), named: source.named, ..FileReport::default() };
     for _ in 0..ATTEMPTS {
         match reading::read(runtime, store, &job, Instant::now() + LONGEST) {
             Ok(report) => {
@@ -281,10 +266,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&root, root.join("b/loop")).unwrap();
         let (found, failed) = sources(&[root.join("c.jsonl"), root.clone(), root.join("none")]);
-        let names: Vec<_> = found
-            .iter()
-            .map(|source| source.path.strip_prefix(&root).unwrap().to_str().unwrap())
-            .collect();
+        let names: Vec<_> = found.iter().map(|source| source.path.strip_prefix(&root).unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["c.jsonl", "a.jsonl", "b/deep/x.jsonl"]);
         assert!(found[0].named && !found[1].named);
         assert_eq!(failed.len(), 1);
@@ -293,11 +275,8 @@ mod tests {
 
     #[test]
     fn when_it_failed() {
-        let file = |named, error: Option<&str>| FileReport {
-            named,
-            error: error.map(str::to_owned),
-            ..FileReport::default()
-        };
+        let file =
+            |named, error: Option<&str>| FileReport { named, error: error.map(str::to_owned), ..FileReport::default() };
         let failed = |files: &[FileReport]| {
             let mut report = Report::default();
             files.iter().cloned().for_each(|file| report.add(file));

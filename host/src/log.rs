@@ -23,6 +23,10 @@ pub enum Level {
 }
 
 impl Level {
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Debug, Self::Info, Self::Warn, Self::Error].into_iter().find(|level| level.word() == word)
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Debug => "DEBUG",
@@ -118,6 +122,42 @@ pub fn older(file: &Path) -> PathBuf {
     file.with_extension("log.1")
 }
 
+/// A line of the log, read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// When, milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How much it matters.
+    pub level: Level,
+    /// What happened, with its details.
+    pub text: String,
+}
+
+/// The lines of the log and of the one before it that are not older than `from`, oldest first. What is no line of ours is
+/// passed over.
+pub fn since(file: &Path, from: u64) -> Vec<Line> {
+    [older(file), file.to_path_buf()]
+        .iter()
+        .filter_map(|file| fs::read(file).ok())
+        .flat_map(|bytes| {
+            String::from_utf8_lossy(&bytes)
+                .lines()
+                .filter_map(Line::parse)
+                .filter(|line| line.at >= from)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+impl Line {
+    fn parse(line: &str) -> Option<Self> {
+        let (stamp, rest) = line.split_once(' ')?;
+        let (level, text) = rest.split_once(' ')?;
+        let at = stamp.parse::<jiff::Timestamp>().ok()?.as_millisecond();
+        Some(Self { at: u64::try_from(at).ok()?, level: Level::parse(level)?, text: text.to_owned() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +187,22 @@ mod tests {
         log.note(Level::Error, "something failed", "secret");
         log.write(&file, 1_000, "T", |_| anyhow::bail!("none")).unwrap();
         assert!(!fs::read_to_string(&file).unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.log");
+        for (stamp, level) in [("2025-01-01T00:00:00Z", Level::Error), ("2025-01-02T00:00:00.5Z", Level::Warn)] {
+            let log = Log::default();
+            log.note(level, "something failed", "why");
+            log.write(&file, 10, stamp, |_| Ok(())).unwrap();
+        }
+        fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"no line of ours\n").unwrap();
+        let lines = since(&file, 0);
+        assert_eq!(lines.iter().map(|line| line.level).collect::<Vec<_>>(), [Level::Error, Level::Warn]);
+        assert_eq!(since(&file, lines[1].at), lines[1..]);
+        assert_eq!((lines[1].at, lines[1].text.as_str()), (1_735_776_000_500, "something failed: why"));
     }
 
     #[test]

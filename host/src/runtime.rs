@@ -43,7 +43,14 @@ impl Runtime {
 
     /// With a given configuration.
     pub fn with_config(paths: Paths, config: Config) -> Self {
-        Self { paths, config, log: Rc::default(), now: now(), compile_until: Cell::new(Some(Instant::now() + PATIENCE)), policies: OnceCell::new() }
+        Self {
+            paths,
+            config,
+            log: Rc::default(),
+            now: now(),
+            compile_until: Cell::new(Some(Instant::now() + PATIENCE)),
+            policies: OnceCell::new(),
+        }
     }
 
     /// Folders that transcripts may be read from.

@@ -25,9 +25,7 @@ fn redactor(body: &str) -> Vec<u8> {
 fn component(world: &str, module: &str) -> Vec<u8> {
     let mut module = wat::parse_str(module).expect("the module parses");
     let mut resolve = wit_parser::Resolve::default();
-    let (package, _) = resolve
-        .push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0"))
-        .expect("the contract parses");
+    let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0")).expect("the contract parses");
     let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("the world fits the module");
     ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
@@ -138,14 +136,16 @@ fn a_stage_that_is_not_there_is_named() {
         now: 0,
         attributes: Vec::new(),
     };
-    let error = running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
+    let error =
+        running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
     assert_eq!(error.to_string(), "policy small has no stage query");
 }
 
 /// The default policy asks for the contract's capabilities and for nothing else: no WASI.
 #[test]
 fn the_default_policy_imports_nothing_but_the_contract() {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/default/policy.wasm")).expect("it is committed");
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/default/policy.wasm")).expect("it is committed");
     let clock = Clockwork::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
     let foreign: Vec<String> = component

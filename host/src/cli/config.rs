@@ -43,16 +43,7 @@ fn show(json: bool) -> Result<Done, Failure> {
     }
     let file = runtime.paths.config_file();
     let mut out = output::stdout();
-    writeln!(
-        out,
-        "# {}{}",
-        file.display(),
-        if file.exists() {
-            ""
-        } else {
-            " (not there: these are the defaults)"
-        }
-    )?;
+    writeln!(out, "# {}{}", file.display(), if file.exists() { "" } else { " (not there: these are the defaults)" })?;
     let text = toml::to_string(&runtime.config).map_err(Failure::new)?;
     write!(out, "{}", output::clean(&text))?;
     out.flush()?;
@@ -68,8 +59,7 @@ fn init() -> Result<Done, Failure> {
             Failure::new(format!("{file} exists, and was left as it is"))
                 .hint("edit it; `throughline config show` prints what is in force")
         } else {
-            Failure::new(format!("{file} cannot be written: {error}"))
-                .hint("check owner and mode of its folder")
+            Failure::new(format!("{file} cannot be written: {error}")).hint("check owner and mode of its folder")
         }
     })?;
     let mut out = output::stdout();

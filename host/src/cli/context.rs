@@ -93,14 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     };
     let budget = runtime.config.context.budget;
     let deadline = Instant::now() + Duration::from_secs(60);
-    let (text, memories) = hooks::context(
-        &runtime,
-        &store,
-        session,
-        arguments.source.word(),
-        budget,
-        deadline,
-    )?;
+    let (text, memories) = hooks::context(&runtime, &store, session, arguments.source.word(), budget, deadline)?;
     runtime.write_log();
     let shown = Shown {
         source: arguments.source.word(),
@@ -125,9 +118,7 @@ fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<St
     }
     let last = match arguments.source {
         Source::Startup | Source::Clear => None,
-        Source::Resume | Source::Compact | Source::Fork => {
-            store.sessions(&project.id, "", 1)?.into_iter().next()
-        }
+        Source::Resume | Source::Compact | Source::Fork => store.sessions(&project.id, "", 1)?.into_iter().next(),
     };
     Ok(last.map_or_else(|| "preview".into(), |session| session.id))
 }

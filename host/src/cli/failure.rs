@@ -31,10 +31,7 @@ pub(super) enum Failure {
 
 impl Failure {
     pub(super) fn new(message: impl Display) -> Self {
-        Self::Told {
-            message: message.to_string(),
-            hints: Vec::new(),
-        }
+        Self::Told { message: message.to_string(), hints: Vec::new() }
     }
 
     /// With something that a person can do about it.
@@ -54,11 +51,7 @@ impl Failure {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default();
         // Where stderr is closed the exit code has to do.
-        let _ = writeln!(
-            stderr,
-            "{red}error:{red:#} {}",
-            super::output::clean(message)
-        );
+        let _ = writeln!(stderr, "{red}error:{red:#} {}", super::output::clean(message));
         for hint in hints {
             let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {}", super::output::clean(hint));
         }
@@ -93,7 +86,6 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::Closed;
         }
-        Self::new(format!("standard output cannot be written: {error}"))
-            .hint("check where it leads to")
+        Self::new(format!("standard output cannot be written: {error}")).hint("check where it leads to")
     }
 }

@@ -75,7 +75,11 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
 fn watch(limit: Duration, log: PathBuf) {
     let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
         thread::sleep(limit);
-        log::last_words(&log, &runtime::stamp(runtime::now()), "a hook took too long and was ended; what it did not store is read again");
+        log::last_words(
+            &log,
+            &runtime::stamp(runtime::now()),
+            "a hook took too long and was ended; what it did not store is read again",
+        );
         std::process::exit(0);
     });
 }

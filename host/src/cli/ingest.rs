@@ -42,14 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let outcome = ingest::run(&runtime, &mut store, &sources, |source| {
         bar.set_position(begun);
         begun += source.bytes;
-        bar.set_message(
-            source
-                .path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-        );
+        bar.set_message(source.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     });
     bar.finish_and_clear();
     runtime.write_log();
@@ -75,10 +68,8 @@ fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileRe
     }
     let folder = runtime.paths.claude_projects();
     if !folder.is_dir() {
-        return Err(
-            Failure::new(format!("there are no transcripts at {}", folder.display()))
-                .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"),
-        );
+        return Err(Failure::new(format!("there are no transcripts at {}", folder.display()))
+            .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"));
     }
     Ok(ingest::sources(&[folder]))
 }
@@ -126,16 +117,9 @@ fn tell(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), Failur
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;
-    for (number, what) in [
-        (totals.malformed, "could not be parsed"),
-        (totals.oversized, "were too long"),
-    ] {
+    for (number, what) in [(totals.malformed, "could not be parsed"), (totals.oversized, "were too long")] {
         if number > 0 {
-            writeln!(
-                out,
-                "{} {what} and were passed over",
-                output::counted(number, "line", "lines")
-            )?;
+            writeln!(out, "{} {what} and were passed over", output::counted(number, "line", "lines"))?;
         }
     }
     Ok(out.flush()?)

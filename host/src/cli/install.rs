@@ -103,7 +103,9 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
         return preview(&runtime, &change, program, arguments.json);
     }
     // The hooks come last: once they are there, everything that they need is too.
-    prepare(&runtime)?;
+    let prepared = prepare(&runtime);
+    runtime.write_log();
+    prepared?;
     let backup = change.apply()?;
     let report = Report::new(&runtime, &change, program, backup, false);
     if arguments.json {
@@ -161,11 +163,7 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
         writeln!(out, "not installed in {file}; nothing was changed")?;
     }
     if runtime.paths.database().exists() {
-        writeln!(
-            out,
-            "  what is remembered stays in {}",
-            paths::display(&runtime.paths.data, &runtime.paths.home)
-        )?;
+        writeln!(out, "  what is remembered stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
     }
     out.flush()?;
     Ok(Done::Well)
@@ -182,13 +180,7 @@ impl Place {
 }
 
 impl Report {
-    fn new(
-        runtime: &Runtime,
-        change: &Change,
-        program: PathBuf,
-        backup: Option<PathBuf>,
-        dry_run: bool,
-    ) -> Self {
+    fn new(runtime: &Runtime, change: &Change, program: PathBuf, backup: Option<PathBuf>, dry_run: bool) -> Self {
         let (transcripts, _) = ingest::sources(&[runtime.paths.claude_projects()]);
         Self {
             settings: change.file().to_path_buf(),
@@ -204,35 +196,23 @@ impl Report {
 
 fn program() -> Result<PathBuf, Failure> {
     program::lasting_path().map_err(|error| {
-        Failure::new(format!(
-            "where this program is cannot be found out: {error}"
-        ))
-        .hint("call it by its whole path")
+        Failure::new(format!("where this program is cannot be found out: {error}")).hint("call it by its whole path")
     })
 }
 
 fn prepare(runtime: &Runtime) -> Result<(), Failure> {
-    for folder in [
-        &runtime.paths.data,
-        &runtime.paths.config,
-        &runtime.paths.cache,
-    ] {
+    for folder in [&runtime.paths.data, &runtime.paths.config, &runtime.paths.cache] {
         paths::create_private(folder).map_err(|error| {
             Failure::new(format!("{} cannot be made: {error}", folder.display()))
                 .hint("check owner and mode of the folder above, or set THROUGHLINE_HOME")
         })?;
     }
-    drop(runtime.store(Access::Write, PATIENCE * 4)?);
+    runtime.store(Access::Write, PATIENCE * 4)?.checkpoint()?;
     runtime.policies()?;
     Ok(())
 }
 
-fn preview(
-    runtime: &Runtime,
-    change: &Change,
-    program: PathBuf,
-    json: bool,
-) -> Result<Done, Failure> {
+fn preview(runtime: &Runtime, change: &Change, program: PathBuf, json: bool) -> Result<Done, Failure> {
     if json {
         output::json(&Report::new(runtime, change, program, None, true))?;
         return Ok(Done::Well);

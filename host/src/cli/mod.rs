@@ -3,6 +3,8 @@
 mod background;
 mod config;
 mod context;
+mod demo;
+mod doctor;
 mod failure;
 mod hook;
 mod ingest;
@@ -48,6 +50,8 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(install::Removal),
+    Doctor(doctor::Arguments),
+    Demo(demo::Arguments),
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
@@ -82,9 +86,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn asks_for_help(arguments: &[OsString]) -> bool {
-    arguments
-        .get(2)
-        .is_some_and(|word| word == "--help" || word == "-h")
+    arguments.get(2).is_some_and(|word| word == "--help" || word == "-h")
 }
 
 fn for_people(arguments: Vec<OsString>) -> ExitCode {
@@ -107,6 +109,8 @@ fn run(command: Command) -> Result<Done, Failure> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
@@ -120,9 +124,7 @@ fn run(command: Command) -> Result<Done, Failure> {
 
 /// Where things are, or why that cannot be known.
 fn paths() -> Result<Paths, Failure> {
-    Paths::from_env().ok_or_else(|| {
-        Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME")
-    })
+    Paths::from_env().ok_or_else(|| Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME"))
 }
 
 /// What every command works with.

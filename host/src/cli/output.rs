@@ -21,8 +21,7 @@ pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
 
 /// How many columns a line may have; none where standard output is no terminal.
 pub(super) fn width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout())
-        .map(|(terminal_size::Width(width), _)| usize::from(width))
+    terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| usize::from(width))
 }
 
 /// Writes JSON for programs. Control characters beyond ASCII, which JSON lets through and terminals may obey, are escaped.
@@ -51,13 +50,7 @@ fn is_unsafe(c: char) -> bool {
 pub(super) fn clean(text: &str) -> String {
     text.replace("\r\n", "\n")
         .chars()
-        .map(|c| {
-            if is_unsafe(c) && c != '\n' && c != '\t' {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
+        .map(|c| if is_unsafe(c) && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
         .collect()
 }
 
@@ -109,7 +102,7 @@ pub(super) fn ago(then: u64, now: u64) -> String {
         0..MINUTE => "now".into(),
         MINUTE..HOUR => of(MINUTE, "min", "min"),
         HOUR..DAY => of(HOUR, "h", "h"),
-        DAY..5_184_000 => of(DAY, "day", "days"), // two months
+        DAY..5_184_000 => of(DAY, "day", "days"),                 // two months
         5_184_000..63_072_000 => of(30 * DAY, "month", "months"), // two years
         _ => of(365 * DAY, "year", "years"),
     }
@@ -173,10 +166,7 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_obey_is_gone() {
-        assert_eq!(
-            clean("a\u{1b}[31mb\r\n\tc\u{9b}2J\r"),
-            "a\u{fffd}[31mb\n\tc\u{fffd}2J\u{fffd}"
-        );
+        assert_eq!(clean("a\u{1b}[31mb\r\n\tc\u{9b}2J\r"), "a\u{fffd}[31mb\n\tc\u{fffd}2J\u{fffd}");
         assert_eq!(clean_line("a\n  b\u{202e}c\u{7}"), "a b\u{fffd}c\u{fffd}");
     }
 

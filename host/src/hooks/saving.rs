@@ -55,7 +55,11 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     };
     if !report.finished {
         if let Some(path) = &event.transcript {
-            runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
+            runtime.log.note(
+                Level::Info,
+                "there was not enough time to read a transcript; it is read in the background",
+                "",
+            );
             background::read_on(runtime, path, &event.cwd, &event.session);
         }
     } else if store.wants_checkpoint() {

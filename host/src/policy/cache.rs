@@ -14,7 +14,6 @@
 //!   they differ, the bytes are hashed again; a mismatch throws the file away and the component is compiled anew.
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,6 +25,7 @@ use wasmtime::component::Component;
 
 use super::engine;
 use crate::digest::sha256_hex;
+use crate::files;
 
 /// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
 const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -66,7 +66,13 @@ impl Cache {
 
     /// The component, compiled if need be. `digest` is the SHA-256 of `wasm` in hexadecimal. Where another process is at it
     /// already, it is waited for until `until`.
-    pub fn load_or_compile(&self, engine: &Engine, digest: &str, wasm: &[u8], until: Instant) -> Result<(Component, Origin)> {
+    pub fn load_or_compile(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        wasm: &[u8],
+        until: Instant,
+    ) -> Result<(Component, Origin)> {
         if let Some(component) = self.load(engine, digest) {
             return Ok((component, Origin::Cached));
         }
@@ -92,9 +98,8 @@ impl Cache {
 
     /// Waits for the right to compile. Where there can be no lock file, there is nobody to wait for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
-        let opened = create_private_folder(&self.folder).and_then(|()| {
-            Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?)
-        });
+        let opened = create_private_folder(&self.folder)
+            .and_then(|()| Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?));
         let Ok(lock) = opened else { return Ok(None) };
         while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             if Instant::now() >= until {
@@ -109,8 +114,8 @@ impl Cache {
         create_private_folder(&self.folder)?;
         private_folder(&self.folder)?;
         let bytes = component.serialize()?;
-        replace(file, &bytes)?;
-        replace(&seal_of(file), Seal::of(sha256_hex(&bytes), file)?.line().as_bytes())?;
+        files::replace(file, &bytes, 0o600)?;
+        files::replace(&seal_of(file), Seal::of(sha256_hex(&bytes), file)?.line().as_bytes(), 0o600)?;
         self.forget_old();
         Ok(())
     }
@@ -172,31 +177,11 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
-        replace(&seal_of(file), now.line().as_bytes())?;
+        files::replace(&seal_of(file), now.line().as_bytes(), 0o600)?;
     }
     // SAFETY: see the module's documentation.
     let component = unsafe { Component::deserialize_file(engine, file) }?;
     Ok(component)
-}
-
-/// Writes a whole file so that a reader sees the old one or the new one, and a power cut leaves one of them.
-fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = file.parent().context("a file has a folder")?;
-    let temporary = folder.join(format!(
-        ".{}.{}.tmp",
-        file.file_name().and_then(|n| n.to_str()).unwrap_or("component"),
-        std::process::id()
-    ));
-    let written = (|| {
-        let mut out = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        fs::rename(&temporary, file)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    Ok(written?)
 }
 
 fn create_private_folder(folder: &Path) -> Result<()> {

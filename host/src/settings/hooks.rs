@@ -22,31 +22,11 @@ pub struct Hook {
 
 /// All hooks that are registered. SessionEnd's timeout also lifts the 1.5 s that the client has for its end otherwise.
 pub const HOOKS: [Hook; 5] = [
-    Hook {
-        event: "SessionStart",
-        arguments: &["hook", "memory-load"],
-        timeout: 10,
-    },
-    Hook {
-        event: "PreCompact",
-        arguments: &["hook", "memory-flush"],
-        timeout: 15,
-    },
-    Hook {
-        event: "PostCompact",
-        arguments: &["hook"],
-        timeout: 15,
-    },
-    Hook {
-        event: "Stop",
-        arguments: &["hook"],
-        timeout: 5,
-    },
-    Hook {
-        event: "SessionEnd",
-        arguments: &["hook", "memory-save"],
-        timeout: 15,
-    },
+    Hook { event: "SessionStart", arguments: &["hook", "memory-load"], timeout: 10 },
+    Hook { event: "PreCompact", arguments: &["hook", "memory-flush"], timeout: 15 },
+    Hook { event: "PostCompact", arguments: &["hook"], timeout: 15 },
+    Hook { event: "Stop", arguments: &["hook"], timeout: 5 },
+    Hook { event: "SessionEnd", arguments: &["hook", "memory-save"], timeout: 15 },
 ];
 
 /// One of our hooks, found in settings.
@@ -121,18 +101,15 @@ pub fn registered(text: &str, program: &Path) -> Result<Vec<Registration>, Malfo
                 .get("matcher")
                 .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
                 .filter(|matcher| !matcher.is_empty() && matcher != "*");
-            found.extend(
-                handlers
-                    .iter()
-                    .filter_map(|handler| Handler::parse(handler, program))
-                    .map(|handler| Registration {
-                        event: event.clone(),
-                        matcher: matcher.clone(),
-                        program: handler.program,
-                        arguments: handler.arguments,
-                        timeout: handler.timeout,
-                    }),
-            );
+            found.extend(handlers.iter().filter_map(|handler| Handler::parse(handler, program)).map(|handler| {
+                Registration {
+                    event: event.clone(),
+                    matcher: matcher.clone(),
+                    program: handler.program,
+                    arguments: handler.arguments,
+                    timeout: handler.timeout,
+                }
+            }));
         }
     }
     Ok(found)
@@ -140,12 +117,7 @@ pub fn registered(text: &str, program: &Path) -> Result<Vec<Registration>, Malfo
 
 /// Whether the settings hold this switch, set to true.
 pub fn is_set(text: &str, switch: &str) -> bool {
-    parse(text).is_ok_and(|settings| {
-        settings
-            .members
-            .get(switch)
-            .is_some_and(|raw| raw.get() == "true")
-    })
+    parse(text).is_ok_and(|settings| settings.members.get(switch).is_some_and(|raw| raw.get() == "true"))
 }
 
 /// Settings, parsed as far as needed.
@@ -155,10 +127,7 @@ struct Settings {
 
 impl Settings {
     fn hooks(&self) -> Result<Option<Members>, Malformed> {
-        self.members
-            .get("hooks")
-            .map(|raw| object(raw, "hooks"))
-            .transpose()
+        self.members.get("hooks").map(|raw| object(raw, "hooks")).transpose()
     }
 }
 
@@ -166,24 +135,12 @@ fn parse(text: &str) -> Result<Settings, Malformed> {
     let body = body(text);
     // A file without anything in it is what an editor or a full disk left: nothing is set.
     if body.trim().is_empty() {
-        return Ok(Settings {
-            members: Members::default(),
-        });
+        return Ok(Settings { members: Members::default() });
     }
-    let syntax = |error: &serde_json::Error| Malformed::Syntax {
-        line: error.line(),
-        column: error.column(),
-        why: explain(error),
-    };
+    let syntax =
+        |error: &serde_json::Error| Malformed::Syntax { line: error.line(), column: error.column(), why: explain(error) };
     let members = serde_json::from_str(body).map_err(|error| {
-        if error.is_data() {
-            Malformed::Shape {
-                place: String::new(),
-                wanted: "an object",
-            }
-        } else {
-            syntax(&error)
-        }
+        if error.is_data() { Malformed::Shape { place: String::new(), wanted: "an object" } } else { syntax(&error) }
     })?;
     Ok(Settings { members })
 }
@@ -204,17 +161,11 @@ fn body(text: &str) -> &str {
 }
 
 fn object(raw: &RawValue, place: &str) -> Result<Members, Malformed> {
-    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape {
-        place: place.into(),
-        wanted: "an object",
-    })
+    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape { place: place.into(), wanted: "an object" })
 }
 
 fn array(raw: &RawValue, place: &str) -> Result<Vec<Box<RawValue>>, Malformed> {
-    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape {
-        place: place.into(),
-        wanted: "an array",
-    })
+    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape { place: place.into(), wanted: "an array" })
 }
 
 fn groups(hooks: &Members, event: &str) -> Result<Vec<Box<RawValue>>, Malformed> {
@@ -275,15 +226,10 @@ fn edit(text: &str, program: &Path, wanted: bool) -> Result<String, Malformed> {
     if hooks.is_empty() {
         settings.members.remove("hooks");
     } else {
-        settings
-            .members
-            .set("hooks", raw(hooks.write(&style, EVENTS)));
+        settings.members.set("hooks", raw(hooks.write(&style, EVENTS)));
     }
     let (before, after) = around(text, body);
-    Ok(format!(
-        "{before}{}{after}",
-        settings.members.write(&style, 0)
-    ))
+    Ok(format!("{before}{}{after}", settings.members.write(&style, 0)))
 }
 
 /// What stands before and behind the object.
@@ -319,11 +265,7 @@ fn edit_groups(
                     registered = true;
                     let current = ours.is_current(hook, program);
                     touched |= !current;
-                    kept.push(if current {
-                        handler
-                    } else {
-                        raw(ours.update(hook, program).write(style, HANDLER))
-                    });
+                    kept.push(if current { handler } else { raw(ours.update(hook, program).write(style, HANDLER)) });
                 }
                 (Some(_), _) => touched = true,
             }
@@ -340,9 +282,7 @@ fn edit_groups(
         && !registered
     {
         changed = true;
-        let handler = raw(Handler::default()
-            .update(hook, program)
-            .write(style, HANDLER));
+        let handler = raw(Handler::default().update(hook, program).write(style, HANDLER));
         let mut group = Members::default();
         group.set("hooks", raw(style.list(&[handler], HANDLERS)));
         after.push(raw(group.write(style, GROUP)));
@@ -365,8 +305,7 @@ impl Handler {
     /// The handler, if it is ours: it calls `program`, or anything by our name, and with `hook`.
     fn parse(handler: &RawValue, program: &Path) -> Option<Self> {
         let members: Members = serde_json::from_str(handler.get()).ok()?;
-        let get =
-            |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
+        let get = |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
         let command = get("command")?.as_str()?.to_owned();
         let (called, arguments, shell) = match get("args") {
             Some(Value::Array(words)) => {
@@ -379,8 +318,7 @@ impl Handler {
             }
         };
         let called = PathBuf::from(called);
-        let ours =
-            called == program || called.file_stem().is_some_and(|name| name == "throughline");
+        let ours = called == program || called.file_stem().is_some_and(|name| name == "throughline");
         let timeout = get("timeout").and_then(|timeout| timeout.as_u64());
         (ours && arguments.first().is_some_and(|word| word == "hook")).then_some(Self {
             members,
@@ -404,10 +342,7 @@ impl Handler {
         members.set("type", value("command"));
         members.set("command", value(program.to_string_lossy()));
         members.set("args", value(hook.arguments));
-        members.set(
-            "timeout",
-            value(self.timeout.unwrap_or(0).max(hook.timeout)),
-        );
+        members.set("timeout", value(self.timeout.unwrap_or(0).max(hook.timeout)));
         members.remove("shell");
         members
     }
@@ -488,10 +423,7 @@ mod tests {
         }
         assert!(with.ends_with('}') && with.contains("\n\t\t\"SessionEnd\": [\n\t\t\t{\n"));
         let without = take(&with);
-        assert_eq!(
-            serde_json::from_str::<Value>(&without).unwrap(),
-            serde_json::from_str::<Value>(text).unwrap()
-        );
+        assert_eq!(serde_json::from_str::<Value>(&without).unwrap(), serde_json::from_str::<Value>(text).unwrap());
         assert_eq!(take(&without), without);
     }
 
@@ -529,16 +461,8 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_ours_is_not() {
-        for command in [
-            "throughline memory search x",
-            "echo throughline hook",
-            "/bin/throughline-other hook",
-            "",
-            "'",
-        ] {
-            let text =
-                json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
-                    .to_string();
+        for command in ["throughline memory search x", "echo throughline hook", "/bin/throughline-other hook", "", "'"] {
+            let text = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string();
             assert_eq!(take(&text), text, "{command}");
         }
     }
@@ -547,10 +471,7 @@ mod tests {
     fn a_program_by_another_name_is_recognized_by_its_path() {
         let text = install("", Path::new("/opt/tl")).unwrap();
         assert_eq!(install(&text, Path::new("/opt/tl")).unwrap(), text);
-        assert_eq!(
-            registered(&text, Path::new("/opt/tl")).unwrap().len(),
-            HOOKS.len()
-        );
+        assert_eq!(registered(&text, Path::new("/opt/tl")).unwrap().len(), HOOKS.len());
     }
 
     #[test]
@@ -558,12 +479,8 @@ mod tests {
         let found = registered(&add("{}"), Path::new("/another/program")).unwrap();
         assert_eq!(found.len(), HOOKS.len());
         assert_eq!(found[0].program, Path::new(PROGRAM));
-        assert_eq!(
-            (found[0].matcher.as_ref(), found[0].timeout),
-            (None, Some(10))
-        );
-        let text =
-            r#"{"hooks":{"Stop":[{"matcher":"x","hooks":[{"command":"throughline hook"}]}]}}"#;
+        assert_eq!((found[0].matcher.as_ref(), found[0].timeout), (None, Some(10)));
+        let text = r#"{"hooks":{"Stop":[{"matcher":"x","hooks":[{"command":"throughline hook"}]}]}}"#;
         let found = registered(text, Path::new(PROGRAM)).unwrap();
         assert_eq!(found[0].matcher.as_deref(), Some("x"));
     }
@@ -579,22 +496,13 @@ mod tests {
         assert!(error("{\"a\": 1").starts_with("line 1, column 7: EOF"));
         assert_eq!(error("[]"), "it is not an object");
         assert_eq!(error("{\"hooks\": 7}"), "hooks is not an object");
-        assert_eq!(
-            error("{\"hooks\": {\"Stop\": {}}}"),
-            "hooks.Stop is not an array"
-        );
-        assert_eq!(
-            error("{\"hooks\": {\"Stop\": [{\"hooks\": \"x\"}]}}"),
-            "hooks.Stop[].hooks is not an array"
-        );
+        assert_eq!(error("{\"hooks\": {\"Stop\": {}}}"), "hooks.Stop is not an array");
+        assert_eq!(error("{\"hooks\": {\"Stop\": [{\"hooks\": \"x\"}]}}"), "hooks.Stop[].hooks is not an array");
     }
 
     #[test]
     fn shell_words() {
-        assert_eq!(
-            words(r#"  "a b"\ c 'd"e' f\"g "\"" ''"#),
-            ["a b c", "d\"e", "f\"g", "\"", ""]
-        );
+        assert_eq!(words(r#"  "a b"\ c 'd"e' f\"g "\"" ''"#), ["a b c", "d\"e", "f\"g", "\"", ""]);
     }
 
     fn plain() -> impl Strategy<Value = Value> {
@@ -608,8 +516,7 @@ mod tests {
         leaf.prop_recursive(3, 24, 4, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::hash_map("[a-zA-Z ]{0,8}", inner, 0..4)
-                    .prop_map(|map| map.into_iter().collect()),
+                prop::collection::hash_map("[a-zA-Z ]{0,8}", inner, 0..4).prop_map(|map| map.into_iter().collect()),
             ]
         })
     }
@@ -622,42 +529,40 @@ mod tests {
             Just("PreToolUse".to_owned()),
             "[A-Z][a-z]{3,8}",
         ];
-        let handler = ("[a-z ]{0,12}", plain()).prop_map(
-            |(command, more)| json!({"type": "command", "command": command, "more": more}),
-        );
-        let group = (
-            prop::option::of("[a-z|]{0,8}"),
-            prop::collection::vec(handler, 1..3),
-        )
-            .prop_map(|(matcher, hooks)| match matcher {
-                Some(matcher) => json!({"matcher": matcher, "hooks": hooks}),
-                None => json!({"hooks": hooks}),
-            });
+        let handler = ("[a-z ]{0,12}", plain())
+            .prop_map(|(command, more)| json!({"type": "command", "command": command, "more": more}));
+        let group =
+            (prop::option::of("[a-z|]{0,8}"), prop::collection::vec(handler, 1..3)).prop_map(
+                |(matcher, hooks)| match matcher {
+                    Some(matcher) => json!({"matcher": matcher, "hooks": hooks}),
+                    None => json!({"hooks": hooks}),
+                },
+            );
         let hooks = prop::collection::hash_map(event, prop::collection::vec(group, 1..3), 1..4);
-        (
-            prop::collection::hash_map("[a-z]{1,8}", plain(), 0..5),
-            prop::option::of(hooks),
-        )
-            .prop_map(|(others, hooks)| {
-                let mut settings: serde_json::Map<String, Value> = others.into_iter().collect();
-                settings.remove("hooks");
-                if let Some(hooks) = hooks {
-                    settings.insert("hooks".into(), json!(hooks));
-                }
-                Value::Object(settings)
-            })
+        (prop::collection::hash_map("[a-z]{1,8}", plain(), 0..5), prop::option::of(hooks)).prop_map(|(others, hooks)| {
+            let mut settings: serde_json::Map<String, Value> = others.into_iter().collect();
+            settings.remove("hooks");
+            if let Some(hooks) = hooks {
+                settings.insert("hooks".into(), json!(hooks));
+            }
+            Value::Object(settings)
+        })
     }
 
     proptest! {
-        /// Byte for byte, for the layout that the client itself writes and for the one on a single line.
+        /// Byte for byte, in the layout that the client itself writes.
         #[test]
-        fn what_was_installed_and_uninstalled_was_never_there(settings in settings(), pretty in any::<bool>()) {
-            let text = if pretty {
-                serde_json::to_string_pretty(&settings).unwrap() + "\n"
-            } else {
-                settings.to_string()
-            };
+        fn what_was_installed_and_uninstalled_was_never_there(settings in settings()) {
+            let text = serde_json::to_string_pretty(&settings).unwrap() + "\n";
             prop_assert_eq!(take(&add(&text)), text);
+        }
+
+        #[test]
+        fn whatever_the_layout_the_content_is_the_same(settings in settings()) {
+            let before = settings.to_string();
+            let after = take(&add(&before));
+            let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            prop_assert_eq!(parse(&after), parse(&before));
         }
 
         #[test]

@@ -48,7 +48,7 @@ impl Members {
     pub(super) fn write(&self, style: &Style, depth: usize) -> String {
         let members = self.0.iter().map(|(name, value)| {
             let name = serde_json::Value::from(name.as_str());
-            format!("{name}:{}{}", style.after_colon(), value.get())
+            format!("{name}: {}", value.get())
         });
         style.enclose('{', members, '}', depth)
     }
@@ -76,65 +76,32 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// How a text is laid out.
+/// How a text is laid out: one level of its indentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Style {
-    /// One level of indentation; none: all is on one line.
-    indent: Option<String>,
-}
+pub(super) struct Style(String);
 
 impl Style {
-    /// The layout of `text`, an object: what its first member is indented by. Two spaces where it has none.
+    /// The layout of `text`, an object: what its first member is indented by. Two spaces, as the client itself writes, where
+    /// it has none on a line of its own.
     pub(super) fn of(text: &str) -> Self {
-        let body = text.trim();
-        if body.len() > 2 && !body.contains('\n') {
-            return Self { indent: None };
-        }
-        let first = body.lines().nth(1).unwrap_or_default();
-        let indent: String = first
-            .chars()
-            .take_while(|c| *c == ' ' || *c == '\t')
-            .collect();
-        Self {
-            indent: Some(if indent.is_empty() {
-                "  ".into()
-            } else {
-                indent
-            }),
-        }
-    }
-
-    fn after_colon(&self) -> &'static str {
-        if self.indent.is_some() { " " } else { "" }
+        let first = text.trim().lines().nth(1).unwrap_or_default();
+        let indent: String = first.chars().take_while(|c| *c == ' ' || *c == '\t').collect();
+        Self(if indent.is_empty() { "  ".into() } else { indent })
     }
 
     /// A list as text, where it stands `depth` levels deep.
     pub(super) fn list(&self, items: &[Box<RawValue>], depth: usize) -> String {
-        self.enclose(
-            '[',
-            items.iter().map(|item| item.get().to_owned()),
-            ']',
-            depth,
-        )
+        self.enclose('[', items.iter().map(|item| item.get().to_owned()), ']', depth)
     }
 
-    fn enclose(
-        &self,
-        open: char,
-        items: impl Iterator<Item = String>,
-        close: char,
-        depth: usize,
-    ) -> String {
+    fn enclose(&self, open: char, items: impl Iterator<Item = String>, close: char, depth: usize) -> String {
         let items: Vec<String> = items.collect();
-        let Some(indent) = self.indent.as_ref().filter(|_| !items.is_empty()) else {
-            return format!("{open}{}{close}", items.join(","));
-        };
-        let outer = indent.repeat(depth);
-        let inner = indent.repeat(depth + 1);
-        format!(
-            "{open}\n{inner}{}\n{outer}{close}",
-            items.join(&format!(",\n{inner}"))
-        )
+        if items.is_empty() {
+            return format!("{open}{close}");
+        }
+        let outer = self.0.repeat(depth);
+        let inner = self.0.repeat(depth + 1);
+        format!("{open}\n{inner}{}\n{outer}{close}", items.join(&format!(",\n{inner}")))
     }
 }
 

@@ -48,19 +48,13 @@ impl Scope {
 /// The root of the work tree around `folder`, or the folder itself. Unlike a project's root it is a worktree's own: that
 /// is where the client looks.
 fn checkout(folder: &Path) -> &Path {
-    folder
-        .ancestors()
-        .find(|candidate| candidate.join(".git").exists())
-        .unwrap_or(folder)
+    folder.ancestors().find(|candidate| candidate.join(".git").exists()).unwrap_or(folder)
 }
 
 /// Settings files that an administrator wrote; users cannot change them.
 pub fn managed() -> Vec<PathBuf> {
-    let folder = Path::new(if cfg!(target_os = "macos") {
-        "/Library/Application Support/ClaudeCode"
-    } else {
-        "/etc/claude-code"
-    });
+    let folder =
+        Path::new(if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" });
     let mut files = vec![folder.join("managed-settings.json")];
     let mut more: Vec<PathBuf> = fs::read_dir(folder.join("managed-settings.d"))
         .into_iter()
@@ -99,11 +93,7 @@ impl fmt::Display for SettingsError {
             Self::Unwritable(path, error) => {
                 write!(f, "{} cannot be written: {error}", path.display())
             }
-            Self::Changed(path) => write!(
-                f,
-                "{} was changed by another program at the same moment",
-                path.display()
-            ),
+            Self::Changed(path) => write!(f, "{} was changed by another program at the same moment", path.display()),
         }
     }
 }
@@ -114,9 +104,7 @@ impl SettingsError {
     /// What a person can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable(..) | Self::Unwritable(..) => {
-                "check owner and mode of the file and its folder"
-            }
+            Self::Unreadable(..) | Self::Unwritable(..) => "check owner and mode of the file and its folder",
             Self::Malformed(..) => "mend it there; it was left as it is",
             Self::Changed(_) => "run the command again",
         }
@@ -157,19 +145,12 @@ impl Change {
         Self::plan(file, |text| hooks::uninstall(text, program))
     }
 
-    fn plan(
-        file: &Path,
-        edit: impl FnOnce(&str) -> Result<String, Malformed>,
-    ) -> Result<Self, SettingsError> {
+    fn plan(file: &Path, edit: impl FnOnce(&str) -> Result<String, Malformed>) -> Result<Self, SettingsError> {
         let file = behind_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
         let before = read(&file)?;
-        let after = edit(before.as_deref().unwrap_or_default())
-            .map_err(|what| SettingsError::Malformed(file.clone(), what))?;
-        Ok(Self {
-            file,
-            before,
-            after,
-        })
+        let after =
+            edit(before.as_deref().unwrap_or_default()).map_err(|what| SettingsError::Malformed(file.clone(), what))?;
+        Ok(Self { file, before, after })
     }
 
     /// The file that it changes.
@@ -186,15 +167,8 @@ impl Change {
     pub fn diff(&self) -> String {
         let before = self.before.as_deref().unwrap_or_default();
         let name = self.file.display().to_string();
-        let from = if self.before.is_some() {
-            name.as_str()
-        } else {
-            "/dev/null"
-        };
-        similar::TextDiff::from_lines(before, &self.after)
-            .unified_diff()
-            .header(from, &name)
-            .to_string()
+        let from = if self.before.is_some() { name.as_str() } else { "/dev/null" };
+        similar::TextDiff::from_lines(before, &self.after).unified_diff().header(from, &name).to_string()
     }
 
     /// Makes the change. Returns where the file as it was is kept; none where there was no file, or nothing to do.
@@ -292,11 +266,7 @@ mod tests {
         symlink("dotfiles/claude.json", &file).unwrap();
 
         let change = install(&file);
-        assert!(
-            change.diff().contains("\n+{\"model\":"),
-            "{}",
-            change.diff()
-        );
+        assert!(change.diff().contains("\n-{\"model\": \"opus\"}\n"), "{}", change.diff());
         let first = change.apply().unwrap().unwrap();
         assert_eq!(fs::read_to_string(&first).unwrap(), "{\"model\": \"opus\"}");
         assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
@@ -349,10 +319,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
         fs::create_dir_all(dir.path().join("repo/src")).unwrap();
-        assert_eq!(
-            checkout(&dir.path().join("repo/src")),
-            dir.path().join("repo")
-        );
+        assert_eq!(checkout(&dir.path().join("repo/src")), dir.path().join("repo"));
         assert_eq!(checkout(Path::new("/")), Path::new("/"));
     }
 }

@@ -77,10 +77,7 @@ pub struct Stats {
     pub bytes: u64,
 }
 
-fn as_object<S: serde::Serializer>(
-    types: &[(String, u64)],
-    to: S,
-) -> std::result::Result<S::Ok, S::Error> {
+fn as_object<S: serde::Serializer>(types: &[(String, u64)], to: S) -> std::result::Result<S::Ok, S::Error> {
     to.collect_map(types.iter().map(|(kind, number)| (kind, number)))
 }
 
@@ -209,11 +206,8 @@ impl Store {
         if query.is_empty() {
             return Ok(Vec::new());
         }
-        let ranked = if query.term_count() > 0 {
-            self.match_pieces(query, project, now)?
-        } else {
-            self.filtered(query, project)?
-        };
+        let ranked =
+            if query.term_count() > 0 { self.match_pieces(query, project, now)? } else { self.filtered(query, project)? };
         let mut found = Vec::new();
         for (rowid, score) in ranked {
             if found.len() >= limit as usize {

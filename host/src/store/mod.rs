@@ -169,6 +169,15 @@ impl Store {
         self.explain(self.conn.query_row("PRAGMA quick_check(5)", [], |row| row.get(0)))
     }
 
+    /// Writes a mark and waits until it is on the disk: the proof that memories could be written.
+    pub fn prove_writable(&self, now: u64) -> Result<()> {
+        self.explain(self.conn.execute(
+            "INSERT INTO meta (key, value) VALUES ('proved_writable_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+            [now.to_string()],
+        ))?;
+        Ok(())
+    }
+
     /// From now on other writers are waited for at most so long.
     pub fn patience(&self, patience: Duration) -> Result<()> {
         self.explain(self.conn.busy_timeout(patience))

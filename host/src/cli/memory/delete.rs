@@ -37,24 +37,12 @@ struct Gone {
 
 impl From<Memory> for Gone {
     fn from(memory: Memory) -> Self {
-        Self {
-            id: memory.id,
-            kind: memory.kind,
-            title: memory.title,
-        }
+        Self { id: memory.id, kind: memory.kind, title: memory.title }
     }
 }
 
-pub(super) fn run(
-    runtime: &Runtime,
-    mut store: Store,
-    arguments: &Arguments,
-) -> Result<(), Failure> {
-    let found = arguments
-        .ids
-        .iter()
-        .map(|id| super::find(&store, id))
-        .collect::<Result<Vec<_>, _>>()?;
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+    let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let mut deleted = Vec::new();
     for found in found {
         // A memory that was named twice is gone by the second time.

@@ -38,15 +38,9 @@ struct Collected {
     keep: u32,
 }
 
-pub(super) fn run(
-    runtime: &Runtime,
-    mut store: Store,
-    arguments: &Arguments,
-) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let project = arguments.scope.project()?;
-    let days = arguments
-        .max_age_days
-        .unwrap_or(runtime.config.gc.max_age_days);
+    let days = arguments.max_age_days.unwrap_or(runtime.config.gc.max_age_days);
     let keep = runtime.config.gc.keep;
     let deleted = store.collect_garbage(
         runtime.now.saturating_sub(u64::from(days) * DAY),
@@ -58,22 +52,13 @@ pub(super) fn run(
         store.checkpoint()?;
     }
     if arguments.json {
-        return output::json(&Collected {
-            deleted,
-            dry_run: arguments.dry_run,
-            max_age_days: days,
-            keep,
-        });
+        return output::json(&Collected { deleted, dry_run: arguments.dry_run, max_age_days: days, keep });
     }
     let mut out = output::stdout();
     writeln!(
         out,
         "{}{} older than {} that nobody looked at",
-        if arguments.dry_run {
-            "would delete "
-        } else {
-            "deleted "
-        },
+        if arguments.dry_run { "would delete " } else { "deleted " },
         output::counted(deleted, "memory", "memories"),
         output::counted(u64::from(days), "day", "days")
     )?;

@@ -38,11 +38,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         Some(beginning) => Some(whole_session(store, beginning)?),
         None => None,
     };
-    let filter = Filter {
-        project: project.as_ref().map(|project| project.id.clone()),
-        session,
-        kinds: restriction.types.clone(),
-    };
+    let filter =
+        Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds: restriction.types.clone() };
     let memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,
@@ -52,10 +49,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)
     } else {
-        let look = Look {
-            projects: project.is_none(),
-            excerpts: false,
-        };
+        let look = Look { projects: project.is_none(), excerpts: false };
         super::write_table(runtime, store, &memories, look)
     }
 }
@@ -64,10 +58,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 fn whole_session(store: &Store, beginning: &str) -> Result<String, Failure> {
     let mut sessions = store.sessions_named(beginning)?;
     if sessions.len() > 1 && sessions[0] != beginning {
-        return Err(Failure::new(format!(
-            "{beginning} is the beginning of more than one session"
-        ))
-        .hint("give more of it"));
+        return Err(Failure::new(format!("{beginning} is the beginning of more than one session")).hint("give more of it"));
     }
     sessions.truncate(1);
     Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))

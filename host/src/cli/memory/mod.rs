@@ -143,11 +143,7 @@ impl<'a> Entry<'a> {
 /// Writes the memories as JSON.
 fn write_json(store: &Store, memories: &[Memory]) -> Result<(), Failure> {
     let roots = store.project_roots(memories)?;
-    let entries: Vec<Entry<'_>> = memories
-        .iter()
-        .zip(&roots)
-        .map(|(memory, root)| Entry::new(memory, root))
-        .collect();
+    let entries: Vec<Entry<'_>> = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root)).collect();
     output::json(&entries)
 }
 
@@ -167,17 +163,8 @@ const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
 const EXCERPT: usize = 110;
 
 /// Writes a line a memory, and what goes with it, for people.
-fn write_table(
-    runtime: &Runtime,
-    store: &Store,
-    memories: &[Memory],
-    look: Look,
-) -> Result<(), Failure> {
-    let roots = if look.projects {
-        store.project_roots(memories)?
-    } else {
-        Vec::new()
-    };
+fn write_table(runtime: &Runtime, store: &Store, memories: &[Memory], look: Look) -> Result<(), Failure> {
+    let roots = if look.projects { store.project_roots(memories)? } else { Vec::new() };
     let width = output::width();
     let mut out = output::stdout();
     for (index, memory) in memories.iter().enumerate() {
@@ -202,15 +189,10 @@ fn write_table(
         }
         let mut notes: Vec<String> = Vec::new();
         if look.excerpts && !memory.files.is_empty() {
-            notes.push(output::clean_line(
-                &memory.files[..memory.files.len().min(4)].join(", "),
-            ));
+            notes.push(output::clean_line(&memory.files[..memory.files.len().min(4)].join(", ")));
         }
         if let Some(root) = roots.get(index) {
-            notes.push(output::clean_line(&paths::display(
-                root.as_ref(),
-                &runtime.paths.home,
-            )));
+            notes.push(output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home)));
         }
         if !notes.is_empty() {
             writeln!(out, "    {DIM}{}{DIM:#}", notes.join("  "))?;
@@ -222,13 +204,7 @@ fn write_table(
 /// The first lines of the content that say more than the title.
 fn excerpt(memory: &Memory) -> Vec<String> {
     let title = output::clean_line(&memory.title);
-    memory
-        .content
-        .lines()
-        .map(output::clean_line)
-        .filter(|line| !line.is_empty() && *line != title)
-        .take(3)
-        .collect()
+    memory.content.lines().map(output::clean_line).filter(|line| !line.is_empty() && *line != title).take(3).collect()
 }
 
 /// The one memory that `id`, or a beginning of it, names.
@@ -241,8 +217,7 @@ fn find(store: &Store, id: &str) -> Result<Found, Failure> {
     };
     if id.len() < SHORTEST {
         return Err(
-            Failure::new(format!("{id:?} is too short for an identifier"))
-                .hint("give at least its first four characters"),
+            Failure::new(format!("{id:?} is too short for an identifier")).hint("give at least its first four characters")
         );
     }
     let mut found = store.memory(id, None)?;
@@ -250,10 +225,7 @@ fn find(store: &Store, id: &str) -> Result<Found, Failure> {
         return Ok(found.swap_remove(exact));
     }
     if found.len() > 1 {
-        return Err(
-            Failure::new(format!("{id} is the beginning of more than one identifier"))
-                .hint("give more of it"),
-        );
+        return Err(Failure::new(format!("{id} is the beginning of more than one identifier")).hint("give more of it"));
     }
     found.pop().ok_or_else(unknown)
 }
@@ -264,11 +236,7 @@ fn tell_empty(scope: &Scope) -> Result<(), Failure> {
     writeln!(
         err,
         "nothing found{}",
-        if scope.all_projects {
-            ""
-        } else {
-            " in this project (--all-projects looks everywhere)"
-        }
+        if scope.all_projects { "" } else { " in this project (--all-projects looks everywhere)" }
     )?;
     Ok(())
 }
@@ -276,7 +244,5 @@ fn tell_empty(scope: &Scope) -> Result<(), Failure> {
 /// Notes that a person or an agent looked the memories up: what is looked at is not old. Only bookkeeping: where it cannot
 /// be written, the answer is no worse.
 fn note_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
-    let _ = store
-        .relax()
-        .and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
+    let _ = store.relax().and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
 }

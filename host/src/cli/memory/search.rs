@@ -34,10 +34,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)?;
     } else {
-        let look = Look {
-            projects: project.is_none(),
-            excerpts: true,
-        };
+        let look = Look { projects: project.is_none(), excerpts: true };
         super::write_table(runtime, store, &memories, look)?;
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();

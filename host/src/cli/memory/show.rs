@@ -65,11 +65,7 @@ fn tell(runtime: &Runtime, found: &Found) -> Result<(), Failure> {
         1 => created,
         seen => format!("{created}, and again: {seen} places in all"),
     };
-    let policy = format!(
-        "{} {}",
-        found.policy,
-        found.policy_digest.chars().take(12).collect::<String>()
-    );
+    let policy = format!("{} {}", found.policy, found.policy_digest.chars().take(12).collect::<String>());
     let rows = [
         ("id", memory.id.clone()),
         ("learned", learned),
@@ -82,20 +78,10 @@ fn tell(runtime: &Runtime, found: &Found) -> Result<(), Failure> {
         ("looked up", format!("{}×", found.access_count)),
         ("policy", policy),
     ];
-    writeln!(
-        out,
-        "{DIM}{}{DIM:#}  {style}{}{style:#}",
-        output::pad("type", 10),
-        output::clean_line(&memory.kind)
-    )?;
+    writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 10), output::clean_line(&memory.kind))?;
     for (name, value) in rows {
         if !value.is_empty() {
-            writeln!(
-                out,
-                "{DIM}{}{DIM:#}  {}",
-                output::pad(name, 10),
-                output::clean_line(&value)
-            )?;
+            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 10), output::clean_line(&value))?;
         }
     }
     Ok(out.flush()?)

@@ -33,31 +33,14 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 fn tell(runtime: &Runtime, store: &Store, stats: &Stats, about: &str) -> Result<(), Failure> {
     let mut out = output::stdout();
     writeln!(out, "{}", output::clean_line(about))?;
-    let mut row = |name: &str, number: u64| {
-        writeln!(
-            out,
-            "  {} {:>10}",
-            output::pad(name, 18),
-            output::count(number)
-        )
-    };
+    let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
     row("sessions", stats.sessions)?;
     row("events", stats.events)?;
     row("memories", stats.memories)?;
     for (kind, number) in &stats.types {
         let style = output::kind_style(kind);
-        writeln!(
-            out,
-            "    {style}{}{style:#} {:>10}",
-            output::pad(&output::clean_line(kind), 16),
-            output::count(*number)
-        )?;
+        writeln!(out, "    {style}{}{style:#} {:>10}", output::pad(&output::clean_line(kind), 16), output::count(*number))?;
     }
-    writeln!(
-        out,
-        "{DIM}{}, {}{DIM:#}",
-        paths::display(store.path(), &runtime.paths.home),
-        output::bytes(stats.bytes)
-    )?;
+    writeln!(out, "{DIM}{}, {}{DIM:#}", paths::display(store.path(), &runtime.paths.home), output::bytes(stats.bytes))?;
     Ok(out.flush()?)
 }

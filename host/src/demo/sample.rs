@@ -1,0 +1,109 @@
+//! The sample session: written for the purpose, in the lines that Claude Code 2.1 writes. In it an export is mended: there
+//! is a decision between options, a standing rule, a failure and what cured it, a compaction, a commit, and work left open.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// `@CWD@`, `@SESSION@` and `@AT+SECONDS@` stand for what each use of it has of its own.
+const TEMPLATE: &str = include_str!("sample.jsonl");
+
+/// The session's identifier.
+pub const SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da71";
+
+/// What happens between two lines of the transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    /// The agent has answered with this.
+    Answered(String),
+    /// The context is about to be compacted.
+    Compacting,
+    /// It was compacted, and this is left of it.
+    Compacted(String),
+}
+
+/// A line, and what happens behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Without its newline.
+    pub text: String,
+    /// What happens before it is written.
+    pub before: Option<Moment>,
+    /// What happens when it has been written.
+    pub after: Option<Moment>,
+}
+
+/// The lines of a session in `folder` that began at `begin`, milliseconds since the Unix epoch.
+pub fn lines(folder: &Path, begin: u64) -> Vec<Line> {
+    let folder = Value::from(folder.to_string_lossy()).to_string();
+    let folder = folder.trim_matches('"');
+    let mut lines = Vec::new();
+    let mut last_text = String::new();
+    for line in TEMPLATE.lines() {
+        let text = with_times(&line.replace("@CWD@", folder).replace("@SESSION@", SESSION), begin);
+        let fields: Value = serde_json::from_str(&text).unwrap_or_default();
+        if let Some(said) = fields.pointer("/message/content/0/text").and_then(Value::as_str) {
+            last_text = said.to_owned();
+        }
+        let is = |name: &str, value: &str| fields.get(name).and_then(Value::as_str) == Some(value);
+        let after = if is("subtype", "stop_hook_summary") {
+            Some(Moment::Answered(last_text.clone()))
+        } else if fields.get("isCompactSummary").is_some() {
+            let summary = fields.pointer("/message/content").and_then(Value::as_str).unwrap_or_default();
+            let summary = summary.split_once("\n\n").map_or(summary, |(_, summary)| summary);
+            Some(Moment::Compacted(summary.to_owned()))
+        } else {
+            None
+        };
+        let before = is("subtype", "compact_boundary").then_some(Moment::Compacting);
+        lines.push(Line { text, before, after });
+    }
+    lines
+}
+
+/// Replaces each `@AT+SECONDS@`.
+fn with_times(line: &str, begin: u64) -> String {
+    const MARK: &str = "@AT+";
+    let begin = i64::try_from(begin).ok().and_then(|begin| Timestamp::from_millisecond(begin).ok()).unwrap_or_default();
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once(MARK) {
+        let (seconds, behind) = behind.split_once('@').unwrap_or((behind, ""));
+        let at = begin.saturating_add(SignedDuration::from_secs(seconds.parse().unwrap_or(0))).unwrap_or(begin);
+        out.push_str(before);
+        out.push_str(&format!("{at:.3}"));
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_json_and_nothing_stands_for_anything_else() {
+        let lines = lines(Path::new("/home/\"me\"/tea shop"), 1_700_000_000_000);
+        assert!(lines.len() >= 40);
+        for line in &lines {
+            serde_json::from_str::<Value>(&line.text).unwrap();
+            assert!(!line.text.contains("@AT+") && !line.text.contains("@CWD@") && !line.text.contains("@SESSION@"));
+        }
+        let first: Value = serde_json::from_str(&lines[1].text).unwrap();
+        assert_eq!(first["cwd"], "/home/\"me\"/tea shop");
+        assert_eq!(first["timestamp"], "2023-11-14T22:13:20.000Z");
+    }
+
+    #[test]
+    fn all_moments_happen() {
+        let lines = lines(Path::new("/x"), 0);
+        let moments: Vec<_> = lines.into_iter().flat_map(|line| [line.before, line.after]).flatten().collect();
+        assert!(matches!(
+            &moments[..],
+            [Moment::Answered(_), Moment::Answered(_), Moment::Compacting, Moment::Compacted(_), Moment::Answered(last)]
+                if last.contains("4f2c1aa")
+        ));
+    }
+}

@@ -1,0 +1,161 @@
+//! The hooks: where they are registered, whether they call this program, and whether the client may call them at all.
+
+use std::path::{Path, PathBuf};
+
+use super::Finding;
+use crate::paths::{self, Paths};
+use crate::program;
+use crate::settings::{self, HOOKS, Registration, Scope};
+
+/// How to mend most of it.
+const INSTALL: &str = "run `throughline install`";
+
+/// A settings file with what it says.
+struct Source {
+    file: PathBuf,
+    text: String,
+    managed: bool,
+}
+
+pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
+    let program = program::lasting_path().unwrap_or_default();
+    let mut findings = Vec::new();
+    let sources = sources(paths, folder, &mut findings);
+    let mut found: Vec<(&Source, Registration)> = Vec::new();
+    for source in &sources {
+        match settings::registered(&source.text, &program) {
+            Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
+            Err(what) => findings.push(Finding::warn(
+                "hooks",
+                format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
+                "mend it there: Claude Code does not read it either",
+            )),
+        }
+    }
+    findings.extend(switches(&sources, &found, paths));
+    if found.is_empty() {
+        findings.push(Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", INSTALL));
+        return findings;
+    }
+    findings.extend(programs(&found, &program, paths));
+    findings.extend(events(&found, paths));
+    if findings.is_empty() {
+        let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+        files.dedup();
+        findings.push(Finding::ok("hooks", format!("{} registered in {}", HOOKS.len(), files.join(" and "))));
+    }
+    findings
+}
+
+/// All settings that the client reads in `folder`.
+fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Source> {
+    let users = Scope::ALL.map(|scope| (scope.file(paths, folder), false));
+    let managed = settings::managed().into_iter().map(|file| (file, true));
+    let mut sources: Vec<Source> = Vec::new();
+    for (file, managed) in users.into_iter().chain(managed) {
+        // In the home folder the project's settings are the user's.
+        if sources.iter().any(|source| program::is_same(&source.file, &file)) {
+            continue;
+        }
+        match settings::read(&file) {
+            Ok(Some(text)) => sources.push(Source { file, text, managed }),
+            Ok(None) => {}
+            Err(error) => findings.push(Finding::warn("hooks", error.to_string(), error.hint())),
+        }
+    }
+    sources
+}
+
+/// Switches by which hooks are turned off as a whole.
+fn switches(sources: &[Source], found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in sources {
+        let shown = paths::display(&source.file, &paths.home);
+        if settings::is_set(&source.text, "disableAllHooks") {
+            findings.push(Finding::fail("hooks", format!("{shown} turns all hooks off"), "remove `disableAllHooks` there"));
+        }
+        if source.managed
+            && settings::is_set(&source.text, "allowManagedHooksOnly")
+            && !found.iter().any(|(source, _)| source.managed)
+        {
+            findings.push(Finding::fail(
+                "hooks",
+                format!("{shown} allows only hooks that an administrator registers"),
+                "ask the administrator to register Throughline's",
+            ));
+        }
+    }
+    findings
+}
+
+/// Whether the programs that are called are there, and this one.
+fn programs(found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen: Vec<(&Path, &Path)> = Vec::new();
+    for (source, registration) in found {
+        let called = registration.program.as_path();
+        if seen.contains(&(&source.file, called)) {
+            continue;
+        }
+        seen.push((&source.file, called));
+        let shown = paths::display(&source.file, &paths.home);
+        // A bare name is looked for on the client's PATH, which is not ours to know.
+        if called.is_absolute() && !is_executable(called) {
+            findings.push(Finding::fail(
+                "hooks",
+                format!("{shown} calls {}, which is not there or cannot be run", called.display()),
+                INSTALL,
+            ));
+        } else if !program::is_same(called, program) {
+            findings.push(Finding::warn(
+                "hooks",
+                format!("{shown} calls another program than this one: {}", called.display()),
+                INSTALL,
+            ));
+        }
+    }
+    findings
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Whether each event is registered, once and for all occasions, and with time enough.
+fn events(found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for hook in &HOOKS {
+        let registered: Vec<&(&Source, Registration)> =
+            found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
+        let [(source, registration)] = registered[..] else {
+            findings.push(if registered.is_empty() {
+                Finding::warn("hooks", format!("{} is not registered", hook.event), INSTALL)
+            } else {
+                let files: Vec<String> =
+                    registered.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+                Finding::warn(
+                    "hooks",
+                    format!("{} is registered {} times: {}", hook.event, files.len(), files.join(", ")),
+                    "run `throughline uninstall` with the --scope that is one too many",
+                )
+            });
+            continue;
+        };
+        let shown = paths::display(&source.file, &paths.home);
+        if let Some(matcher) = &registration.matcher {
+            findings.push(Finding::warn(
+                "hooks",
+                format!("{} is restricted to {matcher} in {shown}", hook.event),
+                "remove the `matcher` there",
+            ));
+        }
+        if registration.timeout.is_some_and(|timeout| timeout < hook.timeout) {
+            findings.push(Finding::warn(
+                "hooks",
+                format!("{} is given less than {} s in {shown}", hook.event, hook.timeout),
+                INSTALL,
+            ));
+        }
+    }
+    findings
+}

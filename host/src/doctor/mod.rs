@@ -1,0 +1,89 @@
+//! Looks over every link of the chain between a session and the next one's memory by using it: what is not run here is not
+//! known to work.
+
+mod hooks;
+mod machine;
+mod reading;
+mod rehearsal;
+mod storage;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::paths::Paths;
+use crate::runtime;
+
+/// How a link is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It holds.
+    Ok,
+    /// It holds, but somebody should know.
+    Warn,
+    /// It does not hold.
+    Fail,
+}
+
+/// What was found at one link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The link: `program`, `configuration`, `folders`, `disk`, `database`, `policy`, `hooks`, `transcripts`, `log`.
+    pub check: &'static str,
+    /// How it is.
+    pub status: Status,
+    /// What was found, in words.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    fn ok(check: &'static str, message: impl Into<String>) -> Self {
+        Self { check, status: Status::Ok, message: message.into(), hint: None }
+    }
+
+    fn warn(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Warn, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    fn fail(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Fail, message: message.into(), hint: Some(hint.into()) }
+    }
+}
+
+/// Checks everything, for a user who works in `folder`. In the order in which the links hang together.
+pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
+    let now = runtime::now();
+    let mut findings = vec![machine::program()];
+    let config = match Config::load(&paths.config_file()) {
+        Ok(config) => {
+            findings.push(machine::configuration(paths, &config));
+            config
+        }
+        Err(error) => {
+            findings.push(Finding::fail(
+                "configuration",
+                error,
+                "mend the file or move it away; until then nothing is remembered",
+            ));
+            Config::default()
+        }
+    };
+    findings.extend(machine::folders(paths));
+    findings.push(machine::disk(paths));
+    let (database, store) = storage::database(paths, now);
+    findings.push(database);
+    findings.extend(rehearsal::policy(paths, &config));
+    findings.extend(hooks::registrations(paths, folder));
+    findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
+    findings.push(machine::log(paths, now));
+    findings
+}
+
+/// The worst of them.
+pub fn verdict(findings: &[Finding]) -> Status {
+    findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok)
+}

@@ -1,0 +1,108 @@
+//! The policy: its compiled form, and a rehearsal in which the sample session is extracted, summarized, redacted, stored and
+//! told to the next one, in a folder that is thrown away.
+
+use std::fs;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::Finding;
+use crate::agent::claude_code;
+use crate::config::Config;
+use crate::contract::Session;
+use crate::demo::sample;
+use crate::hooks;
+use crate::hooks::reading::{self, Job};
+use crate::paths::{self, Paths};
+use crate::policy::cache::Origin;
+use crate::policy::chain::Policies;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::Access;
+
+/// The longest that compiling may take, or waiting for another process that does it.
+const COMPILE: Duration = Duration::from_secs(60);
+
+/// The longest that the rehearsal may take.
+const REHEARSE: Duration = Duration::from_secs(20);
+
+pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
+    let loaded = Policies::load(&paths.components(), Some(Instant::now() + COMPILE));
+    let cache = paths::display(&paths.components(), &paths.home);
+    let compiled = match loaded.map(|policies| policies.origin) {
+        Ok(Origin::Cached) => Finding::ok("policy", format!("its compiled form in {cache} is sound")),
+        Ok(Origin::Compiled) => {
+            Finding::ok("policy", format!("its compiled form was missing or damaged and was made again in {cache}"))
+        }
+        Ok(Origin::NotStored) => Finding::warn(
+            "policy",
+            format!("its compiled form cannot be kept in {cache}, so that every hook compiles it"),
+            "the folder must be yours, and nobody else may write to it",
+        ),
+        Err(error) => {
+            return vec![Finding::fail("policy", format!("{error:#}"), "install the program again")];
+        }
+    };
+    let started = Instant::now();
+    let rehearsed = match rehearse(paths, config) {
+        Ok((memories, units)) => Finding::ok(
+            "policy",
+            format!(
+                "a rehearsal gave {memories} memories and {units} UTF-16 units of context in {} ms",
+                started.elapsed().as_millis()
+            ),
+        ),
+        Err(error) => Finding::fail(
+            "policy",
+            format!("a rehearsal failed: {error:#}"),
+            "look at [policy] in the configuration; else install the program again",
+        ),
+    };
+    vec![compiled, rehearsed]
+}
+
+/// Returns how many memories the sample gave, and how many UTF-16 units the next session is told.
+fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
+    let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+    let root = folder.path().canonicalize()?;
+    let project = root.join("project");
+    let transcript = root.join("sample.jsonl");
+    fs::create_dir(&project)?;
+    let mut text = String::new();
+    for line in sample::lines(&project, crate::runtime::now()) {
+        text.push_str(&line.text);
+        text.push('\n');
+    }
+    fs::write(&transcript, text).context("the temporary folder cannot be written")?;
+    let there = Paths {
+        data: root.join("data"),
+        config: root.join("config"),
+        cache: paths.cache.clone(),
+        home: root.clone(),
+        claude: root.join("claude"),
+    };
+    let runtime = Runtime::with_config(there, config.clone());
+    let mut store = runtime.store(Access::Write, hooks::PATIENCE)?;
+    let deadline = Instant::now() + REHEARSE;
+    let job =
+        Job { path: Some(transcript), roots: vec![root], cwd: Some(project.clone()), moment: "ingest", ..Job::default() };
+    let report = reading::read(&runtime, &mut store, &job, deadline)?;
+    if report.stored == 0 {
+        bail!("the sample session gave no memory");
+    }
+    let identity = Project::of(&project);
+    let session = Session {
+        id: "rehearsal".into(),
+        project: identity.id,
+        root: identity.root.to_string_lossy().into_owned(),
+        cwd: project.to_string_lossy().into_owned(),
+        agent: claude_code::AGENT.into(),
+        model: None,
+        now: runtime.now,
+        attributes: Vec::new(),
+    };
+    let (told, _) = hooks::context(&runtime, &Rc::new(store), session, "startup", config.context.budget, deadline)?;
+    let told = told.context("the next session would be told nothing")?;
+    Ok((report.stored, told.encode_utf16().count()))
+}
