@@ -2,8 +2,11 @@
 //! the reader's light or dark setting. The same text gives the same bytes.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use unicode_width::UnicodeWidthChar as _;
+
+use crate::scrub::scrub;
 
 /// Columns after which a line goes on in the next one.
 const COLUMNS: usize = 100;
@@ -172,16 +175,34 @@ fn joined(line: Vec<Span>) -> Vec<Span> {
     joined
 }
 
-/// The text with every measured duration, a number before `ms` or `s`, as an ellipsis: it would differ from run to run.
-pub fn without_durations(text: &str) -> String {
+/// The output of a command that ran in `home`, as it can stand in a committed picture: paths, dates and durations that
+/// would differ from run to run are replaced by such as could have been.
+pub fn steady(output: &str, home: &Path) -> String {
+    let text = scrub(output, home).replace("[DATE]", "2026-01-05").replace("[TIME]", "2026-01-05 10:00");
+    let mut parts = text.split(DEMO_FOLDER);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("/tmp/throughline-demo");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+    }
+    without_durations(&out)
+}
+
+/// What stands before the random part of the demonstration's folder.
+const DEMO_FOLDER: &str = "[HOME]/throughline-demo-";
+
+/// The text with every duration, a number before `ms` or `s`, as an ellipsis. In a column it takes as much room as before.
+fn without_durations(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (number, word) in text.split(' ').enumerate() {
-        let unit = word.trim_end_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace());
         if number > 0 {
-            let of_unit = matches!(unit.lines().next(), Some("ms" | "s" | "µs"));
-            let digits = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',').len();
-            if of_unit && digits < out.len() {
-                out.truncate(digits);
+            let unit = word.lines().next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_punctuation());
+            let before = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',').len();
+            let digits = out.len() - before;
+            if digits > 0 && ["ms", "s", "µs"].contains(&unit) {
+                out.truncate(before);
+                let in_a_column = out.ends_with("  ");
+                out.extend(std::iter::repeat_n(' ', if in_a_column { digits - 1 } else { 0 }));
                 out.push('…');
             }
             out.push(' ');
@@ -223,7 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn durations_go_and_other_numbers_stay() {
-        assert_eq!(without_durations("3 hooks in 12.4 ms, 9 s\n4 memories"), "3 hooks in … ms, … s\n4 memories");
+    fn what_differs_from_run_to_run_is_replaced() {
+        let home = Path::new("/nowhere/at-all");
+        let of = |text: &str| steady(text, home);
+        assert_eq!(of("3 hooks in 12.4 ms, 9 s\n4 memories"), "3 hooks in … ms, … s\n4 memories");
+        assert_eq!(of("Stop       38.9 ms  stores\nInstall  3116.6 ms"), "Stop          … ms  stores\nInstall       … ms");
+        assert_eq!(of("in /nowhere/at-all/throughline-demo-x1Y, on 2025-07-08"), "in /tmp/throughline-demo, on 2026-01-05");
     }
 }

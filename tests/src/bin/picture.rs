@@ -5,8 +5,7 @@ use std::io::Write as _;
 
 use anyhow::{Context, Result, bail};
 use tests::home::Home;
-use tests::picture::{picture, without_durations};
-use tests::scrub::scrub;
+use tests::picture::{picture, steady};
 use tests::{component, process};
 
 fn main() -> Result<()> {
@@ -28,5 +27,5 @@ fn picture_of(words: &[String]) -> Result<String> {
     if run.code != Some(0) {
         bail!("`throughline {}` failed:\n{}", words.join(" "), run.stderr);
     }
-    Ok(picture(&format!("throughline {}", words.join(" ")), &without_durations(&scrub(&run.stdout, home.path()))))
+    Ok(picture(&format!("throughline {}", words.join(" ")), &steady(&run.stdout, home.path())))
 }
