@@ -24,7 +24,9 @@ impl Project {
     /// The project of the folder `cwd`, which need not exist (any more).
     pub fn of(cwd: &Path) -> Self {
         let folder = fs::canonicalize(cwd).unwrap_or_else(|_| normalize(cwd));
-        for candidate in folder.ancestors() {
+        // A folder of another system (`C:\\…`) is only a name here; it must not be looked for below our own folder.
+        let known = folder.is_absolute().then(|| folder.ancestors()).into_iter().flatten();
+        for candidate in known {
             if let Some(common) = git_common_dir(&candidate.join(".git")) {
                 // `/repo/.git` → `/repo`; a bare repository or a submodule's directory is its own root.
                 let root = match common.file_name() {
@@ -132,6 +134,11 @@ mod tests {
     fn a_folder_that_is_gone_still_has_its_name() {
         let project = Project::of(Path::new("/no/such/./place/../folder"));
         assert_eq!(project.identity, "dir:/no/such/folder");
+    }
+
+    #[test]
+    fn a_folder_of_another_system_is_a_name() {
+        assert_eq!(Project::of(Path::new("C:\\Users\\dev")).identity, "dir:C:\\Users\\dev");
     }
 
     #[test]

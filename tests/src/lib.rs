@@ -7,11 +7,13 @@
 pub mod bulk;
 pub mod client;
 pub mod component;
+pub mod contract_doc;
 pub mod database;
 pub mod fake_api;
 pub mod faults;
 pub mod home;
 pub mod measure;
+pub mod picture;
 pub mod process;
 pub mod scrub;
 pub mod session;

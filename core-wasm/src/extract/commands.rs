@@ -371,6 +371,22 @@ const FRAMES: &[&str] = &[
     "for more information, try",
 ];
 
+/// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
+/// other errors.
+const VERDICTS: &[&str] =
+    &["(fail)", "--- FAIL", "FAIL ", "FAILED ", "✗ ", "✘ ", "× ", "✖ ", "● ", "AssertionError", "panicked at", "error TS", "error[E", "script failed"];
+
+/// The line of an output that says why a command of that class failed.
+pub fn error_line_of(class: Class, output: &str) -> Option<String> {
+    if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
+        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+        if let Some(line) = output.lines().map(str::trim).find(verdict) {
+            return Some(text::clip(line, 200).into_owned());
+        }
+    }
+    error_line(output)
+}
+
 /// The line of an output that says why a command failed.
 pub fn error_line(output: &str) -> Option<String> {
     let lines = || {

@@ -73,7 +73,7 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         }
         said.push_str(&sentence);
         // Short openings need what follows to say anything; more than a sentence or two is detail.
-        if said.chars().count() >= if said.is_ascii() { 60 } else { 30 } {
+        if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             break;
         }
     }

@@ -432,6 +432,9 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     if cause + if is_answer { reason } else { reason / 2 } < 2 {
         return None;
     }
+    if is_change_note(&lower) && weight(&lower, CAUSES) < 2 && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| lower.contains(why)) {
+        return None;
+    }
     let whole = stand_alone(sentence, heading, before)?;
     let length = whole.chars().count();
     let dense = if whole.is_ascii() { 40 } else { 16 };
@@ -451,6 +454,14 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
         is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause),
         file,
     })
+}
+
+/// `file` — Updated this and that: what merely happened stands in the list of files.
+fn is_change_note(lower: &str) -> bool {
+    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
+    let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
+    let verbs = ["updated", "added", "removed", "moved", "changed", "renamed", "rewrote", "replaced", "created", "extracted", "simplified", "refactored", "now "];
+    verbs.iter().any(|verb| rest.starts_with(verb))
 }
 
 /// Sentences that may name the cause of a failure: no narration, no guess, no question.

@@ -585,6 +585,9 @@ impl State {
         if !turn.answer.is_empty() {
             self.spoken[text::language(&turn.answer) as usize] += 1;
             self.blockers = prose::blockers(&turn.answer);
+            if prose::checked(&turn.answer).is_some() {
+                self.failures.settle_checks();
+            }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = ends(&turn.answer, LAST_ANSWER);
             if let Some(result) = prose::result_line(&turn.answer, 300)
@@ -776,7 +779,7 @@ impl State {
             self.pull_request(&url, &title, &tool_use.place, settled);
         }
         let cured = if failed {
-            let error = commands::error_line(output).unwrap_or_default();
+            let error = commands::error_line_of(class, output).unwrap_or_default();
             let cured = self.failures.command_reached(command, &error, labels);
             self.failures
                 .command_failed(command, &error, &tool_use.place, self.turns);

@@ -6,6 +6,7 @@ mod context;
 mod failure;
 mod hook;
 mod ingest;
+mod install;
 mod memory;
 mod output;
 
@@ -45,6 +46,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Install(install::Arguments),
+    Uninstall(install::Removal),
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
@@ -102,6 +105,8 @@ fn for_people(arguments: Vec<OsString>) -> ExitCode {
 
 fn run(command: Command) -> Result<Done, Failure> {
     match command {
+        Command::Install(arguments) => install::install(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),

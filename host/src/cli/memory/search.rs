@@ -1,7 +1,7 @@
 //! `throughline memory search`.
 
 use super::{Failure, Look, Restriction, Runtime, Store};
-use crate::search::Query;
+use crate::search::query::Query;
 
 /// Search the memories, best first
 ///
@@ -24,11 +24,11 @@ pub(super) struct Arguments {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
-    let mut query = Query::parse(&arguments.query.join(" "));
+    let mut query = Query::parse(&arguments.query.join(" "), &jiff::Zoned::now());
     query.kinds.extend_from_slice(&restriction.types);
     query.sessions.extend(restriction.session.clone());
     let id = project.as_ref().map(|project| project.id.as_str());
-    let memories = store.search(&query, id, arguments.limit)?;
+    let memories = store.search(&query, id, arguments.limit, runtime.now)?;
     if arguments.json {
         super::write_json(store, &memories)?;
     } else if memories.is_empty() {

@@ -1,0 +1,175 @@
+//! Secrets of many lines: private keys and what a person marked as private. And our own placeholders, which are passed over.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::{
+    rules::Rule,
+    scan::{Scan, span},
+    value::entropy,
+};
+
+/// Passes over a placeholder: the rule's name in it is no keyword.
+pub(super) fn placeholder(scan: &mut Scan, _: &'static Rule, at: Range<usize>) {
+    let end = span(scan.bytes, at.end, |byte| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+    });
+    if scan.bytes.get(end) == Some(&b']') {
+        scan.resume = scan.resume.max(end + 1);
+    }
+}
+
+/// `<private>…</private>`, nested ones included; where the end is missing, to the end of the text.
+pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    let bytes = scan.bytes;
+    let Some(mut inside) = tag_end(bytes, at.end) else {
+        return;
+    };
+    // `<private>` in backticks is somebody writing about the tag.
+    let mention = |start: usize, end: usize| {
+        start > 0 && bytes[start - 1] == b'`' && bytes.get(end) == Some(&b'`')
+    };
+    if mention(at.start, inside) {
+        return;
+    }
+    let mut depth = 1;
+    while depth > 0 {
+        let Some(next) = memchr::memchr2(b'<', b'\\', &bytes[inside..]).map(|next| inside + next)
+        else {
+            inside = bytes.len();
+            break;
+        };
+        let opened = ["<private", "\\u003cprivate"]
+            .iter()
+            .find_map(|tag| tag_at(bytes, next, tag));
+        let closed = ["</private", "\\u003c/private", "<\\/private"]
+            .iter()
+            .find_map(|tag| tag_at(bytes, next, tag));
+        inside = match (opened, closed) {
+            (Some(end), _) if !mention(next, end) => {
+                depth += 1;
+                end
+            }
+            (_, Some(end)) if !mention(next, end) => {
+                depth -= 1;
+                end
+            }
+            _ => next + 1,
+        };
+    }
+    scan.certain(rule.id, at.start..inside);
+}
+
+fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
+    let end = at + tag.len();
+    bytes
+        .get(at..end)?
+        .eq_ignore_ascii_case(tag.as_bytes())
+        .then(|| tag_end(bytes, end))?
+}
+
+/// The end of a tag whose name has been read: attributes are allowed, another name is not.
+fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
+    const LONGEST: usize = 200;
+    let rest = &bytes[name_end..bytes.len().min(name_end + LONGEST)];
+    if rest.len() >= 6 && rest[..6].eq_ignore_ascii_case(b"\\u003e") {
+        return Some(name_end + 6);
+    }
+    let blank = rest.first().is_some_and(u8::is_ascii_whitespace);
+    let close = rest
+        .iter()
+        .position(|&byte| matches!(byte, b'>' | b'<' | b'\n'))?;
+    (rest[close] == b'>' && (close == 0 || blank)).then_some(name_end + close + 1)
+}
+
+/// A private key from its `-----BEGIN` to its `-----END`; where the end is missing, as much as is key material. Newlines may
+/// be escaped, and each line may begin with a line number or a mark of a diff.
+pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const TITLE: usize = 64;
+    let bytes = scan.bytes;
+    let title = &bytes[at.end..bytes.len().min(at.end + TITLE)];
+    let Some(title_end) = memmem::find(title, b"-----") else {
+        return;
+    };
+    if memmem::find(&title[..title_end], b"PRIVATE KEY").is_none() {
+        return;
+    }
+    let start = at.end + title_end + 5;
+    let (end, closed) = key_material(bytes, start);
+    if closed || end > start {
+        scan.certain(rule.id, at.start..end);
+    }
+}
+
+/// Where the key ends, and whether its end line was met.
+fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
+    const ENDING: &[u8] = b"-----END";
+    const HEADERS: [&[u8]; 5] = [
+        b"Proc-Type:",
+        b"DEK-Info:",
+        b"Version:",
+        b"Comment:",
+        b"Hash:",
+    ];
+    let (mut at, mut last, mut ending) = (start, start, false);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        if rest.starts_with(ENDING) {
+            let line = &rest[ENDING.len()..rest.len().min(ENDING.len() + 64)];
+            let end =
+                memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
+            return (at + end, true);
+        }
+        if HEADERS.iter().any(|header| rest.starts_with(header)) {
+            at = span(bytes, at, |byte| !matches!(byte, b'\n' | b'\\'));
+            continue;
+        }
+        let separator = separator(rest);
+        if separator > 0 {
+            at += separator;
+            continue;
+        }
+        let end = span(bytes, at, |byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+        });
+        let piece = &bytes[at..end];
+        if piece.is_empty() {
+            break;
+        }
+        let number = piece.len() <= 6 && piece.iter().all(u8::is_ascii_digit);
+        // Words of prose are base64, too, but only a key's last line is so short.
+        let material = piece.len() >= 24 && entropy(piece) >= 3.0;
+        if !number && !material {
+            if ending || last == start {
+                break;
+            }
+            ending = true;
+        }
+        at = end;
+        let word = piece.iter().all(u8::is_ascii_lowercase);
+        if material || ending && !word {
+            last = end;
+        }
+    }
+    (last, false)
+}
+
+/// What may stand between two lines of a key: white space, escaped newlines, quotes, `+`, `|`, `,`, the arrow behind a line
+/// number, the mark of a diff.
+fn separator(rest: &[u8]) -> usize {
+    match rest {
+        [b'\\', ..] => {
+            let run = span(rest, 0, |byte| byte == b'\\');
+            run + usize::from(matches!(rest.get(run), Some(b'n' | b'r' | b't' | b'"')))
+        }
+        [b'-', next, ..] if *next != b'-' => 1,
+        [b'+', b' ' | b'"' | b'\'' | b'\n', ..]
+        | [
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'|' | b',' | b'>' | b':' | b'.',
+            ..,
+        ] => 1,
+        [0xE2, 0x86, 0x92, ..] => 3,
+        _ => 0,
+    }
+}

@@ -1,0 +1,145 @@
+//! Passwords in command lines: options whose name does not say that a secret follows.
+
+use std::ops::Range;
+
+use super::{
+    assignment::quoted,
+    rules::Rule,
+    scan::{Scan, begins},
+    value::{Kind, Shape, is_secret},
+};
+
+/// How a program takes its password.
+#[derive(Clone, Copy)]
+pub(super) enum Style {
+    /// `-pSECRET`, the value glued to the option; apart, it would be something else.
+    Glued,
+    /// `-p SECRET`
+    Apart,
+    /// `-u user:SECRET`
+    UserAndPassword,
+}
+
+/// Looks through the rest of the command for an option.
+pub(super) fn find(
+    scan: &mut Scan,
+    rule: &'static Rule,
+    at: Range<usize>,
+    options: &[&'static str],
+    style: Style,
+) {
+    let bytes = scan.bytes;
+    let apart = bytes
+        .get(at.end)
+        .is_some_and(|next| *next == b' ' || next.is_ascii_alphabetic());
+    if !begins(bytes, at.start) || !apart {
+        return;
+    }
+    let end = command_end(scan, at.end);
+    let command = scan.unsearched(options[0], at.end..end);
+    let mut from = command.start;
+    while let Some(blank) =
+        memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank)
+    {
+        from = blank + 1;
+        if let Some(secret) = options
+            .iter()
+            .find_map(|option| argument(scan, from, option, style))
+        {
+            let text = scan.text.get(secret.clone()).unwrap_or_default();
+            if is_given(text) {
+                scan.likely(rule.id, secret.clone());
+                from = secret.end.clamp(from, command.end);
+            }
+        }
+    }
+}
+
+/// A word that is a password because it stands where one is given; what is read from elsewhere is none.
+fn is_given(text: &str) -> bool {
+    let shape = if text.contains(' ') {
+        Shape::Quoted
+    } else {
+        Shape::Bare
+    };
+    let short = text.len() < 5 && !text.contains(['$', '<', '*', '{', '[', '.']);
+    text.len() >= 3 && !is_port(text) && (short || is_secret(text, Kind::Password, shape))
+}
+
+/// `3306`, `8080:80`: `-p` publishes a port or names one, too.
+fn is_port(text: &str) -> bool {
+    text.len() <= 11
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b':')
+        && text.split(':').all(|port| port.len() <= 5)
+}
+
+/// Where the value of an option at `at` stands.
+fn argument(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<usize>> {
+    let bytes = scan.bytes;
+    if !bytes[at..].starts_with(option.as_bytes()) {
+        return None;
+    }
+    let mut start = at + option.len();
+    match (style, bytes.get(start)?) {
+        (Style::Glued, b' ' | b'\n') => return None,
+        (Style::Glued, _) => {}
+        (_, b' ' | b'=') => start += 1,
+        // `-uuser:password`
+        (Style::UserAndPassword, _) if option.len() == 2 => {}
+        _ => return None,
+    }
+    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    let value = if matches!(style, Style::UserAndPassword) {
+        let colon = memchr::memchr(b':', &bytes[value.clone()])?;
+        value.start + colon + 1..value.end
+    } else {
+        value
+    };
+    (!value.is_empty() && bytes[value.start] != b'-').then_some(value)
+}
+
+fn word_end(bytes: &[u8], start: usize) -> usize {
+    (start..bytes.len())
+        .find(|&at| {
+            bytes[at] <= b' '
+                || matches!(bytes[at], b'"' | b'\'' | b'`')
+                || bytes[at] == b'\\'
+                    && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'"'))
+        })
+        .unwrap_or(bytes.len())
+}
+
+/// The end of the command that goes on at `from`: of its line, which a backslash may continue, or a pipe.
+fn command_end(scan: &Scan, from: usize) -> usize {
+    const LONGEST: usize = 1024;
+    let bytes = &scan.bytes[..scan.bytes.len().min(from + LONGEST)];
+    let mut at = from;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\n' if bytes[at - 1] != b'\\' => return at,
+            b'|' if bytes.get(at + 1) != Some(&b'|') => return at,
+            b'\\' if bytes.get(at + 1) == Some(&b'n') && !bytes[..at].ends_with(b"\\") => {
+                return at;
+            }
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// `machine … login … password SECRET` of a `.netrc`, and `-passin pass:SECRET`.
+pub(super) fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
+    const LINE: usize = 120;
+    let bytes = scan.bytes;
+    let line = &bytes[at.start.saturating_sub(LINE)..at.start];
+    if memchr::memmem::find(line, before).is_none() {
+        return;
+    }
+    let window = &bytes[..bytes.len().min(at.end + LINE)];
+    let beginning = at.end..word_end(window, at.end);
+    if is_given(scan.text.get(beginning).unwrap_or_default()) {
+        scan.likely(rule.id, at.end..word_end(bytes, at.end));
+    }
+}

@@ -1,0 +1,552 @@
+//! What goes and what stays. All values were made up for these tests; those that a scanner of this repository might take for
+//! real ones are put together at run time.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A made-up body of letters and digits, always the same for the same seed.
+fn body(length: usize, seed: u32) -> String {
+    const ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
+    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
+    (0..length)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(ALPHABET[(state >> 16) as usize % ALPHABET.len()])
+        })
+        .collect()
+}
+
+fn hex(length: usize, seed: u32) -> String {
+    body(length, seed)
+        .bytes()
+        .map(|byte| char::from(b"0123456789abcdef"[usize::from(byte) % 16]))
+        .collect()
+}
+
+fn upper(length: usize, seed: u32) -> String {
+    body(length, seed).to_ascii_uppercase()
+}
+
+/// Ways in which a token stands in a transcript.
+fn settings(token: &str) -> Vec<String> {
+    vec![
+        token.to_owned(),
+        format!("here it is: {token}."),
+        format!("\"{token}\""),
+        format!("{{\"stdout\":\"first\\n{token}\\nlast\"}}"),
+        format!("{{\\\"key\\\":\\\"{token}\\\"}}"),
+        format!("+  value: '{token}',"),
+        format!("    12→const v = `{token}`;"),
+        format!("https://example.com/?v={token}&x=1"),
+        format!("값은 {token}입니다"),
+        format!("\u{1b}[32m{token}\u{1b}[0m"),
+        format!("a%3D{token}"),
+    ]
+}
+
+#[test]
+fn tokens_go_wherever_they_stand() {
+    let tokens = [
+        ("aws-access-token", format!("AKIA{}", upper(16, 1))),
+        ("gcp-api-key", format!("AIza{}", body(35, 2))),
+        ("github-token", format!("ghp_{}", body(36, 3))),
+        ("github-token", format!("ghs_{}", body(36, 4))),
+        (
+            "github-fine-grained-pat",
+            format!("github_pat_{}_{}", body(22, 5), body(59, 6)),
+        ),
+        ("gitlab-token", format!("glpat-{}", body(20, 7))),
+        ("npm-token", format!("npm_{}", body(36, 8))),
+        ("pypi-token", format!("pypi-AgEIcHlwaS5vcmc{}", body(70, 9))),
+        (
+            "slack-token",
+            format!("xoxb-{}-{}", "2489135710", body(24, 10)),
+        ),
+        ("stripe-key", format!("sk_live_{}", body(24, 11))),
+        (
+            "anthropic-api-key",
+            format!("sk-ant-api03-{}-{}AA", body(50, 12), body(40, 13)),
+        ),
+        (
+            "openai-api-key",
+            format!("sk-proj-{}T3BlbkFJ{}", body(40, 14), body(40, 15)),
+        ),
+        (
+            "sk-api-key",
+            format!("sk-{}T3BlbkFJ{}", body(20, 16), body(20, 17)),
+        ),
+        ("sk-api-key", format!("sk-{}", hex(32, 18))),
+        ("huggingface-token", format!("hf_{}", body(34, 19))),
+        ("groq-api-key", format!("gsk_{}", body(52, 20))),
+        (
+            "sendgrid-token",
+            format!("SG.{}.{}", body(22, 21), body(43, 22)),
+        ),
+        (
+            "telegram-bot-token",
+            format!("2481632640:AA{}", body(33, 23)),
+        ),
+        ("digitalocean-token", format!("dop_v1_{}", hex(64, 24))),
+        ("hashicorp-vault-token", format!("hvs.{}", body(90, 25))),
+        (
+            "slack-webhook",
+            format!(
+                "hooks.slack.com/services/T{}/B{}/{}",
+                upper(9, 26),
+                upper(9, 27),
+                body(24, 28)
+            ),
+        ),
+        (
+            "jwt",
+            format!("eyJ{}.eyJ{}.{}", body(30, 29), body(60, 30), body(43, 31)),
+        ),
+        ("databricks-token", format!("dapi{}", hex(32, 32))),
+        ("google-client-secret", format!("GOCSPX-{}", body(28, 33))),
+    ];
+    let mut wrong = Vec::new();
+    for (rule, token) in tokens {
+        for text in settings(&token) {
+            let scrubbed = scrub(&text);
+            let expected = text.replace(&token, &format!("[redacted:{rule}]"));
+            if scrubbed != expected || scrub(&scrubbed) != scrubbed {
+                wrong.push(format!("{text} -> {scrubbed}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each line: a text, and the part of it that is the secret.
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn values_of_telling_names_go() {
+    let random = body(24, 40);
+    let random = random.as_str();
+    let digest = hex(40, 41);
+    let digest = digest.as_str();
+    let cases = [
+        (format!("DB_PASSWORD={random}"), random),
+        ("DB_PASS=sunshine".to_owned(), "sunshine"),
+        (
+            "export PGPASSWORD='correct-horse7'".to_owned(),
+            "correct-horse7",
+        ),
+        ("{\"password\": \"hunter2\"}".to_owned(), "hunter2"),
+        (
+            "{\"password\":\"a\\\"b1c,d\",\"x\":1}".to_owned(),
+            "a\\\"b1c,d",
+        ),
+        (
+            "\"{\\\"password\\\":\\\"hunter2!x\\\",\\\"x\\\":1}\"".to_owned(),
+            "hunter2!x",
+        ),
+        ("const password = 'Tr0ub4dor&3';".to_owned(), "Tr0ub4dor&3"),
+        (
+            "let password: string = \"hunter2hunter\";".to_owned(),
+            "hunter2hunter",
+        ),
+        ("password: tr0ub4dor&3\nnext: 1".to_owned(), "tr0ub4dor&3"),
+        (
+            format!("aws_secret_access_key = {random}+/{}", body(14, 42)),
+            "?",
+        ),
+        (format!("client_secret: \"{random}\""), random),
+        (format!("os.environ[\"API_KEY\"] = \"{random}\""), random),
+        (format!("headers.set('X-Api-Key', '{random}')"), random),
+        (format!("X-Api-Key: {digest}"), digest),
+        (format!("//registry.npmjs.org/:_authToken={random}"), random),
+        (format!("STRIPE_KEY={random}"), random),
+        (format!("<password>{random}</password>"), random),
+        (
+            "Server=db;User Id=sa;Password=Sunsh1ne!;Encrypt=true".to_owned(),
+            "Sunsh1ne!",
+        ),
+        (
+            format!("AccountName=store;AccountKey={random}{digest}==;EndpointSuffix=x"),
+            "?",
+        ),
+        (
+            format!("https://api.example.com/v1?token={random}&page=2"),
+            random,
+        ),
+        (format!("--token {random} --verbose"), random),
+        ("--password 'hunter2 x9'".to_owned(), "hunter2 x9"),
+        (format!("cmd --api-key={random}"), random),
+        ("비밀번호: sunny2024!".to_owned(), "sunny2024!"),
+        (
+            format!("DATABASE_URL=postgres://app:{random}@db.internal:5432/app"),
+            random,
+        ),
+        ("redis://:s3cr3tpw@cache:6379".to_owned(), "s3cr3tpw"),
+        (
+            "mongodb+srv://app:p%40ss9word@cluster0.example.net/x".to_owned(),
+            "p%40ss9word",
+        ),
+        ("amqp://app:pa/ss9@mq:5672".to_owned(), "pa/ss9"),
+        (
+            format!("git clone https://{digest}@git.example.com/a/b.git"),
+            digest,
+        ),
+        (
+            format!("https://oauth2:{random}@git.example.com/a/b.git"),
+            random,
+        ),
+        (
+            "app:s3cr3t99@tcp(127.0.0.1:3306)/app".to_owned(),
+            "s3cr3t99",
+        ),
+        (format!("Authorization: Bearer {random}"), random),
+        (
+            "Authorization: Basic YXBwOnMzY3IzdDk5".to_owned(),
+            "YXBwOnMzY3IzdDk5",
+        ),
+        (format!("-H \"authorization: token {random}\""), random),
+        (
+            format!("{{\"Authorization\": \"Bearer {random}\"}}"),
+            random,
+        ),
+        (format!("uses Bearer {random} here"), random),
+        (
+            "\"auth\": \"YXBwOnMzY3IzdDk5\"".to_owned(),
+            "YXBwOnMzY3IzdDk5",
+        ),
+        (format!("Cookie: theme=dark; sid={random}"), random),
+        (
+            format!("Set-Cookie: sid={random}; Path=/; HttpOnly"),
+            random,
+        ),
+        (format!("'cookie': 'sid={random}'"), random),
+        ("mysql -u root -pSunsh1ne app".to_owned(), "Sunsh1ne"),
+        (
+            "mysqldump --host=x -p'Sun sh1ne9' app".to_owned(),
+            "Sun sh1ne9",
+        ),
+        ("sshpass -p sunshine9 ssh app@host".to_owned(), "sunshine9"),
+        (
+            "curl -s -u app:s3cr3t99 https://example.com".to_owned(),
+            "s3cr3t99",
+        ),
+        (
+            "curl --user 'app:s3cr3t 99' https://example.com".to_owned(),
+            "s3cr3t 99",
+        ),
+        ("redis-cli -h x -a sunshine9 ping".to_owned(), "sunshine9"),
+        (
+            "docker login -u app -p sunshine9 registry".to_owned(),
+            "sunshine9",
+        ),
+        (
+            "openssl rsa -passin pass:sunshine9 -in x".to_owned(),
+            "sunshine9",
+        ),
+        (
+            "machine h login app password sunshine9".to_owned(),
+            "sunshine9",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (text, secret) in &cases {
+        let scrubbed = scrub(text);
+        let exact = text.split_once(secret).is_none_or(|(before, behind)| {
+            scrubbed.starts_with(&format!("{before}[redacted:"))
+                && scrubbed.ends_with(&format!("]{behind}"))
+        });
+        if scrubbed == *text || !exact || scrub(&scrubbed) != scrubbed {
+            wrong.push(format!("{text} -> {scrubbed}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_no_secret_stays() {
+    let commit = hex(40, 50);
+    let digest = hex(64, 51);
+    let texts = [
+        format!(
+            "commit {commit}\nMerge: {} {}",
+            &commit[..7],
+            &commit[8..15]
+        ),
+        format!("sha256:{digest}  {digest}  file.tar.gz"),
+        format!("\"integrity\": \"sha512-{}==\"", body(86, 52)),
+        "session 0b0c2a9e-8d4f-4b1e-9f5e-3c2b1a0d9e8f".to_owned(),
+        format!("data:image/png;base64,iVBORw0KGgo{}", body(900, 53)),
+        format!("\"cache_key\": \"{digest}\""),
+        "password: string".to_owned(),
+        "  password?: string | null;".to_owned(),
+        "def login(username: str, password: str) -> Token:".to_owned(),
+        "password = getpass.getpass()".to_owned(),
+        "const password = req.body.password;".to_owned(),
+        "const { password } = form; if (password !== confirmPassword) {".to_owned(),
+        "<input type=\"password\" name=\"password\" placeholder=\"Password\" />".to_owned(),
+        "<label for=\"password\">Password:</label>".to_owned(),
+        "{\"password\": \"Enter your password\", \"token\": \"Access token\"}".to_owned(),
+        "PASSWORD=$DB_PASSWORD SECRET=${SECRET} TOKEN=$(cat token)".to_owned(),
+        "DB_PASSWORD=changeme\nAPI_KEY=your-api-key-here\nSECRET=".to_owned(),
+        "token: ${{ secrets.GITHUB_TOKEN }}".to_owned(),
+        "max_tokens: 4096, total_tokens=123456, \"input_tokens\": 1000".to_owned(),
+        "next_page_token=Cg0xMjM0NTY3ODkwYWJj".to_owned(),
+        "token = self.tokens[self.position2]".to_owned(),
+        "apiKey: process.env.OPENAI_API_KEY,".to_owned(),
+        "api_key = os.environ[\"API_KEY\"]".to_owned(),
+        "let token = Token::new(kind, 12);".to_owned(),
+        "secretKeyRef: {name: app-secrets, key: db-password}".to_owned(),
+        "postgres://user:password@localhost:5432/db".to_owned(),
+        "postgres://postgres:postgres@localhost:5432/db".to_owned(),
+        "git@github.com:owner/repo.git and ssh://git@example.com/x".to_owned(),
+        "https://example.com/@scope/package@1.2.3".to_owned(),
+        "http://localhost:3000/users?x=a@b.c".to_owned(),
+        "Authorization: Bearer <token>".to_owned(),
+        "Authorization: `Bearer ${token}`".to_owned(),
+        "the bearer of good news, basic authentication, cookie: string".to_owned(),
+        "Cookie: name=value; Path=/".to_owned(),
+        "mysql -u root -p app; docker run -p8080:80 mysql -p3306:3306".to_owned(),
+        "curl -u \"$USER:$PASS\" https://example.com".to_owned(),
+        "--password string   Password for the user".to_owned(),
+        "`--token <TOKEN>` sets the token".to_owned(),
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".to_owned(),
+        "sk-learn and task-specific-code-with-a-long-name".to_owned(),
+        "eyJ is how a JWT begins, as in eyJhbGciOiJIUzI1NiJ9...".to_owned(),
+        "if (pem.includes('-----BEGIN PRIVATE KEY-----')) { throw new Error('no') }".to_owned(),
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----".to_owned(),
+        "wrap it in `<private>` and `</private>`, as in <privateKey>".to_owned(),
+        "PWD=/home/dev/project OLDPWD=/tmp".to_owned(),
+        "✓ pass: 1204 fail: 0 PASS: src/a.test.ts".to_owned(),
+        "primary_key=\"user_id\", foreign_key: 'account_id'".to_owned(),
+        "keyboard.press_key = 'ArrowDown'".to_owned(),
+    ];
+    let wrong: Vec<_> = texts
+        .iter()
+        .filter(|text| scrub(text) != **text)
+        .map(|text| format!("{text} -> {}", scrub(text)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn private_keys_go_whole() {
+    let line = |seed| body(64, seed);
+    let key = format!(
+        "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\n{}==\n-----END RSA PRIVATE KEY-----",
+        line(60),
+        line(61),
+        body(18, 62)
+    );
+    let encrypted = key.replacen(
+        "-----\n",
+        "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C3D4E5F60718293A4B5C6D7E8F9\n\n",
+        1,
+    );
+    let lines: Vec<_> = key.lines().collect();
+    let numbered = format!("     1→{}", lines.join("\n    12→"));
+    let added = format!("+{}", lines.join("\n+"));
+    for key in [
+        key.clone(),
+        encrypted,
+        key.replace('\n', "\\n"),
+        key.replace('\n', "\\\\n"),
+        key.replace('\n', "\r\n"),
+        numbered,
+        added,
+    ] {
+        let text = format!("before \"{key}\" behind");
+        let scrubbed = scrub(&text);
+        assert!(scrubbed.contains("[redacted:private-key]"), "{text}");
+        for seed in 60..62 {
+            assert!(
+                !scrubbed.contains(&line(seed)[..12]),
+                "{text} -> {scrubbed}"
+            );
+        }
+        assert!(!scrubbed.contains(&body(18, 62)), "{text} -> {scrubbed}");
+        assert!(
+            scrubbed.starts_with("before ") && scrubbed.ends_with(" behind"),
+            "{scrubbed}"
+        );
+    }
+    let torn = format!(
+        "-----BEGIN PRIVATE KEY-----\n{}\n{}\n\nand then prose",
+        line(63),
+        line(64)
+    );
+    assert_eq!(scrub(&torn), "[redacted:private-key]\n\nand then prose");
+}
+
+#[test]
+fn private_parts_go_whole() {
+    for (text, scrubbed) in [
+        ("a <private>b\nc</private> d", "a [redacted:private] d"),
+        ("a <PRIVATE>b</Private> d", "a [redacted:private] d"),
+        (
+            "a <private reason=\"x\">b</private> d",
+            "a [redacted:private] d",
+        ),
+        (
+            "a <private>b <private>c</private> d</private> e",
+            "a [redacted:private] e",
+        ),
+        ("a <private>never closed\nb", "a [redacted:private]"),
+        (
+            "a \\u003cprivate\\u003eb\\u003c/private\\u003e c",
+            "a [redacted:private] c",
+        ),
+        (
+            "비공개 <private>내용</private> 끝",
+            "비공개 [redacted:private] 끝",
+        ),
+    ] {
+        assert_eq!(scrub(text), scrubbed);
+    }
+}
+
+#[test]
+fn a_rule_that_knows_the_form_names_what_the_surroundings_give_away() {
+    let token = format!("ghp_{}", body(36, 70));
+    assert_eq!(
+        scrub(&format!("GITHUB_TOKEN={token}")),
+        "GITHUB_TOKEN=[redacted:github-token]"
+    );
+    assert_eq!(
+        scrub(&format!("https://x:{token}@github.com/a/b")),
+        "https://x:[redacted:github-token]@github.com/a/b"
+    );
+}
+
+#[test]
+fn the_aws_secret_beside_its_id_goes() {
+    let (id, secret) = (
+        format!("AKIA{}", upper(16, 80)),
+        format!("{}/{}+{}", body(19, 81), body(10, 82), body(9, 83)),
+    );
+    assert_eq!(
+        scrub(&format!("{id},{secret}\n")),
+        "[redacted:aws-access-token],[redacted:aws-secret-key]\n"
+    );
+}
+
+#[test]
+fn findings_count_by_rule() {
+    let token = |seed| format!("ghp_{}", body(36, seed));
+    let texts = [
+        "nothing".to_owned(),
+        format!("{} {} password='hunter22'", token(90), token(91)),
+    ];
+    let redacted = redact(&texts);
+    assert_eq!(
+        redacted[0],
+        Redacted {
+            text: None,
+            findings: Vec::new()
+        }
+    );
+    let found: Vec<_> = redacted[1]
+        .findings
+        .iter()
+        .map(|finding| (finding.rule.as_str(), finding.count))
+        .collect();
+    assert_eq!(found, [("generic-password", 1), ("github-token", 2)]);
+}
+
+/// The first keyword of every rule that has a matcher of its own, and of one of those that are tokens.
+fn keyword_of_each_matcher() -> Vec<&'static str> {
+    let mut tokens = 0;
+    let own = |rule: &&rules::Rule| {
+        tokens += usize::from(matches!(rule.matcher, rules::Matcher::Token(_)));
+        !matches!(rule.matcher, rules::Matcher::Token(_)) || tokens == 1
+    };
+    rules::RULES
+        .iter()
+        .filter(own)
+        .map(|rule| rule.keywords[0])
+        .collect()
+}
+
+#[test]
+fn a_line_of_nothing_but_keywords_is_linear() {
+    const LENGTH: usize = 60_000;
+    // Some 50 ms where it is linear, 5 s where it is not.
+    const LONGEST: Duration = Duration::from_secs(2);
+    for keyword in keyword_of_each_matcher() {
+        for joint in [
+            "",
+            " ",
+            "=",
+            ":",
+            ": 'x",
+            "/",
+            "@",
+            " PRIVATE KEY-----",
+            "Aa1Bb2Cc3",
+        ] {
+            let piece = format!("{keyword}{joint}");
+            let text = piece.repeat(LENGTH / piece.len());
+            let begun = Instant::now();
+            find(&text);
+            assert!(begun.elapsed() < LONGEST, "{piece}");
+        }
+    }
+}
+
+/// Pieces of which texts are made that are as awkward as can be.
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("<private>".to_owned()),
+        Just("</private>".to_owned()),
+        Just("-----BEGIN PRIVATE KEY-----".to_owned()),
+        Just("-----END PRIVATE KEY-----".to_owned()),
+        Just("[redacted:jwt]".to_owned()),
+        Just("[redacted:".to_owned()),
+        Just("://".to_owned()),
+        Just("@tcp(".to_owned()),
+        Just("--password ".to_owned()),
+        Just("curl -u a:".to_owned()),
+        Just("mysql -p".to_owned()),
+        Just("Cookie: a=".to_owned()),
+        Just("Authorization: Basic ".to_owned()),
+        Just("bearer ".to_owned()),
+        Just("eyJhbGciOiJIUzI1NiJ9.eyJ".to_owned()),
+        Just("한글".to_owned()),
+        (0u32..8).prop_map(|seed| format!("ghp_{}", body(36, seed))),
+        (0u32..8).prop_map(|seed| format!("AKIA{}", upper(16, seed))),
+        (0u32..8, 3usize..70).prop_map(|(seed, length)| body(length, seed)),
+        "(api_key|password|DB_PASS|token|secret|x_key)",
+        "[ =:\"'\\\\,;&@/\n<>|()`.$-]{1,3}",
+        "\\PC{0,6}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn twice_is_once(pieces in prop::collection::vec(piece(), 0..24)) {
+        let once = scrub(&pieces.concat()).into_owned();
+        let twice = scrub(&once).into_owned();
+        prop_assert_eq!(twice, once);
+    }
+
+    #[test]
+    fn any_text_is_handled(text in "\\PC{0,200}") {
+        let once = scrub(&text).into_owned();
+        let twice = scrub(&once).into_owned();
+        prop_assert_eq!(twice, once);
+    }
+
+    #[test]
+    fn a_token_never_survives_in_part(
+        before in prop::collection::vec(piece(), 0..6),
+        behind in prop::collection::vec(piece(), 0..6),
+        seed in 100u32..200,
+    ) {
+        let token = format!("glpat-{}", body(24, seed));
+        let scrubbed = scrub(&format!("{} {token} {}", before.concat(), behind.concat())).into_owned();
+        prop_assert!(!scrubbed.contains(&token[token.len() - 12..]), "{}", scrubbed);
+        prop_assert!(!scrubbed.contains(&token[6..18]), "{}", scrubbed);
+    }
+}

@@ -1,0 +1,451 @@
+//! Whether what is assigned to a telling name is a secret, or a placeholder, a reference, a type, a path or a word.
+
+use memchr::memmem;
+
+/// What the name on the left promises.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// Chosen by people: short, and often a word with something added.
+    Password,
+    /// Made by machines and named without doubt: `client_secret`, `api_key`.
+    Secret,
+    /// Made by machines, but the name has other uses: `token`.
+    Token,
+    /// A name that merely ends in `_key`: only what can be nothing else.
+    Key,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shape {
+    /// Between quotes.
+    Quoted,
+    /// `NAME=value` without spaces: environment files, connection strings, options, headers.
+    Bare,
+    /// `name: value` or `name = value`, unquoted: program text, YAML, prose.
+    Loose,
+}
+
+/// As much of a value as is looked at, in bytes.
+const LOOK: usize = 128;
+
+/// As much of a token as tells what it is made of.
+const SAMPLE: usize = 64;
+
+/// Shannon entropy in bits a byte, of the first bytes.
+pub(super) fn entropy(bytes: &[u8]) -> f32 {
+    let bytes = &bytes[..bytes.len().min(SAMPLE)];
+    let mut counts = [0u8; 256];
+    for &byte in bytes {
+        counts[usize::from(byte)] += 1;
+    }
+    let total = f32::from(u8::try_from(bytes.len()).unwrap_or(u8::MAX)).max(1.0);
+    let bits = |count: u8| f32::from(count) * (total / f32::from(count)).log2();
+    let mut sum = 0.0;
+    for &byte in bytes {
+        let count = std::mem::take(&mut counts[usize::from(byte)]);
+        if count > 0 {
+            sum += bits(count);
+        }
+    }
+    sum / total
+}
+
+/// Whether a token's body is one that documentation writes.
+pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
+    const MARKS: &[&[u8]] = &[
+        b"xxxx",
+        b"example",
+        b"your",
+        b"placeholder",
+        b"redacted",
+        b"dummy",
+        b"changeme",
+        b"abcdefgh",
+        b"12345678",
+        b"....",
+    ];
+    let body = &body[..body.len().min(64)];
+    MARKS.iter().any(|mark| contains_folded(body, mark))
+}
+
+fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
+    text.windows(needle.len())
+        .any(|window| window.eq_ignore_ascii_case(needle))
+}
+
+/// Words that stand where a secret would.
+const STOP: &str = " \
+    a abc access account add admin an and any api apikey app application as asdf auth authorization bar base64 \
+    basic baz bearer blank bool boolean bytes change changeit changeme char client config confirm correct \
+    credential credentials current db default demo dev development disabled dummy email empty enabled encrypted \
+    enter env example existing expired external fake false file flag foo for from func function generated get \
+    github goes hash hashed hello here hidden hint id in incorrect input insert int internal invalid is it jwt key \
+    keys label local localhost login masked me missing mock mssql must my mysql name never new nil no none not \
+    null nullable number object of off old on option optional or pass passphrase passwd password passwords \
+    placeholder plain plaintext please postgres postgresql private prod production prompt provided public put pwd \
+    qwerty random raw read redacted redis refresh replace required reset root sample secret secrets secure select \
+    server service session set some something staging str strict string strong super supersecret tbd temp test \
+    testing tests text the this to todo token tokens true type undefined unknown unset update use user username \
+    users valid value varchar void weak with wrong x xx xxx xxxx xxxxx xxxxxx xxxxxxxx yes you your yours ";
+
+/// Whether a list of words, each between blanks, has the word in it, in any case.
+fn lists(list: &str, word: &str) -> bool {
+    const LONGEST: usize = 16;
+    let mut entry = [b' '; LONGEST + 2];
+    let Some(place) = entry.get_mut(1..=word.len()) else {
+        return false;
+    };
+    place.copy_from_slice(word.as_bytes());
+    place.make_ascii_lowercase();
+    entry
+        .get(..word.len() + 2)
+        .is_some_and(|entry| memmem::find(list.as_bytes(), entry).is_some())
+}
+
+/// Endings of files that configuration names beside its secrets.
+const FILES: &str = " \
+    cer conf crt css csv env go gpg html ini java jks js json jsx key kt log md mjs p12 pem pfx php properties py \
+    rb rs sh sql svg toml ts tsx txt vue xml yaml yml ";
+
+/// What a value consists of.
+#[derive(Default)]
+struct Makeup {
+    lower: usize,
+    upper: usize,
+    digits: usize,
+    spaces: usize,
+    foreign: usize,
+    symbols: usize,
+    hex: usize,
+    /// Letter case or letter/digit changes between neighbours.
+    turns: usize,
+}
+
+impl Makeup {
+    fn of(value: &str) -> Self {
+        let mut makeup = Self::default();
+        let mut before = b' ';
+        for byte in value.bytes() {
+            match byte {
+                b'a'..=b'z' => makeup.lower += 1,
+                b'A'..=b'Z' => makeup.upper += 1,
+                b'0'..=b'9' => makeup.digits += 1,
+                b' ' | b'\t' => makeup.spaces += 1,
+                0x80.. => makeup.foreign += 1,
+                _ => makeup.symbols += 1,
+            }
+            makeup.hex += usize::from(byte.is_ascii_hexdigit());
+            let turned = before.is_ascii_lowercase() && byte.is_ascii_uppercase()
+                || before.is_ascii_alphabetic() && byte.is_ascii_digit()
+                || before.is_ascii_digit() && byte.is_ascii_alphabetic();
+            makeup.turns += usize::from(turned);
+            before = byte;
+        }
+        makeup
+    }
+
+    fn letters(&self) -> usize {
+        self.lower + self.upper
+    }
+}
+
+/// Whether the value that a telling name is given is a secret.
+pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
+    let value = &value[..value.floor_char_boundary(LOOK)];
+    let makeup = Makeup::of(value);
+    if is_reference(value)
+        || is_placeholder(value, kind)
+        || makeup.foreign * 2 > value.len()
+        || is_location(value, &makeup)
+    {
+        return false;
+    }
+    if shape == Shape::Loose && is_code(value, &makeup) {
+        return false;
+    }
+    match kind {
+        Kind::Password => is_password(value, &makeup, shape),
+        Kind::Secret => {
+            is_random(value, &makeup, 8, 2.8) || is_hex(value, &makeup, 16) || is_uuid(value)
+        }
+        Kind::Token => {
+            (is_random(value, &makeup, 10, 3.0) || is_hex(value, &makeup, 20)) && !is_uuid(value)
+        }
+        Kind::Key => {
+            is_random(value, &makeup, 16, 3.5)
+                && makeup.hex < value.len()
+                && makeup.symbols * 4 < value.len()
+                && !is_uuid(value)
+        }
+    }
+}
+
+/// What says where the secret is, not what it is.
+fn is_reference(value: &str) -> bool {
+    const WITHIN: &[&str] = &[
+        "[redacted",
+        "REDACTED",
+        "${",
+        "{{",
+        "$(",
+        "<%",
+        "#{",
+        "%{",
+        "://",
+        "...",
+        "***",
+        "•••",
+        "…",
+        "process.env",
+        "import.meta",
+        "os.environ",
+        "getenv",
+    ];
+    const BEFORE: &[&str] = &[
+        "!Ref",
+        "!Sub",
+        "!secret",
+        "vault:",
+        "env:",
+        "file:",
+        "arn:",
+        "secretref:",
+        "keyvault",
+        "ENC[",
+        "secrets.",
+        "env.",
+        "config.",
+        "self.",
+        "this.",
+        "data:",
+        "sha256:",
+        "%(",
+    ];
+    WITHIN.iter().any(|mark| value.contains(mark))
+        || BEFORE.iter().any(|mark| value.starts_with(mark))
+        || value
+            .strip_prefix(['$', '@', '&', '*', '%', ':', '!'])
+            .is_some_and(is_identifier)
+        || value.starts_with('{') && value.ends_with('}')
+        || value.starts_with('[') && value.ends_with(']')
+        || value.starts_with('%') && value.ends_with('%')
+}
+
+fn is_identifier(value: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+    !value.is_empty()
+        && !value.as_bytes()[0].is_ascii_digit()
+        && value.bytes().all(word)
+        && Makeup::of(value).digits <= 2
+}
+
+/// What documentation, tests and forms write instead of a secret: nothing but stop words, or one byte over and over.
+fn is_placeholder(value: &str, kind: Kind) -> bool {
+    let mut distinct = [false; 256];
+    value
+        .bytes()
+        .for_each(|byte| distinct[usize::from(byte)] = true);
+    if distinct.iter().filter(|&&seen| seen).count() <= 2 {
+        return true;
+    }
+    let mut digits = false;
+    let mut symbols = false;
+    for (word, after) in words(value) {
+        symbols |= after
+            .is_some_and(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b':' | b','));
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            digits = true;
+        } else if !lists(STOP, word) {
+            return false;
+        }
+    }
+    // `admin` may be a label; `admin2024!` is a password that someone chose.
+    kind != Kind::Password || !(digits || symbols)
+}
+
+/// The words of a value, apart at symbols, at case and at digits, each with the symbol that ends it.
+fn words(value: &str) -> impl Iterator<Item = (&str, Option<u8>)> {
+    let bytes = value.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() && !bytes[at].is_ascii_alphanumeric() {
+            at += 1;
+        }
+        let start = at;
+        while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
+            let apart = at > start
+                && (bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase()
+                    || bytes[at - 1].is_ascii_digit() != bytes[at].is_ascii_digit());
+            if apart {
+                break;
+            }
+            at += 1;
+        }
+        let word = value.get(start..at)?;
+        let after = bytes
+            .get(at)
+            .copied()
+            .filter(|byte| !byte.is_ascii_alphanumeric());
+        (!word.is_empty()).then_some((word, after))
+    })
+}
+
+/// Paths, files, addresses.
+fn is_location(value: &str, makeup: &Makeup) -> bool {
+    let rooted = ["/", "./", "../", "~/", "~"]
+        .iter()
+        .any(|root| value.starts_with(root))
+        || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
+    let file = value
+        .rsplit_once('.')
+        .is_some_and(|(stem, ending)| !stem.is_empty() && lists(FILES, ending));
+    // Base64 may begin with a slash.
+    (rooted && !(makeup.digits >= 3 && makeup.upper >= 3 && makeup.turns >= 6)) || file
+}
+
+/// Unquoted program text: calls, indexes, dotted names, identifiers.
+fn is_code(value: &str, makeup: &Makeup) -> bool {
+    value.contains(['(', ')', '{', '}', '[', ']', ';', '|', '?'])
+        || value.contains("::")
+        || ["->", "=>", "&&"]
+            .iter()
+            .any(|operator| value.contains(operator))
+        || value.trim_end_matches('=').contains("==")
+        || is_identifier(value) && makeup.digits <= 2
+}
+
+fn is_password(value: &str, makeup: &Makeup, shape: Shape) -> bool {
+    if value.len() < 4 {
+        return false;
+    }
+    if makeup.spaces > 0 {
+        // A label or an error message, unless a word in it is no word.
+        return shape == Shape::Quoted
+            && makeup.spaces <= 4
+            && value.split_whitespace().any(|word| {
+                let makeup = Makeup::of(word);
+                word.len() >= 5 && makeup.digits > 0 && makeup.lower > 0
+            });
+    }
+    if makeup.letters() == 0 {
+        return shape != Shape::Loose && value.len() >= 6;
+    }
+    if makeup.digits > 0 {
+        return !(shape == Shape::Loose && value.len() < 6);
+    }
+    // No digit in it. A lone word counts where only a value can stand.
+    let spoken = value.bytes().all(|byte| {
+        byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':' | b'/' | b',')
+    });
+    match shape {
+        Shape::Bare => value.len() >= 5 && !(makeup.lower == 0 && spoken),
+        Shape::Quoted | Shape::Loose => {
+            let odd = entropy(value.as_bytes()) >= 3.5 && makeup.turns * 4 >= value.len();
+            value.len() >= 6 && (!spoken && !value.ends_with([':', '?', '!', '*']) || odd)
+        }
+    }
+}
+
+/// What a machine made: letters and digits that form no words.
+fn is_random(value: &str, makeup: &Makeup, least: usize, bits: f32) -> bool {
+    value.len() >= least
+        && makeup.spaces == 0
+        && makeup.foreign == 0
+        && makeup.digits > 0
+        && makeup.letters() > 0
+        && makeup.symbols * 3 <= value.len()
+        && entropy(value.as_bytes()) >= bits
+        && !is_wordy(value)
+        || value.len() >= 20
+            && makeup.spaces == 0
+            && makeup.foreign == 0
+            && makeup.turns * 5 >= value.len()
+            && makeup.symbols * 6 <= value.len()
+            && entropy(value.as_bytes()) >= 3.8
+}
+
+/// Words, numbers and versions with separators between them: `design-token-v2`, `2024-01-02`, `user_1`.
+fn is_wordy(value: &str) -> bool {
+    value
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .all(|part| {
+            let makeup = Makeup::of(part);
+            let digits = makeup.digits;
+            let spoken = makeup.turns <= 1 + part.len() / 5;
+            digits == 0 && spoken || makeup.letters() == 0 && digits <= 12 || makeup.letters() <= 2 && digits <= 2 ||
+                // `Route53Resolver`, `sha256`, `token1`: letters with one short number.
+                digits <= 3 && makeup.turns <= 2 && makeup.letters() >= 3 && part.len() <= 12 && makeup.upper <= 1
+        })
+}
+
+fn is_hex(value: &str, makeup: &Makeup, least: usize) -> bool {
+    value.len() >= least && makeup.hex == value.len() && makeup.digits > 0 && makeup.letters() > 0
+}
+
+fn is_uuid(value: &str) -> bool {
+    value.len() == 36
+        && value.bytes().enumerate().all(|(at, byte)| {
+            if matches!(at, 8 | 13 | 18 | 23) {
+                byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_looked_up_whole_and_in_any_case() {
+        assert!(lists(STOP, "Password") && lists(STOP, "a") && lists(STOP, "yours"));
+        assert!(!lists(STOP, "passwor") && !lists(STOP, "unheard-of-and-far-too-long"));
+        assert!(lists(FILES, "pem") && !lists(FILES, "pe"));
+    }
+
+    #[test]
+    fn entropy_is_shannons() {
+        assert!(entropy(b"") < 0.001);
+        assert!(entropy(b"aaaa") < 0.001);
+        assert!((entropy(b"abcd") - 2.0).abs() < 0.001);
+        assert!((entropy(b"aabb") - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn values_by_kind_and_shape() {
+        use Kind::{Key, Password, Secret, Token};
+        use Shape::{Bare, Loose, Quoted};
+        for (secret, value, kind, shape) in [
+            (true, "hunter2", Password, Quoted),
+            (true, "sunshine", Password, Bare),
+            (false, "sunshine", Password, Loose),
+            (true, "p@ss,w(or)d&1", Password, Bare),
+            (true, "tr0ub4dor&3", Password, Loose),
+            (false, "string", Password, Loose),
+            (false, "userPassword", Password, Quoted),
+            (false, "${DB_PASSWORD}", Password, Quoted),
+            (false, "$DB_PASSWORD", Password, Bare),
+            (false, "<your password>", Password, Quoted),
+            (false, "********", Password, Quoted),
+            (false, "비밀번호를 입력하세요", Password, Quoted),
+            (false, "Password must be 8 characters", Password, Quoted),
+            (true, "my p4ssw0rd is long", Password, Quoted),
+            (false, "your-api-key-here", Secret, Quoted),
+            (true, "5f4dcc3b5aa765d61d8327deb882cf99", Secret, Bare),
+            (true, "0b0c2a9e-8d4f-4b1e-9f5e-3c2b1a0d9e8f", Secret, Quoted),
+            (false, "0b0c2a9e-8d4f-4b1e-9f5e-3c2b1a0d9e8f", Token, Loose),
+            (true, "q7Vd-92kfLs0Xa", Token, Quoted),
+            (false, "design-token-v2", Token, Quoted),
+            (false, "getToken()", Token, Loose),
+            (false, "accessToken1", Token, Loose),
+            (false, "/var/run/secrets/token", Token, Quoted),
+            (false, "id_ed25519.pem", Key, Quoted),
+            (false, "5f4dcc3b5aa765d61d8327deb882cf99", Key, Bare),
+            (true, "kT9xQ2vLm4Rz8WbN1cYp", Key, Bare),
+        ] {
+            assert_eq!(is_secret(value, kind, shape), secret, "{value}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Secrets in what goes over the wire: addresses with a user in them, authorization headers, cookies.
+
+use std::ops::Range;
+
+use super::{
+    assignment::quoted,
+    rules::Rule,
+    scan::{Scan, begins, is_name, span, span_back},
+    token::Class,
+    value::{Kind, Shape, entropy, is_secret},
+};
+
+/// The password in `scheme://user:password@host`, and a token that stands there alone.
+pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// Bytes between the slashes and the `@`.
+    const LONGEST: usize = 512;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let authority = span(window, at.end, |byte| {
+        byte > b' '
+            && !matches!(
+                byte,
+                b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'
+            )
+    });
+    let colon = window[at.end..authority]
+        .iter()
+        .position(|&byte| byte == b':')
+        .map(|colon| at.end + colon);
+    let mut host = memchr::memrchr(b'@', &window[at.end..authority]).map(|sign| at.end + sign);
+    // A password may hold what ought to be escaped; a port may not.
+    if host.is_none()
+        && let Some(colon) = colon
+        && window
+            .get(colon + 1)
+            .is_some_and(|next| !next.is_ascii_digit() && *next != b'/')
+    {
+        let end = span(window, authority, |byte| {
+            byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+        });
+        host = memchr::memchr(b'@', &window[authority..end]).map(|sign| authority + sign);
+    }
+    let Some(host) = host else {
+        return;
+    };
+    let (user, password) = match colon {
+        Some(colon) if colon < host => (at.end..colon, colon + 1..host),
+        _ => (at.end..at.end, at.end..host),
+    };
+    let text = |range: Range<usize>| scan.text.get(range).unwrap_or_default();
+    let alone = password.start == at.end;
+    let secret = if alone {
+        is_secret(text(password.clone()), Kind::Token, Shape::Bare) && password.len() >= 16
+    } else {
+        text(user) != text(password.clone())
+            && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
+    };
+    if secret {
+        scan.likely(rule.id, password);
+    }
+}
+
+/// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
+pub(super) fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LONGEST: usize = 128;
+    let start = span_back(scan.bytes, at.start, LONGEST, |byte| {
+        byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'=')
+    });
+    let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
+        return;
+    };
+    let password = start + colon + 1..at.start;
+    let text = scan.text.get(password.clone()).unwrap_or_default();
+    if is_secret(text, Kind::Password, Shape::Bare) {
+        scan.likely(rule.id, password);
+    }
+}
+
+/// `Authorization: Bearer …`, `"authorization": "Basic …"`, `-H 'Authorization: token …'`.
+pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    if scan.covers(at.start) {
+        return;
+    }
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + 24)];
+    let sign = span(window, at.end, is_between);
+    if !window[at.end..sign]
+        .iter()
+        .any(|byte| matches!(byte, b':' | b'=' | b','))
+    {
+        return;
+    }
+    let scheme = span(window, sign, |byte| {
+        byte.is_ascii_alphabetic() || byte == b'-'
+    });
+    let known = [
+        "bearer",
+        "basic",
+        "token",
+        "apikey",
+        "digest",
+        "negotiate",
+        "bot",
+        "key",
+        "splunk",
+        "genie-key",
+    ]
+    .iter()
+    .any(|known| bytes[sign..scheme].eq_ignore_ascii_case(known.as_bytes()));
+    let start = if known {
+        span(&bytes[..bytes.len().min(scheme + 8)], scheme, |byte| {
+            matches!(byte, b' ' | b'\t' | b'=')
+        })
+    } else {
+        sign
+    };
+    if known && start == scheme {
+        return;
+    }
+    let kind = if known { Kind::Secret } else { Kind::Token };
+    credential(scan, rule, start, |text| {
+        is_secret(text, kind, Shape::Bare) || known && is_user_and_password(text)
+    });
+}
+
+/// `Bearer …` without its header's name.
+pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    if scan.covers(at.start) || !begins(scan.bytes, at.start) {
+        return;
+    }
+    credential(scan, rule, at.end, |text| {
+        text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare)
+    });
+}
+
+/// `Basic …` without its header's name, and the `"auth"` of container registries and package managers.
+pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    if scan.covers(at.start) {
+        return;
+    }
+    let bytes = scan.bytes;
+    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, is_between);
+    credential(scan, rule, start, is_user_and_password);
+}
+
+/// What stands between a header's name and its value, in JSON, program text or a request.
+fn is_between(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']'
+    )
+}
+
+/// Takes the credential that begins at `start`, if its beginning passes the check.
+fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
+    /// Bytes that tell whether it is one.
+    const GLANCE: usize = 256;
+    let class = |byte: u8| {
+        Class::Base64.allows(byte)
+            || matches!(byte, b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
+    };
+    let end = scan.word(start);
+    let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
+    if check(scan.text.get(beginning).unwrap_or_default()) {
+        scan.likely(rule.id, start..span(&scan.bytes[..end], start, class));
+    }
+}
+
+/// Whether base64 decodes to `user:password`.
+fn is_user_and_password(text: &str) -> bool {
+    let text = text.trim_end_matches('=').as_bytes();
+    if text.len() < 8 {
+        return false;
+    }
+    let mut colon = false;
+    let (mut bits, mut count) = (0u32, 0);
+    for &byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return false,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let decoded = (bits >> count) & 0xFF;
+            bits &= (1 << count) - 1;
+            if !(0x20..0x7F).contains(&decoded) {
+                return false;
+            }
+            colon |= decoded == u32::from(b':');
+        }
+    }
+    colon
+}
+
+/// The values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`; their names stay.
+pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const ATTRIBUTES: &[&str] = &[
+        "path", "domain", "max-age", "expires", "samesite", "priority", "version",
+    ];
+    let bytes = scan.bytes;
+    let option = bytes[..at.start].ends_with(b"--");
+    let window = &bytes[..bytes.len().min(at.end + 12)];
+    let start = span(window, at.end, is_between);
+    let sign = window[at.end..start]
+        .iter()
+        .any(|byte| matches!(byte, b':' | b','));
+    if !(sign || option && start > at.end) {
+        return;
+    }
+    if scan.reached(rule.id) > start {
+        return;
+    }
+    let end = header_end(scan, at.end, start);
+    let line = scan.unsearched(rule.id, start..end);
+    let mut from = line.start;
+    while from < line.end {
+        let pair_end = span(&bytes[..line.end], from, |byte| byte != b';');
+        let name_at = span(&bytes[..pair_end], from, |byte| byte == b' ');
+        let name_end = span(&bytes[..pair_end], name_at, is_name);
+        let value_at = span(&bytes[..pair_end], name_end, |byte| byte == b'=').min(name_end + 1);
+        let value_end = span(&bytes[..pair_end], value_at, |byte| {
+            byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`')
+        });
+        let name = scan.text.get(name_at..name_end).unwrap_or_default();
+        let value = scan.text.get(value_at..value_end).unwrap_or_default();
+        let attribute = ATTRIBUTES
+            .iter()
+            .any(|attribute| name.eq_ignore_ascii_case(attribute));
+        if name_end == name_at || value_at == name_end && from == line.start {
+            break;
+        }
+        if !attribute && is_cookie_value(value) {
+            scan.likely(rule.id, value_at..value_end);
+        }
+        from = pair_end + 1;
+    }
+}
+
+/// The end of a header: of the quotes that it stands in, or of the line.
+fn header_end(scan: &Scan, name_end: usize, start: usize) -> usize {
+    let quoted =
+        (name_end..start).find_map(|at| quoted(scan, at).filter(|range| range.start == start));
+    if let Some(range) = quoted {
+        return range.end;
+    }
+    let bytes = scan.bytes;
+    (start..bytes.len())
+        .find(|&at| match bytes[at] {
+            b'\n' | b'"' | b'\'' | b'`' => true,
+            b'\\' => matches!(bytes.get(at + 1), Some(b'n' | b'r' | b'"')),
+            _ => false,
+        })
+        .unwrap_or(bytes.len())
+}
+
+fn is_cookie_value(value: &str) -> bool {
+    value.len() >= 8
+        && !value.starts_with("[redacted")
+        && is_secret(value, Kind::Secret, Shape::Bare)
+        || value.len() >= 24
+            && entropy(value.as_bytes()) >= 4.0
+            && is_secret(value, Kind::Token, Shape::Bare)
+}

@@ -1,0 +1,263 @@
+//! `throughline install` and `throughline uninstall`: our hooks in Claude Code's settings.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::failure::{Done, Failure};
+use super::output::{self, BOLD};
+use crate::hooks::PATIENCE;
+use crate::paths;
+use crate::program;
+use crate::runtime::Runtime;
+use crate::settings::{self, Change, HOOKS, SettingsError};
+use crate::store::Access;
+use crate::{config, ingest};
+
+/// Register the hooks with Claude Code, so that it remembers from now on
+///
+/// Merges five hooks into Claude Code's settings: nothing else in the file is changed, and a copy of it as it was is kept
+/// beside it. Also makes the folders and the database, and compiles the policy, so that the first session does not wait
+/// for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Take the hooks out of Claude Code's settings
+///
+/// Removes what `install` added and nothing else; a copy of the file as it was is kept beside it. What is remembered stays.
+#[derive(clap::Args)]
+pub(super) struct Removal {
+    #[command(flatten)]
+    place: Place,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct Place {
+    /// Whom it is for
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    scope: Scope,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Scope {
+    /// You, in all projects: ~/.claude/settings.json
+    User,
+    /// Everybody who works on the present project: .claude/settings.json, which is meant to be committed
+    Project,
+    /// You, in the present project: .claude/settings.local.json
+    Local,
+}
+
+impl From<Scope> for settings::Scope {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::User => Self::User,
+            Scope::Project => Self::Project,
+            Scope::Local => Self::Local,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    settings: PathBuf,
+    /// Whether the file was changed, or would be.
+    changed: bool,
+    dry_run: bool,
+    /// The file as it was.
+    backup: Option<PathBuf>,
+    program: PathBuf,
+    events: Vec<&'static str>,
+    /// Transcripts that `throughline ingest` could read.
+    transcripts: usize,
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self::new(&error).hint(error.hint())
+    }
+}
+
+pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
+    let runtime = super::runtime()?;
+    let program = program()?;
+    let change = Change::install(&arguments.place.file(&runtime)?, &program)?;
+    if arguments.dry_run {
+        return preview(&runtime, &change, program, arguments.json);
+    }
+    // The hooks come last: once they are there, everything that they need is too.
+    prepare(&runtime)?;
+    let backup = change.apply()?;
+    let report = Report::new(&runtime, &change, program, backup, false);
+    if arguments.json {
+        output::json(&report)?;
+        return Ok(Done::Well);
+    }
+    let file = paths::display(change.file(), &runtime.paths.home);
+    let mut out = output::stdout();
+    if report.changed {
+        writeln!(out, "{BOLD}installed{BOLD:#} in {file}")?;
+        writeln!(out, "  hooks: {}", report.events.join(", "))?;
+        tell_backup(&mut out, &runtime, &report)?;
+    } else {
+        writeln!(out, "already installed in {file}; nothing was changed")?;
+    }
+    out.flush()?;
+    let mut err = anstream::stderr().lock();
+    if arguments.place.scope == Scope::Project {
+        writeln!(
+            err,
+            "note: the file names {}, which others may not have; --scope local keeps the hooks to you",
+            report.program.display()
+        )?;
+    }
+    if report.transcripts > 0 {
+        writeln!(
+            err,
+            "hint: `throughline ingest` reads {} of earlier sessions",
+            output::counted(report.transcripts as u64, "transcript", "transcripts")
+        )?;
+    }
+    Ok(Done::Well)
+}
+
+pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
+    // What is broken in the configuration need not keep anybody from leaving.
+    let runtime = Runtime::with_config(super::paths()?, config::Config::default());
+    let program = program()?;
+    let change = Change::uninstall(&arguments.place.file(&runtime)?, &program)?;
+    if arguments.dry_run {
+        return preview(&runtime, &change, program, arguments.json);
+    }
+    let backup = change.apply()?;
+    let report = Report::new(&runtime, &change, program, backup, false);
+    if arguments.json {
+        output::json(&report)?;
+        return Ok(Done::Well);
+    }
+    let file = paths::display(change.file(), &runtime.paths.home);
+    let mut out = output::stdout();
+    if report.changed {
+        writeln!(out, "{BOLD}uninstalled{BOLD:#} from {file}")?;
+        tell_backup(&mut out, &runtime, &report)?;
+    } else {
+        writeln!(out, "not installed in {file}; nothing was changed")?;
+    }
+    if runtime.paths.database().exists() {
+        writeln!(
+            out,
+            "  what is remembered stays in {}",
+            paths::display(&runtime.paths.data, &runtime.paths.home)
+        )?;
+    }
+    out.flush()?;
+    Ok(Done::Well)
+}
+
+impl Place {
+    fn file(&self, runtime: &Runtime) -> Result<PathBuf, Failure> {
+        let folder = match self.scope {
+            Scope::User => PathBuf::new(),
+            Scope::Project | Scope::Local => super::memory::folder(None)?,
+        };
+        Ok(settings::Scope::from(self.scope).file(&runtime.paths, &folder))
+    }
+}
+
+impl Report {
+    fn new(
+        runtime: &Runtime,
+        change: &Change,
+        program: PathBuf,
+        backup: Option<PathBuf>,
+        dry_run: bool,
+    ) -> Self {
+        let (transcripts, _) = ingest::sources(&[runtime.paths.claude_projects()]);
+        Self {
+            settings: change.file().to_path_buf(),
+            changed: !change.is_nothing(),
+            dry_run,
+            backup,
+            program,
+            events: HOOKS.iter().map(|hook| hook.event).collect(),
+            transcripts: transcripts.len(),
+        }
+    }
+}
+
+fn program() -> Result<PathBuf, Failure> {
+    program::lasting_path().map_err(|error| {
+        Failure::new(format!(
+            "where this program is cannot be found out: {error}"
+        ))
+        .hint("call it by its whole path")
+    })
+}
+
+fn prepare(runtime: &Runtime) -> Result<(), Failure> {
+    for folder in [
+        &runtime.paths.data,
+        &runtime.paths.config,
+        &runtime.paths.cache,
+    ] {
+        paths::create_private(folder).map_err(|error| {
+            Failure::new(format!("{} cannot be made: {error}", folder.display()))
+                .hint("check owner and mode of the folder above, or set THROUGHLINE_HOME")
+        })?;
+    }
+    drop(runtime.store(Access::Write, PATIENCE * 4)?);
+    runtime.policies()?;
+    Ok(())
+}
+
+fn preview(
+    runtime: &Runtime,
+    change: &Change,
+    program: PathBuf,
+    json: bool,
+) -> Result<Done, Failure> {
+    if json {
+        output::json(&Report::new(runtime, change, program, None, true))?;
+        return Ok(Done::Well);
+    }
+    let mut out = output::stdout();
+    if change.is_nothing() {
+        let file = paths::display(change.file(), &runtime.paths.home);
+        writeln!(out, "nothing would change in {file}")?;
+    }
+    for line in change.diff().lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => anstyle::AnsiColor::Green.on_default(),
+            Some(b'-') => anstyle::AnsiColor::Red.on_default(),
+            _ => anstyle::Style::new(),
+        };
+        writeln!(out, "{style}{}{style:#}", output::clean(line))?;
+    }
+    out.flush()?;
+    Ok(Done::Well)
+}
+
+fn tell_backup(out: &mut impl Write, runtime: &Runtime, report: &Report) -> Result<(), Failure> {
+    if let Some(backup) = &report.backup {
+        let backup = paths::display(backup, &runtime.paths.home);
+        writeln!(out, "  as it was: {backup}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,358 @@
+//! Claude Code's settings files: where they are, and how our hooks get in and out of them without harm to anything else.
+
+mod hooks;
+mod json;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub use hooks::{HOOKS, Hook, Malformed, Registration, is_set, registered};
+
+use crate::files;
+use crate::paths::Paths;
+
+/// The largest settings file that is read, bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The most links that are followed from a settings file.
+const MOST_LINKS: u32 = 40;
+
+/// Whom settings are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This user, in all projects.
+    User,
+    /// Everybody who works on the project: the file is meant to be committed.
+    Project,
+    /// This user in this project.
+    Local,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
+
+    /// The settings file, for the project around `folder`.
+    pub fn file(self, paths: &Paths, folder: &Path) -> PathBuf {
+        match self {
+            Self::User => paths.claude.join("settings.json"),
+            Self::Project => checkout(folder).join(".claude/settings.json"),
+            Self::Local => checkout(folder).join(".claude/settings.local.json"),
+        }
+    }
+}
+
+/// The root of the work tree around `folder`, or the folder itself. Unlike a project's root it is a worktree's own: that
+/// is where the client looks.
+fn checkout(folder: &Path) -> &Path {
+    folder
+        .ancestors()
+        .find(|candidate| candidate.join(".git").exists())
+        .unwrap_or(folder)
+}
+
+/// Settings files that an administrator wrote; users cannot change them.
+pub fn managed() -> Vec<PathBuf> {
+    let folder = Path::new(if cfg!(target_os = "macos") {
+        "/Library/Application Support/ClaudeCode"
+    } else {
+        "/etc/claude-code"
+    });
+    let mut files = vec![folder.join("managed-settings.json")];
+    let mut more: Vec<PathBuf> = fs::read_dir(folder.join("managed-settings.d"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        .collect();
+    more.sort();
+    files.extend(more);
+    files
+}
+
+/// Why settings cannot be read or changed. The file is then as it was.
+#[derive(Debug)]
+pub enum SettingsError {
+    /// It cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// It is not what the client reads either.
+    Malformed(PathBuf, Malformed),
+    /// It cannot be written.
+    Unwritable(PathBuf, io::Error),
+    /// Somebody else changed it at the same moment.
+    Changed(PathBuf),
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(path, error) => {
+                write!(f, "{} cannot be read: {error}", path.display())
+            }
+            Self::Malformed(path, what) => {
+                write!(f, "{} is not valid: {what}", path.display())
+            }
+            Self::Unwritable(path, error) => {
+                write!(f, "{} cannot be written: {error}", path.display())
+            }
+            Self::Changed(path) => write!(
+                f,
+                "{} was changed by another program at the same moment",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl SettingsError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable(..) | Self::Unwritable(..) => {
+                "check owner and mode of the file and its folder"
+            }
+            Self::Malformed(..) => "mend it there; it was left as it is",
+            Self::Changed(_) => "run the command again",
+        }
+    }
+}
+
+/// The text of a settings file; none where there is no file.
+pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
+    let unreadable = |error| SettingsError::Unreadable(file.into(), error);
+    match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+        Ok(meta) if !meta.is_file() || meta.len() > MOST_BYTES => {
+            return Err(unreadable(io::Error::other("it is no settings file")));
+        }
+        Ok(_) => {}
+    }
+    fs::read_to_string(file).map(Some).map_err(unreadable)
+}
+
+/// A change of a settings file that has not been made yet.
+#[derive(Debug)]
+pub struct Change {
+    /// The file itself, behind any links.
+    file: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+impl Change {
+    /// What it takes for our hooks to be in `file` and call `program`.
+    pub fn install(file: &Path, program: &Path) -> Result<Self, SettingsError> {
+        Self::plan(file, |text| hooks::install(text, program))
+    }
+
+    /// What it takes for them not to be.
+    pub fn uninstall(file: &Path, program: &Path) -> Result<Self, SettingsError> {
+        Self::plan(file, |text| hooks::uninstall(text, program))
+    }
+
+    fn plan(
+        file: &Path,
+        edit: impl FnOnce(&str) -> Result<String, Malformed>,
+    ) -> Result<Self, SettingsError> {
+        let file = behind_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
+        let before = read(&file)?;
+        let after = edit(before.as_deref().unwrap_or_default())
+            .map_err(|what| SettingsError::Malformed(file.clone(), what))?;
+        Ok(Self {
+            file,
+            before,
+            after,
+        })
+    }
+
+    /// The file that it changes.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_nothing(&self) -> bool {
+        self.before.as_deref().unwrap_or_default() == self.after
+    }
+
+    /// The lines that change, with three around them.
+    pub fn diff(&self) -> String {
+        let before = self.before.as_deref().unwrap_or_default();
+        let name = self.file.display().to_string();
+        let from = if self.before.is_some() {
+            name.as_str()
+        } else {
+            "/dev/null"
+        };
+        similar::TextDiff::from_lines(before, &self.after)
+            .unified_diff()
+            .header(from, &name)
+            .to_string()
+    }
+
+    /// Makes the change. Returns where the file as it was is kept; none where there was no file, or nothing to do.
+    pub fn apply(&self) -> Result<Option<PathBuf>, SettingsError> {
+        if self.is_nothing() {
+            return Ok(None);
+        }
+        let unwritable = |error| SettingsError::Unwritable(self.file.clone(), error);
+        let mut mode = 0o600;
+        let mut backup = None;
+        if let Some(before) = &self.before {
+            let meta = fs::metadata(&self.file).map_err(unwritable)?;
+            mode = meta.permissions().mode() & 0o7777;
+            backup = Some(keep(&self.file, before, mode).map_err(unwritable)?);
+        } else if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        if read(&self.file)? != self.before {
+            return Err(SettingsError::Changed(self.file.clone()));
+        }
+        files::replace(&self.file, self.after.as_bytes(), mode).map_err(unwritable)?;
+        Ok(backup)
+    }
+}
+
+/// Keeps `text` beside `file`. A backup that holds another text stays: it may be the only trace of how the file was before
+/// we came; the new one then has a number.
+fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
+    let mut number = 1_u32;
+    loop {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".throughline-backup");
+        if number > 1 {
+            name.push(format!(".{number}"));
+        }
+        let backup = PathBuf::from(name);
+        match fs::read_to_string(&backup) {
+            Ok(kept) if kept == text => return Ok(backup),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                files::replace(&backup, text.as_bytes(), mode)?;
+                return Ok(backup);
+            }
+            _ => number += 1,
+        }
+    }
+}
+
+/// The file that a settings file leads to, which need not exist: people keep theirs among their dotfiles.
+fn behind_links(file: &Path) -> io::Result<PathBuf> {
+    let mut file = std::path::absolute(file)?;
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&file) {
+            Ok(target) => {
+                file = file.parent().unwrap_or(Path::new("/")).join(target);
+            }
+            Err(_) => return Ok(file),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const PROGRAM: &str = "/opt/bin/throughline";
+
+    fn install(file: &Path) -> Change {
+        Change::install(file, Path::new(PROGRAM)).unwrap()
+    }
+
+    fn mode(file: &Path) -> u32 {
+        fs::metadata(file).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_has_no_backup() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("deep/settings.json");
+        assert_eq!(install(&file).apply().unwrap(), None);
+        assert_eq!(mode(&file), 0o600);
+        assert!(install(&file).is_nothing());
+    }
+
+    #[test]
+    fn links_modes_and_backups_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("dotfiles/claude.json");
+        fs::create_dir(real.parent().unwrap()).unwrap();
+        fs::write(&real, "{\"model\": \"opus\"}").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+        let file = dir.path().join("settings.json");
+        symlink("dotfiles/claude.json", &file).unwrap();
+
+        let change = install(&file);
+        assert!(
+            change.diff().contains("\n+{\"model\":"),
+            "{}",
+            change.diff()
+        );
+        let first = change.apply().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&first).unwrap(), "{\"model\": \"opus\"}");
+        assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+        assert_eq!(mode(&real), 0o644);
+        assert!(fs::read_to_string(&real).unwrap().contains(PROGRAM));
+
+        let removed = Change::uninstall(&file, Path::new(PROGRAM)).unwrap();
+        let second = removed.apply().unwrap().unwrap();
+        assert_ne!(first, second);
+        // The same content as before has its backup already.
+        fs::write(&real, "{\"model\": \"opus\"}").unwrap();
+        assert_eq!(install(&file).apply().unwrap(), Some(first));
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        symlink("there.json", &file).unwrap();
+        install(&file).apply().unwrap();
+        assert!(dir.path().join("there.json").is_file());
+        symlink("loop.json", dir.path().join("loop.json")).unwrap();
+        assert!(Change::install(&dir.path().join("loop.json"), Path::new(PROGRAM)).is_err());
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        fs::write(&file, "{}").unwrap();
+        let change = install(&file);
+        fs::write(&file, "{\"a\": 1}").unwrap();
+        assert!(matches!(change.apply(), Err(SettingsError::Changed(_))));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"a\": 1}");
+    }
+
+    #[test]
+    fn what_is_broken_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        fs::write(&file, "{ // mine\n}").unwrap();
+        let error = Change::install(&file, Path::new(PROGRAM)).unwrap_err();
+        assert!(error.to_string().contains("line 1, column 3"), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}");
+        assert!(Change::install(dir.path(), Path::new(PROGRAM)).is_err());
+    }
+
+    #[test]
+    fn scopes() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
+        fs::create_dir_all(dir.path().join("repo/src")).unwrap();
+        assert_eq!(
+            checkout(&dir.path().join("repo/src")),
+            dir.path().join("repo")
+        );
+        assert_eq!(checkout(Path::new("/")), Path::new("/"));
+    }
+}

@@ -1,0 +1,166 @@
+//! Every limit of the sandbox bites: hostile components, written by hand, against the engine that hooks use.
+
+use std::time::{Duration, Instant};
+
+use host::policy::engine::{Clockwork, Limits};
+use host::policy::imports::Grants;
+use host::policy::instance::Loaded;
+use wasmtime::component::Component;
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+
+/// A component that exports the redactor, whose body is `body`: (list of texts: pointer, length) → pointer to the result.
+fn redactor(body: &str) -> Vec<u8> {
+    component(
+        "redactor-policy",
+        &format!(
+            r#"(module
+                (memory (export "memory") 1)
+                (table $t (export "table") 1 funcref)
+                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
+                (func $redact (export "throughline:policy/redactor@0.1.0#redact") (param i32 i32) (result i32) {body}))"#
+        ),
+    )
+}
+
+fn component(world: &str, module: &str) -> Vec<u8> {
+    let mut module = wat::parse_str(module).expect("the module parses");
+    let mut resolve = wit_parser::Resolve::default();
+    let (package, _) = resolve
+        .push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0"))
+        .expect("the contract parses");
+    let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("the world fits the module");
+    ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
+}
+
+/// Runs the redactor over one text, with little time and memory, and returns what went wrong.
+fn failure(body: &str) -> String {
+    let clock = Clockwork::start().expect("an engine");
+    let bytes = redactor(body);
+    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
+    let limits = Limits { memory_bytes: 4 << 20, table_elements: 1_000, items: 8 };
+    let loaded = Loaded::link("hostile", &"d".repeat(64), &clock, &component, limits).expect("it links");
+    let mut running = loaded.start(Grants::default()).expect("it starts");
+    let mut texts = ["text".to_owned()];
+    let started = Instant::now();
+    let error = running.redact(&mut texts, Instant::now() + Duration::from_millis(200)).expect_err("it fails");
+    assert!(started.elapsed() < Duration::from_secs(5), "it was stopped in time");
+    assert_eq!(texts[0], "text", "nothing of its result is used");
+    format!("{error:#}")
+}
+
+#[test]
+fn an_endless_loop_ends_at_the_deadline() {
+    let error = failure("(loop $l (br $l)) (i32.const 0)");
+    assert!(error.contains("stopped at its deadline"), "{error}");
+    assert!(error.contains("policy hostile (dddddddddddd), stage redactor"), "{error}");
+}
+
+#[test]
+fn endless_recursion_meets_the_end_of_the_stack() {
+    let error = failure("(call $redact (local.get 0) (local.get 1))");
+    assert!(error.contains("stack"), "{error}");
+}
+
+#[test]
+fn memory_does_not_grow_beyond_its_limit() {
+    let error = failure("(loop $l (br_if $l (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) (i32.const 0)");
+    assert!(error.contains("memory"), "{error}");
+}
+
+#[test]
+fn tables_do_not_grow_beyond_their_limit() {
+    let error = failure(
+        "(loop $l (br_if $l (i32.ne (table.grow $t (ref.null func) (i32.const 500)) (i32.const -1)))) (i32.const 0)",
+    );
+    assert!(error.contains("table"), "{error}");
+}
+
+#[test]
+fn a_trap_is_an_error_and_no_more() {
+    let error = failure("unreachable");
+    assert!(error.contains("unreachable"), "{error}");
+}
+
+#[test]
+fn a_result_outside_of_its_memory_is_refused() {
+    let error = failure("(i32.const 0x7ffffff0)");
+    assert!(error.contains("policy hostile"), "{error}");
+}
+
+#[test]
+fn a_result_that_is_no_text_is_refused() {
+    // ok([{ text: some("\ff"), findings: [] }])
+    let error = failure(
+        "(i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 64)) (i32.store (i32.const 24) (i32.const 1))
+         (i32.store (i32.const 64) (i32.const 1)) (i32.store (i32.const 68) (i32.const 128)) (i32.store (i32.const 72) (i32.const 1))
+         (i32.store (i32.const 76) (i32.const 0)) (i32.store (i32.const 80) (i32.const 0))
+         (i32.store8 (i32.const 128) (i32.const 255)) (i32.const 16)",
+    );
+    assert!(error.to_lowercase().contains("utf-8"), "{error}");
+}
+
+#[test]
+fn a_result_of_another_length_is_refused() {
+    // ok([])
+    let error = failure(
+        "(i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 64)) (i32.store (i32.const 24) (i32.const 0))
+         (i32.const 16)",
+    );
+    assert!(error.contains("1 texts with 0"), "{error}");
+}
+
+#[test]
+fn what_the_contract_does_not_have_cannot_be_imported() {
+    let clock = Clockwork::start().expect("an engine");
+    let bytes = wat::parse_str(
+        r#"(component (import "wasi:filesystem/preopens@0.2.0" (instance (export "get-directories" (func)))))"#,
+    )
+    .expect("it parses");
+    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
+    let error = Loaded::link("nosy", "d", &clock, &component, Limits::default()).err().expect("it does not link");
+    assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
+}
+
+#[test]
+fn a_stage_that_is_not_there_is_named() {
+    let clock = Clockwork::start().expect("an engine");
+    let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
+    let loaded = Loaded::link("small", "d", &clock, &component, Limits::default()).expect("it links");
+    let mut running = loaded.start(Grants::default()).expect("it starts");
+    let session = host::contract::Session {
+        id: "s".into(),
+        project: "p".into(),
+        root: "/".into(),
+        cwd: "/".into(),
+        agent: "a".into(),
+        model: None,
+        now: 0,
+        attributes: Vec::new(),
+    };
+    let error = running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
+    assert_eq!(error.to_string(), "policy small has no stage query");
+}
+
+/// The default policy asks for the contract's capabilities and for nothing else: no WASI.
+#[test]
+fn the_default_policy_imports_nothing_but_the_contract() {
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/default/policy.wasm")).expect("it is committed");
+    let clock = Clockwork::start().expect("an engine");
+    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
+    let foreign: Vec<String> = component
+        .component_type()
+        .imports(clock.engine())
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !name.starts_with("throughline:policy/"))
+        .collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
+}
+
+/// The version in the key of compiled components is the one that Cargo.lock names.
+#[test]
+fn the_key_names_the_wasmtime_that_is_used() {
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock")).expect("it is committed");
+    let version = host::policy::engine::WASMTIME_VERSION;
+    assert!(lock.contains(&format!("name = \"wasmtime\"\nversion = \"{version}\"\n")), "engine.rs says {version}");
+}
