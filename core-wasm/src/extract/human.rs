@@ -547,7 +547,7 @@ fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(|word| opening(&word))
+    CORRECTION_OPENINGS.iter().any(opening)
         || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
 }
 

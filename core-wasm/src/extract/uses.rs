@@ -126,11 +126,11 @@ impl Use {
                 self.what = value
                     .text()
                     .map(|text| clean::block(&text, PLAN))
-                    .unwrap_or_default()
+                    .unwrap_or_default();
             }
             (Tool::TaskCreate, b"subject") => self.what = line(200),
-            (Tool::TaskUpdate, b"taskId") => self.what = line(40),
-            (Tool::TaskUpdate, b"status") => self.detail = line(40),
+            (Tool::TaskUpdate, b"taskId") => self.what = line(64),
+            (Tool::TaskUpdate, b"status") => self.detail = line(64),
             (Tool::Web, b"url" | b"query") => self.what = line(200),
             (
                 Tool::Other,
