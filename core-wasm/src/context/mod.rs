@@ -1,59 +1,84 @@
 //! Stage `context-builder`: stored memories become the text that the agent is shown.
 //!
-//! What is shown goes by the request's source. A session that starts gets what earlier ones left; after a compaction the
-//! agent gets its own session back first; after `/clear` only what holds for the project. A resumed session gets nothing,
-//! because the client replays the old context with it.
+//! Every source gathers candidates into a [`Page`], which folds what was said before, and fits what matters most into the
+//! budget. Stored text is data: it is made harmless where it enters a page.
 
-mod fold;
 mod line;
 mod page;
-mod sections;
+mod past;
+mod present;
+mod prompt;
 
-use crate::bindings::{
-    exports::throughline::policy::context_builder::{Context, Request},
-    throughline::policy::{
-        memories::Fact,
-        types::{Memory, SessionRecord},
-    },
-};
+use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
+use crate::bindings::throughline::policy::memories::Fact;
+use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
+use line::Raw;
+use page::{Entry, Page, Part};
 
-/// The first line of everything that is shown, by which the extractor knows its own text again.
-pub const HEADING: &str = "## Session Memory";
-
-/// The most that a prompt's memories may take, in UTF-16 code units.
-const PROMPT_BUDGET: usize = 2_000;
-
-/// What is stored of this project: the `memories` capability of the contract, as it is documented there.
+/// What is stored of this project: the contract's capability `memories`, which says what each function answers.
 pub trait Memories {
-    /// The newest memories first. No kinds: all but `turn`.
+    /// The newest first.
     fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// The weightiest memories first.
+    /// The weightiest first.
     fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Memories of one session in the order in which they were learned.
+    /// Of one session, in the order in which they were learned.
     fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Full-text search, best first.
+    /// Full text, best first.
     fn search(&self, query: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// What holds for the project as a whole, newest first.
+    /// Of the project as a whole, newest first.
     fn knowledge(&self, limit: u32) -> Vec<Fact>;
-    /// Other sessions of the project, newest first.
+    /// Newest first, without the one that the call is about.
     fn sessions(&self, limit: u32) -> Vec<SessionRecord>;
-    /// The newest other session.
+    /// The newest session other than the one that the call is about.
     fn last_session(&self) -> Option<SessionRecord>;
     /// One session, the present one too.
-    fn session(&self, session: &str) -> Option<SessionRecord>;
+    fn session(&self, id: &str) -> Option<SessionRecord>;
 }
 
-/// The text for a request; none where there is nothing worth saying.
+/// The text for the request's source in at most its budget; none where there is nothing worth saying.
 pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
-    let budget = usize::try_from(request.budget).unwrap_or(usize::MAX);
+    let budget = request.budget as usize;
     match request.source.as_str() {
+        // The client replays the conversation: all that could be said stands in it.
         "resume" | "fork" => None,
-        "prompt" => sections::prompt(request).write(budget.min(PROMPT_BUDGET)),
-        "clear" => sections::clear(memories).write(budget),
-        "compact" => sections::compact(&request.session.id, memories).write(budget),
-        _ => sections::startup(memories).write(budget),
+        "clear" => cleared(request, memories).render(CLEARED, budget),
+        "compact" => present::page(request, memories).render(present::INTRO, budget),
+        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::UNITS)),
+        _ => past::page(request, memories).render(past::INTRO, budget),
     }
 }
 
-#[cfg(test)]
-mod tests;
+const CLEARED: &str = "What holds for this project. It may be outdated: the user and the code have the last word.";
+
+/// The context was cleared on purpose: only what stands whatever the task is.
+fn cleared(request: &Request, memories: &dyn Memories) -> Page {
+    let mut page = Page::new(&request.session.root);
+    standing(&mut page, memories, 8, 1.0);
+    page
+}
+
+/// What holds for every session: the human's rules, and what is known of the project; at most `most` of each, as heavy as
+/// `share` of their importance.
+fn standing(page: &mut Page, memories: &dyn Memories, most: usize, share: f32) {
+    page.limit(Part::Preferences, most);
+    page.limit(Part::Knowledge, most);
+    for memory in page.counted(memories.important(&["preference"], 16), 16) {
+        page.remember(&memory, share);
+    }
+    for fact in page.counted(memories.knowledge(16), 16) {
+        let raw = match &fact.file {
+            Some(file) => Raw::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
+            None => Raw::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
+        };
+        page.add(Part::Knowledge, Entry::new(&raw, 0.6 * share).also(&fact.content));
+    }
+    for memory in page.counted(memories.important(&["discovery"], 12), 12) {
+        page.remember(&memory, share);
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let word = word.replace('_', " ");
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
