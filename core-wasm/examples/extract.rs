@@ -33,7 +33,7 @@ fn main() -> std::io::Result<()> {
                 calls = arguments
                     .next()
                     .and_then(|count| count.parse().ok())
-                    .unwrap_or(1)
+                    .unwrap_or(1);
             }
             _ => files.push(argument),
         }

@@ -3,10 +3,12 @@
 use crate::bindings::exports::throughline::policy::{
     context_builder, extractor, observer, query, redactor, summarizer,
 };
+use crate::bindings::throughline::policy::memories;
 use crate::bindings::throughline::policy::transcript::Reader;
-use crate::bindings::throughline::policy::types::{Failure, Session, SessionNotes};
+use crate::bindings::throughline::policy::types::{Failure, Memory, Session, SessionNotes, SessionRecord};
+use crate::context::Memories;
 use crate::extract::Lines;
-use crate::{extract, redact, summary};
+use crate::{context, extract, redact, summary};
 
 struct Policy;
 
@@ -67,11 +69,50 @@ impl redactor::Guest for Policy {
     }
 }
 
+/// The contract's capability `memories`, as the host answers it.
+struct Imported;
+
+fn owned(kinds: &[&str]) -> Vec<String> {
+    kinds.iter().map(|kind| (*kind).to_owned()).collect()
+}
+
+impl Memories for Imported {
+    fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
+        memories::recent(&owned(kinds), limit)
+    }
+
+    fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
+        memories::important(&owned(kinds), limit)
+    }
+
+    fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
+        memories::of_session(session, &owned(kinds), limit)
+    }
+
+    fn search(&self, query: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
+        memories::search(query, &owned(kinds), limit)
+    }
+
+    fn knowledge(&self, limit: u32) -> Vec<memories::Fact> {
+        memories::knowledge(limit)
+    }
+
+    fn sessions(&self, limit: u32) -> Vec<SessionRecord> {
+        memories::sessions(limit)
+    }
+
+    fn last_session(&self) -> Option<SessionRecord> {
+        memories::last_session()
+    }
+
+    fn session(&self, id: &str) -> Option<SessionRecord> {
+        memories::session(id)
+    }
+}
+
 impl context_builder::Guest for Policy {
-    fn build(
-        _request: context_builder::Request,
-    ) -> Result<Option<context_builder::Context>, Failure> {
-        Ok(None)
+    fn build(request: context_builder::Request) -> Result<Option<context_builder::Context>, Failure> {
+        Ok(context::build(&request, &Imported))
     }
 }
 

@@ -85,7 +85,8 @@ pub fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    one_line(&numbering_stripped(rest).replace("**", "").replace("__", ""))
+    let unmarked = one_line(&rest.replace("**", "").replace("__", ""));
+    numbering_stripped(&unmarked)
         .trim_end_matches('|')
         .trim()
         .to_owned()
@@ -149,8 +150,7 @@ pub fn first_sentence(text: &str) -> Option<String> {
 /// single letter (`e.g.`) and before a lower-case word do not close.
 fn sentence_end(line: &str) -> Option<usize> {
     let mut code = false;
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, mark)) = chars.next() {
+    for (at, mark) in line.char_indices() {
         match mark {
             '`' => code = !code,
             '。' | '！' | '？' if !code => return Some(at + mark.len_utf8()),
@@ -187,6 +187,9 @@ pub fn hash(text: &str) -> u32 {
     })
 }
 
+/// Hashes of what a text is about.
+pub type Features = HashSet<u32>;
+
 /// Words that say nothing of what a text is about.
 const COMMON: &[&str] = &[
     "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has",
@@ -196,7 +199,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
-pub fn features(text: &str) -> HashSet<u32> {
+pub fn features(text: &str) -> Features {
     let mut set = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
         for run in runs(word) {
@@ -232,7 +235,7 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
 
 /// How much of the smaller text stands in the other too: 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "set sizes are small")]
-pub fn likeness(one: &HashSet<u32>, other: &HashSet<u32>) -> f32 {
+pub fn likeness(one: &Features, other: &Features) -> f32 {
     let smaller = one.len().min(other.len());
     if smaller == 0 {
         return 0.0;

@@ -482,7 +482,9 @@ proptest! {
             play(&mut script, step);
         }
         let lines = &script.lines;
-        cuts.iter_mut().for_each(|cut| *cut %= lines.len() + 1);
+        for cut in &mut cuts {
+            *cut %= lines.len() + 1;
+        }
         cuts.extend([0, lines.len()]);
         cuts.sort_unstable();
         let chunks: Vec<&[String]> = cuts.windows(2).map(|pair| &lines[pair[0]..pair[1]]).collect();

@@ -1,9 +1,17 @@
-//! What a command prints, as a picture of a terminal: an SVG without fonts, scripts or anything from elsewhere, that follows
-//! the reader's light or dark setting. The same text gives the same bytes.
+//! What a command prints, as documents show it: a picture of a terminal, an SVG without fonts, scripts or anything from
+//! elsewhere that follows the reader's light or dark setting. The same text gives the same bytes.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
 use unicode_width::UnicodeWidthChar as _;
+
+use crate::component::workspace;
+use crate::home::Home;
+use crate::process;
+use crate::scrub::scrub;
 
 /// Columns after which a line goes on in the next one.
 const COLUMNS: usize = 100;
@@ -14,6 +22,45 @@ const LINE: usize = 19;
 const MARGIN: usize = 18;
 /// The bar with the window's three buttons.
 const BAR: usize = 34;
+
+/// Between these lines README.md holds what the session after the demonstration is told.
+const EXAMPLE: (&str, &str) = ("<!-- demo: written by `cargo run -p tests --bin picture` -->\n", "<!-- /demo -->\n");
+
+/// The files that show the demonstration, with what they should hold: docs/demo.svg and README.md.
+pub fn of_demo() -> Result<[(PathBuf, String); 2]> {
+    let demo = ["demo".to_owned()];
+    let readme = workspace().join("README.md");
+    let text = std::fs::read_to_string(&readme)?;
+    let (before, rest) = text.split_once(EXAMPLE.0).context("README.md has no place for the example")?;
+    let (_, after) = rest.split_once(EXAMPLE.1).context("README.md has no end of the example")?;
+    let example = format!("{before}{}\n````markdown\n{}\n````\n\n{}{after}", EXAMPLE.0, told()?.trim(), EXAMPLE.1);
+    Ok([(workspace().join("docs/demo.svg"), of_command(&demo)?), (readme, example)])
+}
+
+/// The context of the last hook that the demonstration calls.
+fn told() -> Result<String> {
+    let (output, home) = run(&["demo".into(), "--json".into()])?;
+    let played: Value = serde_json::from_str(&output)?;
+    let last = played["steps"].as_array().and_then(|steps| steps.last()).context("no steps")?;
+    Ok(steady(last["context"].as_str().context("the next session is told nothing")?, home.path()))
+}
+
+/// The picture of `throughline` with these arguments, in an empty home.
+pub fn of_command(arguments: &[String]) -> Result<String> {
+    let (output, home) = run(arguments)?;
+    Ok(picture(&format!("throughline {}", arguments.join(" ")), &steady(&output, home.path())))
+}
+
+fn run(arguments: &[String]) -> Result<(String, Home)> {
+    let home = Home::cold();
+    let mut command = home.command(arguments);
+    command.env("CLICOLOR_FORCE", "1");
+    let run = process::run(command, Vec::new(), process::WATCHDOG);
+    if run.code != Some(0) {
+        bail!("`throughline {}` failed:\n{}", arguments.join(" "), run.stderr);
+    }
+    Ok((run.stdout, home))
+}
 
 /// How a piece of a line looks: what the SGR escapes ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,7 +79,7 @@ struct Span {
 }
 
 /// The picture of a terminal in which `command` was typed and printed `output`, which may hold SGR escapes.
-pub fn picture(command: &str, output: &str) -> String {
+fn picture(command: &str, output: &str) -> String {
     let mut lines = vec![vec![
         Span { look: Look { dim: true, ..Look::default() }, text: "$ ".into() },
         Span { look: Look { bold: true, ..Look::default() }, text: command.into() },
@@ -172,16 +219,34 @@ fn joined(line: Vec<Span>) -> Vec<Span> {
     joined
 }
 
-/// The text with every measured duration, a number before `ms` or `s`, as an ellipsis: it would differ from run to run.
-pub fn without_durations(text: &str) -> String {
+/// The output of a command that ran in `home`, as it can stand in a committed picture: paths, dates and durations that
+/// would differ from run to run are replaced by such as could have been.
+fn steady(output: &str, home: &Path) -> String {
+    let text = scrub(output, home).replace("[DATE]", "2026-01-05").replace("[TIME]", "2026-01-05 10:00");
+    let mut parts = text.split(DEMO_FOLDER);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("/tmp/throughline-demo");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+    }
+    without_durations(&out)
+}
+
+/// What stands before the random part of the demonstration's folder.
+const DEMO_FOLDER: &str = "[HOME]/throughline-demo-";
+
+/// The text with every duration, a number before `ms` or `s`, as an ellipsis. In a column it takes as much room as before.
+fn without_durations(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (number, word) in text.split(' ').enumerate() {
-        let unit = word.trim_end_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace());
         if number > 0 {
-            let of_unit = matches!(unit.lines().next(), Some("ms" | "s" | "µs"));
-            let digits = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',').len();
-            if of_unit && digits < out.len() {
-                out.truncate(digits);
+            let unit = word.lines().next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_punctuation());
+            let before = out.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',').len();
+            let digits = out.len() - before;
+            if digits > 0 && ["ms", "s", "µs"].contains(&unit) {
+                out.truncate(before);
+                let in_a_column = out.ends_with("  ");
+                out.extend(std::iter::repeat_n(' ', if in_a_column { digits - 1 } else { 0 }));
                 out.push('…');
             }
             out.push(' ');
@@ -223,7 +288,11 @@ mod tests {
     }
 
     #[test]
-    fn durations_go_and_other_numbers_stay() {
-        assert_eq!(without_durations("3 hooks in 12.4 ms, 9 s\n4 memories"), "3 hooks in … ms, … s\n4 memories");
+    fn what_differs_from_run_to_run_is_replaced() {
+        let home = Path::new("/nowhere/at-all");
+        let of = |text: &str| steady(text, home);
+        assert_eq!(of("3 hooks in 12.4 ms, 9 s\n4 memories"), "3 hooks in … ms, … s\n4 memories");
+        assert_eq!(of("Stop       38.9 ms  stores\nInstall  3116.6 ms"), "Stop          … ms  stores\nInstall       … ms");
+        assert_eq!(of("in /nowhere/at-all/throughline-demo-x1Y, on 2025-07-08"), "in /tmp/throughline-demo, on 2026-01-05");
     }
 }

@@ -12,6 +12,12 @@ fn settings(home: &Home) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
+/// The program's file name, which stands in every command that `install` writes.
+fn program() -> String {
+    let path = tests::process::throughline();
+    path.file_name().expect("a file").to_string_lossy().into_owned()
+}
+
 fn remembered(home: &Home, project: &Path) {
     let mut session = Session::new(home, project, &session_id(1));
     session
@@ -50,7 +56,7 @@ fn installing_touches_nothing_of_others_and_goes_without_a_trace() {
     assert_eq!(installed["hooks"]["Stop"][0], theirs["hooks"]["Stop"][0]);
     for event in ["SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"] {
         let ours = installed["hooks"][event].to_string();
-        assert!(ours.contains("throughline"), "no hook for {event}: {installed:#}");
+        assert!(ours.contains(&program()), "no hook for {event}: {installed:#}");
     }
     assert!(installed["hooks"].get("MessageDisplay").is_none(), "it would run at every line that is shown");
 
@@ -82,7 +88,7 @@ fn installing_for_a_project_stays_in_the_project() {
         command.current_dir(&project);
         drop(tests::process::run(command, Vec::new(), tests::process::WATCHDOG).success());
         let text = std::fs::read_to_string(project.join(".claude").join(name)).expect("settings of the project");
-        assert!(text.contains("throughline"), "{text}");
+        assert!(text.contains(&program()), "{text}");
     }
     assert!(!home.agent().join("settings.json").exists());
 }

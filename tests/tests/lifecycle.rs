@@ -435,7 +435,7 @@ fn what_was_injected_is_not_remembered() {
 fn secrets() -> Vec<String> {
     let join = |parts: &[&str]| parts.concat();
     vec![
-        join(&["AKIA", "Q3EXAMPLE7XY", "ZW2K"]),
+        join(&["AKIA", "Q3ZTRMPL7XYZ", "W2KV"]),
         join(&["gh", "p_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"]),
         join(&[
             "sk-",

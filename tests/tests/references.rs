@@ -45,3 +45,73 @@ fn the_configuration_reference_is_fresh() {
     );
     fresh(&root.join("docs/configuration.md"), &page);
 }
+
+/// What the documents for people point to in code spans: files of this repository, and tests as `file::name`.
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Folders by which a path in a code span is recognized.
+const FOLDERS: [&str; 8] = [".ci/", ".cargo/", "core-wasm/", "docs/", "host/", "policies/", "tests/", "wit/"];
+
+fn code_spans(document: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(component::workspace().join(document)).expect(document);
+    let prose: String = text.split("```").step_by(2).collect();
+    prose.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn paths_named_in_documents_exist() {
+    let root = component::workspace();
+    for document in DOCUMENTS {
+        for span in code_spans(document) {
+            let path = span.trim_end_matches('/');
+            if FOLDERS.iter().any(|folder| span.starts_with(folder)) && !span.contains([' ', '*', '<', '…']) {
+                assert!(root.join(path).exists(), "{document} names {span}, which does not exist");
+            }
+        }
+        let text = std::fs::read_to_string(root.join(document)).expect(document);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            if !link.is_empty() && !link.contains("://") {
+                assert!(root.join(link).exists(), "{document} links to {link}, which does not exist");
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_named_in_the_architecture_exist() {
+    let sources = sources();
+    let mut named = 0;
+    for span in code_spans("ARCHITECTURE.md") {
+        let Some((file, test)) = span.split_once("::").filter(|(file, test)| {
+            let is_name = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            is_name(file) && is_name(test)
+        }) else {
+            continue;
+        };
+        named += 1;
+        let is_there = sources.iter().any(|(path, text)| {
+            (path.file_stem().is_some_and(|stem| stem == file) || path.parent().is_some_and(|folder| folder.ends_with(file)))
+                && text.contains(&format!("fn {test}("))
+        });
+        assert!(is_there, "ARCHITECTURE.md names {span}, which does not exist");
+    }
+    assert!(named > 20, "only {named} tests and functions were recognized");
+}
+
+/// Every Rust file of the workspace's crates.
+fn sources() -> Vec<(std::path::PathBuf, String)> {
+    let mut folders = ["core-wasm", "host", "tests"].map(|name| component::workspace().join(name)).to_vec();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                sources.push((path, text));
+            }
+        }
+    }
+    sources
+}

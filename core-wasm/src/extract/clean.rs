@@ -63,7 +63,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         return;
     }
     chars.next();
-    while let Some(c) = chars.next() {
+    for c in chars.by_ref() {
         if ('\u{40}'..='\u{7e}').contains(&c) {
             return;
         }

@@ -49,7 +49,7 @@ pub fn segments(command: &str) -> Vec<&str> {
         let byte = bytes[at];
         match (quote, byte) {
             (Some(open), _) if open == byte => quote = None,
-            (Some(_), b'\\') | (None, b'\\') => at += 1,
+            (_, b'\\') => at += 1,
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'<') if command[at..].starts_with("<<") => {
                 // A here-document reaches to the end: its lines are no commands.
@@ -183,8 +183,7 @@ pub fn class(command: &str) -> Class {
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest"
         | "ctest" => Class::Test,
         "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint"
-        | "clippy" | "oxlint" | "rustfmt" => Class::Check,
-        "tsc" => Class::Check,
+        | "clippy" | "oxlint" | "rustfmt" | "tsc" => Class::Check,
         _ if has(&[
             "test", "tests", "nextest", "pytest", "vitest", "jest", "e2e",
         ]) =>
@@ -373,13 +372,31 @@ const FRAMES: &[&str] = &[
 
 /// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
 /// other errors.
-const VERDICTS: &[&str] =
-    &["(fail)", "--- FAIL", "FAIL ", "FAILED ", "✗ ", "✘ ", "× ", "✖ ", "● ", "AssertionError", "panicked at", "error TS", "error[E", "script failed"];
+const VERDICTS: &[&str] = &[
+    "(fail)",
+    "--- FAIL",
+    "FAIL ",
+    "FAILED ",
+    "✗ ",
+    "✘ ",
+    "× ",
+    "✖ ",
+    "● ",
+    "AssertionError",
+    "panicked at",
+    "error TS",
+    "error[E",
+    "script failed",
+];
 
 /// The line of an output that says why a command of that class failed.
 pub fn error_line_of(class: Class, output: &str) -> Option<String> {
-    if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+    if matches!(
+        class,
+        Class::Test | Class::Check | Class::Build | Class::Commit
+    ) {
+        let verdict =
+            |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -584,7 +601,7 @@ pub fn tests(output: &str) -> Option<Tests> {
                 found = Some(Tests {
                     passed: *passed,
                     failed: counts.failed,
-                })
+                });
             }
             _ => found = Some(counts),
         }
@@ -621,7 +638,7 @@ fn counts_of(line: &str) -> Option<Tests> {
         match (number.take(), word.as_str()) {
             (Some(n), "pass" | "passed" | "passing") => counts.get_or_insert_default().passed = n,
             (Some(n), "fail" | "failed" | "failing" | "failures") => {
-                counts.get_or_insert_default().failed = n
+                counts.get_or_insert_default().failed = n;
             }
             (n, "tests" | "test") => number = n,
             _ => {}

@@ -6,6 +6,7 @@ use super::commands::{self, Class};
 use super::kept::{Kept, Place};
 use super::labels::Labels;
 use super::prose;
+use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
 /// How many failures are open at once; the oldest is given up first.
@@ -200,9 +201,45 @@ impl Failures {
         cured
     }
 
-    /// What was committed, or reported as passing, has no open checks behind it.
-    pub fn settle_checks(&mut self) {
+    /// What was committed has no open checks behind it.
+    pub fn committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
+    }
+
+    /// Nor has what the agent reports as passing; a commit that failed is still one.
+    pub fn checked(&mut self) {
+        self.open.retain(|failure| {
+            !failure.is_check() || commands::class(&failure.what) == Class::Commit
+        });
+    }
+
+    /// Failed checks and commits that are still open and whose cause the agent named: what the next session runs into.
+    pub fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
+        self.open
+            .iter()
+            .filter(|failure| failure.is_check() && !failure.error.is_empty())
+            .filter_map(move |failure| {
+                let cause = failure.cause();
+                let kept = Kept {
+                    key: format!(
+                        "open:{}:{:08x}",
+                        failure.place.uuid,
+                        text::hash(&failure.what)
+                    ),
+                    kind: "learning".to_owned(),
+                    title: format!(
+                        "`{}` {}: {}. {}: {cause}",
+                        shown(&failure.what),
+                        labels.fails.to_lowercase(),
+                        failure.error,
+                        labels.cause
+                    ),
+                    importance: 60,
+                    place: failure.place.clone(),
+                    ..Kept::default()
+                };
+                (!cause.is_empty()).then(|| kept.draft())
+            })
     }
 
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
@@ -347,7 +384,7 @@ impl Failure {
             .rev()
             .take(2)
             .rev()
-            .map(|step| step.as_str())
+            .map(std::string::String::as_str)
             .collect::<Vec<_>>()
             .join(", ")
     }

@@ -547,7 +547,7 @@ fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(|word| opening(&word))
+    CORRECTION_OPENINGS.iter().any(opening)
         || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
 }
 
@@ -617,9 +617,9 @@ mod tests {
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
             substance_of(
-                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
+                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here. And more still."
             ),
-            "Fix it. The parser crashes on empty lines when the file is new."
+            "Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
         );
         assert_eq!(
             substance_of(

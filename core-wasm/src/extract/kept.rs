@@ -104,7 +104,7 @@ impl Kept {
         !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
     }
 
-    fn features(&self) -> std::collections::HashSet<u32> {
+    fn features(&self) -> text::Features {
         let mut set = text::features(&self.title);
         set.extend(text::features(&self.content));
         set

@@ -113,6 +113,7 @@ fn live(state: &State) -> Vec<Draft> {
     end.close_turn(&mut live);
     live.extend(end.memories.live().map(kept::Kept::draft));
     live.extend(end.tasks.drafts());
+    live.extend(end.failures.drafts(end.labels()));
     live
 }
 
@@ -127,6 +128,18 @@ fn notes_with(state: &State, last_message: Option<&str>) -> SessionNotes {
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
-    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
+    let Draft {
+        key: _,
+        kind,
+        title,
+        content,
+        keywords: _,
+        files,
+        importance,
+        origin,
+        attributes: _,
+    } = draft;
+    text::hash(&format!(
+        "{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"
+    ))
 }

@@ -432,7 +432,12 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     if cause + if is_answer { reason } else { reason / 2 } < 2 {
         return None;
     }
-    if is_change_note(&lower) && weight(&lower, CAUSES) < 2 && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| lower.contains(why)) {
+    if is_change_note(&lower)
+        && weight(&lower, CAUSES) < 2
+        && !["so that", "to avoid", "to prevent", "prevents"]
+            .iter()
+            .any(|why| lower.contains(why))
+    {
         return None;
     }
     let whole = stand_alone(sentence, heading, before)?;
@@ -458,9 +463,26 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
 
 /// `file` — Updated this and that: what merely happened stands in the list of files.
 fn is_change_note(lower: &str) -> bool {
-    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
+    let rest = lower
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once("` "))
+        .map_or(lower, |(_, rest)| rest);
     let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
-    let verbs = ["updated", "added", "removed", "moved", "changed", "renamed", "rewrote", "replaced", "created", "extracted", "simplified", "refactored", "now "];
+    let verbs = [
+        "updated",
+        "added",
+        "removed",
+        "moved",
+        "changed",
+        "renamed",
+        "rewrote",
+        "replaced",
+        "created",
+        "extracted",
+        "simplified",
+        "refactored",
+        "now ",
+    ];
     verbs.iter().any(|verb| rest.starts_with(verb))
 }
 
@@ -641,6 +663,12 @@ fn heading_of(line: &str) -> Option<String> {
         "changes",
         "context",
         "what changed",
+        "changes made",
+        "what was done",
+        "files changed",
+        "files modified",
+        "testing",
+        "tests",
         "result",
         "results",
         "verification",
@@ -724,6 +752,12 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
         .collect();
     let mut short = None;
     for (at, line) in lines.iter().enumerate() {
+        // A heading says what follows; only one that is nearly a sentence is a result.
+        if heading_of(line)
+            .is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14)
+        {
+            continue;
+        }
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence);
             let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
@@ -768,6 +802,15 @@ fn points(lines: &[&str]) -> Vec<String> {
                 .map(|title| (at, title))
         })
         .collect();
+    // `**1. Title** — what was done:` and its like open the sections of an answer as well.
+    let bold: Vec<String> = lines
+        .iter()
+        .filter(|line| line.starts_with("**"))
+        .map(|line| text::clip(text::plain(line).trim_end_matches([':', '：']), 110).into_owned())
+        .collect();
+    if titles.len() < 2 && bold.len() >= 2 {
+        return bold.into_iter().take(4).collect();
+    }
     let point = |line: &&str| {
         let is_point =
             line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
@@ -804,16 +847,13 @@ pub fn checked(answer: &str) -> Option<String> {
         "テスト",
         "测试",
     ];
-    text::sentences(answer)
-        .into_iter()
-        .filter(|sentence| {
-            let lower = sentence.to_lowercase();
-            signs.iter().any(|sign| lower.contains(sign))
-                && !is_narration(sentence)
-                && !sentence.ends_with(['?', '？', ':', '：'])
-                && (12..200).contains(&sentence.chars().count())
-        })
-        .next_back()
+    text::sentences(answer).into_iter().rfind(|sentence| {
+        let lower = sentence.to_lowercase();
+        signs.iter().any(|sign| lower.contains(sign))
+            && !is_narration(sentence)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && (12..200).contains(&sentence.chars().count())
+    })
 }
 
 /// Leads that only say that a list follows.

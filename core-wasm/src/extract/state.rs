@@ -162,9 +162,9 @@ impl State {
                 }
                 self.note_time(line);
                 if line.kind == Kind::User {
-                    self.user(line, settled)
+                    self.user(line, settled);
                 } else {
-                    self.assistant(line, settled)
+                    self.assistant(line, settled);
                 }
             }
             Kind::Queue => self.queue(line, settled),
@@ -180,7 +180,7 @@ impl State {
                     .title
                     .and_then(Raw::text)
                     .map(|text| clean::line(&text, 120))
-                    .unwrap_or_default()
+                    .unwrap_or_default();
             }
             Kind::System | Kind::Other => {}
         }
@@ -194,7 +194,7 @@ impl State {
         if self.root.is_empty()
             && let Some(cwd) = line.cwd()
         {
-            self.root = text::head(&cwd, 1000).to_owned();
+            self.root = clean::line(&cwd, 1000);
         }
         if let Some(branch) = line.branch()
             && branch != self.branch
@@ -326,12 +326,11 @@ impl State {
                     self.queue.remove(0);
                 }
             }
-            "dequeue" => {
+            "dequeue"
                 // The prompt follows as a line of its own.
-                if !self.queue.is_empty() {
+                if !self.queue.is_empty() => {
                     self.queue.remove(0);
                 }
-            }
             "popAll" => self.queue.clear(),
             "remove" => {
                 // The agent takes it up in the middle of its turn; older clients write it nowhere else.
@@ -586,7 +585,7 @@ impl State {
             self.spoken[text::language(&turn.answer) as usize] += 1;
             self.blockers = prose::blockers(&turn.answer);
             if prose::checked(&turn.answer).is_some() {
-                self.failures.settle_checks();
+                self.failures.checked();
             }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = ends(&turn.answer, LAST_ANSWER);
@@ -644,10 +643,8 @@ impl State {
             }
             Tool::Edit if is_error => self.edit_failed(tool_use, &said, settled),
             Tool::Edit => self.edited(tool_use, line.result, settled),
-            Tool::Read => {
-                if !tool_use.what.is_empty() {
-                    self.turn.touch(&tool_use.what);
-                }
+            Tool::Read if !tool_use.what.is_empty() => {
+                self.turn.touch(&tool_use.what);
             }
             Tool::Search => {
                 let piece = format!(
@@ -800,7 +797,7 @@ impl State {
             self.cured(kept, settled);
         }
         if committed {
-            self.failures.settle_checks();
+            self.failures.committed();
         }
     }
 
@@ -905,6 +902,10 @@ impl State {
                 b"type" => kind = Some(value.json()),
                 _ => {}
             });
+        }
+        // A plan is kept as a plan; the client's own file of it is none of the project.
+        if file.contains(".claude/plans/") {
+            return;
         }
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
         if added + removed == 0 && kind == Some("\"create\"") {
@@ -1042,7 +1043,7 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         } else {
             ". "
         });
-        content.push_str(&format!("{}: {why}", labels.why));
+        content = format!("{content}{}: {why}", labels.why);
     }
     if !rejected.is_empty() {
         content.push_str(if content.ends_with(['.', '。']) {
@@ -1050,7 +1051,7 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         } else {
             ". "
         });
-        content.push_str(&format!("{}: {}", labels.rejected, rejected.join("; ")));
+        content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
     }
     content
 }

@@ -126,16 +126,17 @@ impl Use {
                 self.what = value
                     .text()
                     .map(|text| clean::block(&text, PLAN))
-                    .unwrap_or_default()
+                    .unwrap_or_default();
             }
-            (Tool::TaskCreate, b"subject") => self.what = line(200),
-            (Tool::TaskUpdate, b"taskId") => self.what = line(40),
-            (Tool::TaskUpdate, b"status") => self.detail = line(40),
-            (Tool::Web, b"url" | b"query") => self.what = line(200),
-            (
+            (Tool::TaskCreate, b"subject")
+            | (Tool::Web, b"url" | b"query")
+            | (
                 Tool::Other,
                 b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path",
             ) => self.what = line(200),
+            (Tool::TaskUpdate, b"taskId") => self.what = line(64),
+            (Tool::TaskUpdate, b"status") => self.detail = line(64),
+
             _ => {}
         }
     }

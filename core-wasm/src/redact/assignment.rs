@@ -109,9 +109,12 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
         (given, value) = (next, behind);
     }
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
-    let short = name.is_short && value.shape == Shape::Loose;
-    let needs_quotes = given.is_argument && value.shape != Shape::Quoted;
-    if !short && !needs_quotes && is_secret(text, kind, value.shape) {
+    let spoken = !text.bytes().any(|byte| byte.is_ascii_digit());
+    let short =
+        name.is_short && value.shape != Shape::Quoted && (spoken || value.shape == Shape::Loose);
+    let unquoted = given.is_argument && value.shape != Shape::Quoted;
+    let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
+    if !short && !unquoted && !unclosed && is_secret(text, kind, value.shape) {
         scan.likely(rule.id, value.range);
     }
 }
@@ -147,7 +150,7 @@ impl Name {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-"),
             is_element: start > 0 && bytes[start - 1] == b'<',
-            is_short: short && before.is_empty() && kind == Kind::Password,
+            is_short: short && before.iter().all(|&byte| byte == b'-') && kind == Kind::Password,
         })
     }
 
@@ -214,17 +217,15 @@ impl Given {
         if length == 0 {
             // Only an option takes its value without a sign.
             let option = name.is_option && spaced && !quoted;
-            return option.then(|| Self::new(operator, Shape::Bare));
+            return option.then(|| Self::new(operator, Shape::Loose));
         }
         let is_argument = bytes[operator] == b',';
+        if is_argument && name.range.start > 0 && bytes[name.range.start - 1] == b'/' {
+            return None;
+        }
         let start = blanks(bytes, operator + length);
-        let loose = spaced || start > operator + length || is_argument;
-        let header = bytes[operator] == b':' && quoted;
-        let shape = if loose || header {
-            Shape::Loose
-        } else {
-            Shape::Bare
-        };
+        let loose = spaced || start > operator + length || bytes[operator] != b'=';
+        let shape = if loose { Shape::Loose } else { Shape::Bare };
         Some(Self {
             is_argument,
             ..Self::new(start, shape)

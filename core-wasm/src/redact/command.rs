@@ -129,12 +129,13 @@ fn command_end(scan: &Scan, from: usize) -> usize {
     bytes.len()
 }
 
-/// `machine … login … password SECRET` of a `.netrc`, and `-passin pass:SECRET`.
+/// `login … password SECRET` of a `.netrc`, and `-passin pass:SECRET`: what follows the keyword where something else goes
+/// before it.
 pub(super) fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
     const LINE: usize = 120;
     let bytes = scan.bytes;
     let line = &bytes[at.start.saturating_sub(LINE)..at.start];
-    if memchr::memmem::find(line, before).is_none() {
+    if memchr::memmem::find(line, before).is_none() || !begins(bytes, at.start) {
         return;
     }
     let window = &bytes[..bytes.len().min(at.end + LINE)];

@@ -398,7 +398,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "command-line-password",
         &["pass:"],
-        Matcher::Follows(b"-pass"),
+        Matcher::Follows(b" -pass"),
     ),
     rule(
         "netrc-password",

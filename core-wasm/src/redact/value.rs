@@ -87,7 +87,7 @@ const STOP: &str = " \
     qwerty random raw read redacted redis refresh replace required reset root sample secret secrets secure select \
     server service session set some something staging str strict string strong super supersecret tbd temp test \
     testing tests text the this to todo token tokens true type undefined unknown unset update use user username \
-    users valid value varchar void weak with wrong x xx xxx xxxx xxxxx xxxxxx xxxxxxxx yes you your yours ";
+    users utf8 valid value varchar void weak with wrong x xx xxx xxxx xxxxx xxxxxx xxxxxxxx yes you your yours ";
 
 /// Whether a list of words, each between blanks, has the word in it, in any case.
 fn lists(list: &str, word: &str) -> bool {
@@ -161,7 +161,12 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     {
         return false;
     }
-    if shape == Shape::Loose && is_code(value, &makeup) {
+    let code = match shape {
+        Shape::Quoted => false,
+        Shape::Bare => is_expression(value),
+        Shape::Loose => is_code(value, &makeup, kind) || is_number(value),
+    };
+    if code {
         return false;
     }
     match kind {
@@ -226,7 +231,7 @@ fn is_reference(value: &str) -> bool {
         || BEFORE.iter().any(|mark| value.starts_with(mark))
         || value
             .strip_prefix(['$', '@', '&', '*', '%', ':', '!'])
-            .is_some_and(is_identifier)
+            .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
         || value.starts_with('%') && value.ends_with('%')
@@ -234,10 +239,7 @@ fn is_reference(value: &str) -> bool {
 
 fn is_identifier(value: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
-    !value.is_empty()
-        && !value.as_bytes()[0].is_ascii_digit()
-        && value.bytes().all(word)
-        && Makeup::of(value).digits <= 2
+    !value.is_empty() && !value.as_bytes()[0].is_ascii_digit() && value.bytes().all(word)
 }
 
 /// What documentation, tests and forms write instead of a secret: nothing but stop words, or one byte over and over.
@@ -305,14 +307,51 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 }
 
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
-fn is_code(value: &str, makeup: &Makeup) -> bool {
+fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
+    // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
+    let chosen = kind == Kind::Password
+        && makeup.digits > 0
+        && makeup.symbols == 0
+        && (makeup.upper == 0 || makeup.turns > 2);
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|', '?'])
         || value.contains("::")
         || ["->", "=>", "&&"]
             .iter()
             .any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
-        || is_identifier(value) && makeup.digits <= 2
+        || is_identifier(value)
+            && !chosen
+            && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
+}
+
+/// What an argument without spaces around its sign may be in program text: `name=None)`, `name=other.name`, `name=list[1]`.
+fn is_expression(value: &str) -> bool {
+    let head = value.split(['(', ')', '[', ']']).next().unwrap_or_default();
+    let spoken = |part: &str| {
+        part.bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    };
+    let bracketed = head.len() < value.len();
+    is_identifier(head)
+        && head.split('.').all(spoken)
+        && (head.contains('.')
+            || bracketed && !value.ends_with(|last: char| last.is_alphanumeric()))
+}
+
+/// A number as programs write it: `0x8055_0008`, `-1540i32`, `131072u32`.
+fn is_number(value: &str) -> bool {
+    let value = value.trim_start_matches('-');
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    let number = digits.trim_end_matches(|last: char| last.is_ascii_hexdigit() || last == '_');
+    let suffixed = ["u", "i", "f", "_u", "_i"].iter().any(|sign| {
+        digits.split_once(sign).is_some_and(|(number, width)| {
+            number
+                .bytes()
+                .all(|byte| byte.is_ascii_hexdigit() || byte == b'_')
+                && matches!(width, "8" | "16" | "32" | "64" | "128" | "size")
+        })
+    });
+    suffixed || digits.len() < value.len() && digits.len() <= 16 && number.is_empty()
 }
 
 fn is_password(value: &str, makeup: &Makeup, shape: Shape) -> bool {
@@ -423,6 +462,11 @@ mod tests {
             (false, "sunshine", Password, Loose),
             (true, "p@ss,w(or)d&1", Password, Bare),
             (true, "tr0ub4dor&3", Password, Loose),
+            (true, "hunter22", Password, Loose),
+            (false, "userPassword2", Password, Loose),
+            (false, "0x80550008_u32", Password, Loose),
+            (false, "user.password", Password, Bare),
+            (false, "None)", Password, Bare),
             (false, "string", Password, Loose),
             (false, "userPassword", Password, Quoted),
             (false, "${DB_PASSWORD}", Password, Quoted),

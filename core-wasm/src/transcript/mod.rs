@@ -31,6 +31,10 @@ pub enum Kind {
 
 /// One record, its parts borrowed from the line.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags of the line as the client writes them"
+)]
 pub struct Line<'a> {
     /// What it is.
     pub kind: Kind,
@@ -204,7 +208,7 @@ impl<'a> Block<'a> {
 }
 
 /// The text of a tool's result: a string, or the text blocks of an array.
-pub fn result_text<'a>(content: Option<Raw<'a>>) -> Cow<'a, str> {
+pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
     let Some(content) = content else {
         return Cow::Borrowed("");
     };
@@ -301,10 +305,10 @@ mod tests {
     #[test]
     fn times_are_milliseconds() {
         read(r#"{"timestamp":"1970-01-01T00:00:01.500Z"}"#, |line| {
-            assert_eq!(line.at(), Some(1500))
+            assert_eq!(line.at(), Some(1500));
         });
         read(r#"{"timestamp":"soon"}"#, |line| {
-            assert_eq!(line.at(), None)
+            assert_eq!(line.at(), None);
         });
     }
 

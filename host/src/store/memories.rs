@@ -1,5 +1,7 @@
 //! Tables `memories`, `memories_fts`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
 use super::{Result, Store, json, time, unjson, untime};
@@ -17,6 +19,13 @@ const FILTERED: u32 = 2_000;
 
 /// About how many pieces a memory has: a guess that only the scale of scores depends on.
 const PIECES: usize = 3;
+
+/// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
+/// project, and their pieces in the full-text table, are one range of rows.
+const ROW_BITS: u32 = 32;
+
+/// What a count of rows over all projects is cut to, since their ranges lie far apart.
+const MOST_ROWS: usize = 1_000_000;
 
 /// What became of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,17 +241,22 @@ impl Store {
 
     /// What the full-text table finds, ranked: row numbers and scores.
     fn match_pieces(&self, query: &Query, project: Option<&str>, now: u64) -> Result<Vec<(i64, f32)>> {
-        let (counts, rows) = self.explain(self.count_terms(query))?;
+        let Some(memories) = self.explain(row_range(&self.conn, project))? else { return Ok(Vec::new()) };
+        let (first, last) = pieces::rows(memories);
+        let (counts, rows) = self.explain(self.count_terms(query, first, last))?;
         let Some(plan) = query.plan(&counts, rows) else { return Ok(Vec::new()) };
         let mut condition = Where::default();
         condition.and("memories_fts MATCH ?", plan.expression);
-        condition.query(query, project);
+        condition.and("memories_fts.rowid >= ?", first);
+        condition.and("memories_fts.rowid <= ?", last);
+        condition.query(query, None);
         let [title, content, keywords, files] = rank::COLUMN_WEIGHTS;
+        // Not `rank`: FTS5 has a hidden column of that name, and ordering by it costs half as much again.
         let sql = format!(
-            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {title:?}, {content:?}, {keywords:?}, {files:?}) AS rank,
+            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {title:?}, {content:?}, {keywords:?}, {files:?}) AS score,
                     m.importance, m.created_at, m.seen_count
              FROM memories_fts JOIN memories m ON m.rowid = memories_fts.rowid >> 8
-             WHERE {} ORDER BY rank LIMIT {}",
+             WHERE {} ORDER BY score LIMIT {}",
             condition.sql(),
             rank::CANDIDATES
         );
@@ -268,17 +282,22 @@ impl Store {
     }
 
     /// In how many pieces each term of the query stands, and about how many pieces there are.
-    fn count_terms(&self, query: &Query) -> rusqlite::Result<(Vec<usize>, usize)> {
+    fn count_terms(&self, query: &Query, first: i64, last: i64) -> rusqlite::Result<(Vec<usize>, usize)> {
         let mut count = self.conn.prepare_cached(&format!(
-            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ?1 LIMIT {COUNT_LIMIT})"
+            "SELECT count(*) FROM (SELECT 1 FROM memories_fts
+             WHERE memories_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {COUNT_LIMIT})"
         ))?;
         let number = |count: i64| usize::try_from(count).unwrap_or(0);
         let counts = query
             .terms()
-            .map(|term| count.query_row([term], |row| row.get(0)).map(number))
+            .map(|term| count.query_row(params![term, first, last], |row| row.get(0)).map(number))
             .collect::<rusqlite::Result<_>>()?;
-        let memories = self.conn.query_row("SELECT COALESCE(max(rowid), 0) FROM memories", [], |row| row.get(0))?;
-        Ok((counts, number(memories) * PIECES))
+        let memories = self.conn.query_row(
+            "SELECT COALESCE(max(rowid) - min(rowid) + 1, 0) FROM memories WHERE rowid BETWEEN ?1 AND ?2",
+            [pieces::memory_of(first), pieces::memory_of(last)],
+            |row| row.get(0),
+        )?;
+        Ok((counts, number(memories).min(MOST_ROWS) * PIECES))
     }
 
     /// What a query without words leaves, newest first.
@@ -503,6 +522,16 @@ pub(super) fn put(
     Ok(put)
 }
 
+/// The rows that the memories of a project, or of all, can have; none where the project is not known.
+fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
+    let Some(project) = project else { return Ok(Some(0..=(1 << 54))) };
+    let number: Option<i64> = conn
+        .prepare_cached("SELECT number FROM projects WHERE id = ?1")?
+        .query_row([project], |row| row.get(0))
+        .optional()?;
+    Ok(number.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
+}
+
 fn insert(
     tx: &Connection,
     project: &str,
@@ -514,11 +543,15 @@ fn insert(
 ) -> rusqlite::Result<i64> {
     // The identifier follows from project and content, so that reading the same sessions again names them the same.
     let id = hex(&sha256_parts(&[project, &hex(hash)])[..6]);
+    let range = row_range(tx, Some(project))?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let rowid: i64 = tx
+        .prepare_cached("SELECT COALESCE(max(rowid), ?1) + 1 FROM memories WHERE rowid BETWEEN ?1 AND ?2")?
+        .query_row([range.start(), range.end()], |row| row.get(0))?;
     let importance = f64::from(if draft.importance.is_finite() { draft.importance.clamp(0.0, 1.0) } else { 0.0 });
     tx.prepare_cached(
         "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
-                               importance, weight, policy, policy_digest, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
+                               importance, weight, policy, policy_digest, created_at, rowid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute(params![
         id,
@@ -535,8 +568,8 @@ fn insert(
         policy.0,
         policy.1,
         time(created),
+        rowid,
     ])?;
-    let rowid = tx.last_insert_rowid();
     index(tx, rowid, draft)?;
     if KNOWLEDGE_KINDS.contains(&draft.kind.as_str()) {
         tx.prepare_cached(
@@ -548,15 +581,16 @@ fn insert(
     Ok(rowid)
 }
 
-/// Puts a memory into the full-text table, a row a piece. Each row holds the title; keywords and files stand in the first.
+/// Puts a memory into the full-text table, a row a piece. Title, keywords and files stand in the first.
 fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
-    let title = tokens::index_text(&draft.title);
+    let mut title = tokens::index_text(&draft.title);
     let mut keywords = tokens::index_text(&draft.keywords.join(" "));
     let mut files = tokens::index_text(&draft.files.join(" "));
     let mut insert =
         tx.prepare_cached("INSERT INTO memories_fts (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for (number, piece) in pieces::cut(&draft.content).into_iter().enumerate() {
         insert.execute(params![pieces::row(rowid, number), title, tokens::index_text(piece), keywords, files])?;
+        title.clear();
         keywords.clear();
         files.clear();
     }

@@ -9,14 +9,15 @@ CREATE TABLE meta (
 
 -- A project is a git common directory (worktrees share it), else a canonical path.
 CREATE TABLE projects (
-    id         TEXT PRIMARY KEY,
+    number     INTEGER PRIMARY KEY,           -- the upper half of its memories' row numbers
+    id         TEXT NOT NULL UNIQUE,
     identity   TEXT NOT NULL UNIQUE,
     root       TEXT NOT NULL,
     created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE memories (
-    rowid         INTEGER PRIMARY KEY,
+    rowid         INTEGER PRIMARY KEY,        -- projects.number * 2^32 + a count: a project is one range
     id            TEXT NOT NULL UNIQUE,
     project_id    TEXT NOT NULL REFERENCES projects (id),
     session_id    TEXT NOT NULL,              -- where it was first learned

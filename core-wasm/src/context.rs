@@ -1,1 +1,0 @@
-//! Stage `context-builder`: stored memories become the text that the agent is shown.

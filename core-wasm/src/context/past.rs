@@ -1,0 +1,235 @@
+//! What a new session is told of the earlier ones.
+
+use super::line::{self, LINE};
+use super::page::{Entry, Page, Part, discovery};
+use super::{Memories, standing};
+use crate::bindings::exports::throughline::policy::context_builder::Request;
+use crate::bindings::throughline::policy::types::{Change, Decision, Memory, SessionNotes, SessionRecord};
+use crate::extract::labels;
+use crate::text;
+
+/// The line under the heading.
+pub const INTRO: &str =
+    "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
+
+/// Sessions that are looked at: some of them may hold nothing.
+const SESSIONS: u32 = 12;
+
+/// The page of a session that knows nothing yet.
+pub fn page(request: &Request, memories: &dyn Memories) -> Page {
+    let mut page = Page::new(&request.session.root);
+    let sessions = memories.sessions(SESSIONS);
+    let last = sessions.iter().position(has_result).or_else(|| sessions.iter().position(has_words));
+    if let Some(last) = last {
+        let record = &sessions[last];
+        let stored = memories.of_session(&record.id, &[], 60);
+        last_session(&mut page, record, &stored);
+    }
+    for (kinds, limit) in [(&["decision"][..], 20), (&["error_fix", "learning", "correction"], 24)] {
+        for memory in page.counted(memories.important(kinds, limit), limit as usize) {
+            page.remember(&memory, 1.0);
+        }
+    }
+    standing(&mut page, memories, 8, 1.0);
+    let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
+    topics(&mut page, earlier.filter(|record| has_words(record)));
+    others(&mut page, memories);
+    page
+}
+
+/// The weightiest memories of the kinds that have no part of their own.
+fn others(page: &mut Page, memories: &dyn Memories) {
+    let mut all = memories.important(&["plan", "task"], 10);
+    all.extend(memories.important(&[], 30));
+    for memory in all {
+        // What is undone may be done by now.
+        let memory = match (memory.kind.as_str(), line::day(memory.created)) {
+            ("task", Some(day)) => {
+                let content = format!("Left undone on {day}: {}", memory.title);
+                Memory { content, ..memory }
+            }
+            _ => memory,
+        };
+        page.remember(&memory, 0.8);
+    }
+}
+
+fn has_result(record: &SessionRecord) -> bool {
+    record.notes.as_ref().map_or(!record.summary.trim().is_empty(), |notes| {
+        !notes.outcome.is_empty() || !notes.changes.is_empty() || !notes.commits.is_empty() || !notes.done.is_empty()
+    })
+}
+
+fn has_words(record: &SessionRecord) -> bool {
+    let asked = record.notes.as_ref().is_some_and(|notes| !notes.original_request.trim().is_empty());
+    asked || !record.summary.trim().is_empty()
+}
+
+fn last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
+    if let Some(dates) = dates(record) {
+        page.lead(Part::LastSession, format!("Date: {dates}"));
+    }
+    if let Some(notes) = &record.notes {
+        page.add(Part::LastSession, Entry::labelled("Asked", &notes.original_request, 1.0));
+        if is_unfinished(notes) {
+            page.add(Part::LastSession, Entry::labelled("Last asked", &notes.current_objective, 0.97));
+        }
+        outcome(page, Part::LastSession, "Outcome", notes);
+        files(page, Part::LastSession, notes);
+        let undone: Vec<String> = notes.current.iter().chain(&notes.pending).map(|item| line::safe(item)).collect();
+        for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
+            joined(page, Part::LastSession, label, items);
+        }
+        learned(page, notes, stored);
+    } else {
+        page.add(Part::LastSession, Entry::labelled("Summary", &record.summary, 1.0));
+        let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
+        page.add(Part::LastSession, Entry::labelled("Files", &line::list(&paths, ", ", LINE - 10), 0.9));
+    }
+    for memory in stored {
+        page.remember(memory, 1.0);
+    }
+}
+
+fn dates(record: &SessionRecord) -> Option<String> {
+    let notes = record.notes.as_ref();
+    let started = record.started.or(notes.and_then(|notes| notes.started)).and_then(line::day);
+    let ended = record.ended.or(notes.and_then(|notes| notes.ended)).and_then(line::day);
+    match (started, ended) {
+        (Some(started), Some(ended)) if started != ended => Some(format!("{started} to {ended}")),
+        (started, ended) => ended.or(started),
+    }
+}
+
+fn is_unfinished(notes: &SessionNotes) -> bool {
+    [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
+}
+
+/// How it stands, with what was committed and tested where the words do not say so.
+pub fn outcome(page: &mut Page, part: Part, label: &str, notes: &SessionNotes) {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let mut outcome = notes.outcome.trim().to_owned();
+    if let Some(tests) = attribute(notes, "tests")
+        && !outcome.to_lowercase().contains(words.tests)
+        && !outcome.to_lowercase().contains("test")
+    {
+        outcome = format!("{outcome} ({}: {tests})", words.tests);
+    }
+    let commits: Vec<String> = notes
+        .commits
+        .iter()
+        .rev()
+        .filter(|commit| !outcome.contains(commit.as_str()))
+        .map(|commit| format!("\"{}\"", line::cut(&line::safe(commit), 120)))
+        .collect();
+    let commits = line::list(&commits, ", ", LINE - 20);
+    let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
+    if commits.is_empty() || joined.chars().count() + label.len() + 2 <= LINE {
+        let outcome = if commits.is_empty() { outcome } else { joined };
+        page.add(part, Entry::labelled(label, outcome.trim(), 0.99));
+    } else {
+        page.add(part, Entry::labelled(label, &outcome, 0.99));
+        page.add(part, Entry::labelled("Commits", &commits, 0.94));
+    }
+}
+
+fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
+    notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// The files that changed most, in the order in which they were changed.
+pub fn files(page: &mut Page, part: Part, notes: &SessionNotes) {
+    let size = |change: &Change| change.added.saturating_add(change.removed);
+    let mut largest: Vec<usize> = (0..notes.changes.len()).collect();
+    largest.sort_by_key(|&at| std::cmp::Reverse(size(&notes.changes[at])));
+    let (shown, rest) = largest.split_at(largest.len().min(8));
+    let mut shown = shown.to_vec();
+    shown.sort_unstable();
+    let mut items: Vec<String> = shown.iter().map(|&at| changed(page, &notes.changes[at])).collect();
+    if !rest.is_empty() {
+        items.push(format!("+{}", rest.len()));
+    }
+    page.add(part, Entry::labelled("Files", &line::list(&items, ", ", LINE - 10), 0.9));
+}
+
+fn changed(page: &Page, change: &Change) -> String {
+    let path = line::safe(&page.path(&change.path));
+    match (change.added, change.removed) {
+        (0, 0) => path,
+        (added, 0) => format!("{path} (+{added})"),
+        (0, removed) => format!("{path} (−{removed})"),
+        (added, removed) => format!("{path} (+{added} −{removed})"),
+    }
+}
+
+/// The items as one line of that part.
+pub fn joined(page: &mut Page, part: Part, label: &str, items: &[String]) {
+    let items: Vec<String> = items.iter().map(|item| line::cut(&line::safe(item), 200)).collect();
+    page.add(part, Entry::labelled(label, &line::list(&items, "; ", LINE - 20), 0.96));
+}
+
+/// What the notes say that was decided, learned and laid down, in the notes' own words. `stored` tells corrections from
+/// rules: the notes hold both in one list.
+pub fn learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+    for (importance, decision) in ranked(0.6, &notes.decisions) {
+        page.add(Part::Decisions, Entry::new(&decided(decision), importance).also(&decision.what));
+    }
+    for (importance, learning) in ranked(0.6, &notes.learnings) {
+        page.add(Part::WatchOut, Entry::new(learning, importance));
+    }
+    for (importance, rule) in ranked(0.85, &notes.preferences) {
+        let of_rule = stored
+            .iter()
+            .filter(|memory| memory.kind == "preference" || memory.kind == "correction")
+            .find(|memory| text::one_line(&memory.content) == *rule || memory.title == *rule);
+        let corrects = of_rule.is_some_and(|memory| memory.kind == "correction");
+        let part = if corrects { Part::WatchOut } else { Part::Preferences };
+        page.add(part, Entry::new(rule, if corrects { importance - 0.2 } else { importance }));
+    }
+    for (importance, found) in ranked(0.5, &notes.discoveries) {
+        let text = discovery(&page.path(&found.file), &found.insight);
+        page.add(Part::Knowledge, Entry::new(&text, importance).also(&found.insight));
+    }
+}
+
+/// The items with their importance: what came later weighs a little more, for the state at the end is what holds.
+pub fn ranked<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)> {
+    items.iter().enumerate().map(move |(at, item)| {
+        let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
+        (importance + f32::from(later) / 1000.0, item)
+    })
+}
+
+/// "What — why (rejected: a; b)".
+fn decided(decision: &Decision) -> String {
+    let mut line = decision.what.trim().to_owned();
+    if !decision.why.trim().is_empty() {
+        line = format!("{} — {}", line.trim_end_matches(['.', '。']), decision.why.trim());
+    }
+    let rejected: Vec<String> = decision.rejected.iter().map(|option| line::cut(&line::safe(option), 90)).collect();
+    if rejected.is_empty() {
+        return line;
+    }
+    let rejected = format!(" (rejected: {})", line::list(&rejected, "; ", 180));
+    // A reason that is too long is cut before what was rejected is.
+    line::cut(&line::safe(&line), LINE.saturating_sub(rejected.chars().count())) + &rejected
+}
+
+/// What the sessions before the last were about, one line each.
+fn topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>) {
+    for (record, age) in sessions.zip(0_u8..6) {
+        let told = match &record.notes {
+            Some(notes) if !notes.original_request.trim().is_empty() => {
+                let asked = line::cut(&line::safe(&notes.original_request), 120);
+                match text::first_sentence(&notes.outcome) {
+                    Some(outcome) => format!("{asked} → {}", line::cut(&line::safe(&outcome), 120)),
+                    None => asked,
+                }
+            }
+            _ => line::cut(&line::safe(&record.summary), 240),
+        };
+        let day = record.ended.or(record.started).and_then(line::day);
+        let text = day.map_or_else(|| told.clone(), |day| format!("{day}: {told}"));
+        page.add(Part::Topics, Entry::new(&text, 0.45 - f32::from(age) / 100.0).also(&told));
+    }
+}
