@@ -27,7 +27,7 @@ const TAGS: &[&str] = &[
 const LOOK: usize = 4096;
 
 /// The text on one line, without what could break out of its section: headings, fences, tags, control characters.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let mut rest = &text[..text.floor_char_boundary(LOOK)];
     let mut out = String::with_capacity(rest.len());
     while let Some(letter) = rest.chars().next() {
@@ -86,12 +86,12 @@ fn without_mark(text: &str) -> &str {
 }
 
 /// Length in UTF-16 code units, the unit of the budget.
-pub(super) fn units(text: &str) -> usize {
+pub(crate) fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
 /// The text, or as much of its beginning as fits with an ellipsis; cut between words where one ends near the cut.
-pub(super) fn clip(text: &str, most: usize) -> String {
+pub(crate) fn clip(text: &str, most: usize) -> String {
     if units(text) <= most {
         return text.to_owned();
     }
@@ -116,7 +116,7 @@ pub(super) fn clip(text: &str, most: usize) -> String {
 }
 
 /// The date in UTC, such as `2026-02-23`.
-pub(super) fn date(milliseconds: u64) -> Option<String> {
+pub(crate) fn date(milliseconds: u64) -> Option<String> {
     let timestamp = Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
     Some(timestamp.to_zoned(TimeZone::UTC).date().to_string())
 }

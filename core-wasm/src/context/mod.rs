@@ -5,7 +5,7 @@
 //! because the client replays the old context with it.
 
 mod fold;
-mod line;
+pub(crate) mod line;
 mod page;
 mod sections;
 
