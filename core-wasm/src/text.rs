@@ -93,29 +93,26 @@ pub fn plain(line: &str) -> String {
 }
 
 /// With the text in place of each Markdown link outside code.
-fn unlinked(line: &str) -> Cow<'_, str> {
-    if !line.contains("](") {
-        return Cow::Borrowed(line);
+fn unlinked(text: &str) -> Cow<'_, str> {
+    if !text.contains("](") {
+        return Cow::Borrowed(text);
     }
-    let (mut plain, mut rest, mut code) = (String::with_capacity(line.len()), line, false);
+    let (mut plain, mut rest, mut code) = (String::with_capacity(text.len()), text, false);
     while let Some(at) = rest.find(['`', '[']) {
         let (before, from) = rest.split_at(at);
         plain.push_str(before);
         let link = from.strip_prefix('[').filter(|_| !code).and_then(|inner| {
-            let (text, after) = inner.split_once("](")?;
-            let (_, after) = after.split_once(')')?;
-            (!text.contains('[')).then_some((text, after))
+            let (shown, target) = inner.split_once("](")?;
+            let (_, after) = target.split_once(')')?;
+            (!shown.contains('[')).then_some((shown, after))
         });
-        match link {
-            Some((text, after)) => {
-                plain.push_str(text);
-                rest = after;
-            }
-            None => {
-                code ^= from.starts_with('`');
-                plain.push_str(&from[..1]);
-                rest = &from[1..];
-            }
+        if let Some((shown, after)) = link {
+            plain.push_str(shown);
+            rest = after;
+        } else {
+            code ^= from.starts_with('`');
+            plain.push_str(&from[..1]);
+            rest = &from[1..];
         }
     }
     plain.push_str(rest);
