@@ -13,8 +13,8 @@ use crate::{
         exports::throughline::policy::observer::{Observation, ToolEvent},
         throughline::policy::types::Session,
     },
-    context::line::{clean, clip},
     redact::scrub,
+    text,
 };
 use compress::{head, head_and_tail, plain};
 
@@ -90,7 +90,7 @@ impl Seen {
             }
         }
         Observation {
-            summary: clip(&clean(&scrub(&self.summary)), SUMMARY),
+            summary: line(&scrub(&self.summary), SUMMARY),
             detail: head_and_tail(&scrub(&detail)),
             files,
             attributes: self
@@ -175,7 +175,7 @@ impl<'a> Use<'a> {
         } else {
             self.exit_code()
         };
-        let mut attributes = vec![("command".to_owned(), clip(&scrub(command), 2_000))];
+        let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
         attributes.extend(code.map(|code| ("exit_code".to_owned(), code.to_string())));
         Seen {
             summary: format!("Ran `{named}`: {state}"),
@@ -410,7 +410,7 @@ impl<'a> Use<'a> {
                 self.output("result").to_owned()
             },
             files: Vec::new(),
-            attributes: vec![("url".to_owned(), clip(&scrub(self.input("url")), 2_000))],
+            attributes: vec![("url".to_owned(), line(&scrub(self.input("url")), 2_000))],
         }
     }
 
@@ -458,7 +458,7 @@ impl<'a> Use<'a> {
                 |answer| {
                     format!(
                         "Asked the user: {}",
-                        clip(&clean(&scrub(answer)), 2 * NAMED)
+                        line(&scrub(answer), 2 * NAMED)
                     )
                 },
             ),
@@ -658,8 +658,14 @@ fn files_of_matches(content: &str) -> Vec<String> {
 }
 
 /// A command or a pattern as it stands in a summary.
+/// The text as one line of at most `max` characters, without control characters.
+fn line(text: &str, max: usize) -> String {
+    let visible: String = text::head(text, 8 * max).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text::clip(&text::one_line(&visible), max).into_owned()
+}
+
 fn named(text: &str) -> String {
-    clip(&clean(&scrub(text)), NAMED)
+    line(&scrub(text), NAMED)
 }
 
 fn number(value: &Value) -> usize {
