@@ -245,15 +245,21 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
             }
         }
     }
-    if let Some(cursor) = store.cursor(&path)? {
-        file.malformed = cursor.malformed;
-        file.oversized = cursor.oversized;
-        if file.session_id.is_empty() {
-            file.session_id = cursor.session_id;
+    match store.cursor(&path)? {
+        Some(cursor) => {
+            file.malformed = cursor.malformed;
+            file.oversized = cursor.oversized;
+            if file.session_id.is_empty() {
+                file.session_id = cursor.session_id;
+            }
+            if cursor.lines > 0 && cursor.malformed >= cursor.lines {
+                file.error.get_or_insert_with(|| "it is no transcript: none of its lines could be parsed".into());
+            }
         }
-        if cursor.lines > 0 && cursor.malformed >= cursor.lines && file.error.is_none() {
-            file.error = Some("it is no transcript: none of its lines could be parsed".into());
+        None if file.session_id.is_empty() && source.bytes > 0 => {
+            file.error.get_or_insert_with(|| "it is no transcript: it names no session".into());
         }
+        None => {}
     }
     Ok(file)
 }
