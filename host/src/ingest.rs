@@ -15,7 +15,7 @@ use crate::store::{Store, StoreError};
 use crate::transcript::Refusal;
 
 /// The longest that one transcript may take; only a policy that hangs at every call comes near it.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
+const LONGEST: Duration = Duration::from_hours(1);
 
 /// A stretch on which a policy fails this often is passed over; so this many attempts come behind one bad stretch.
 const ATTEMPTS: u32 = 4;
@@ -113,7 +113,9 @@ impl Report {
     /// With the paths that were not even found.
     #[must_use]
     pub fn with(mut self, failed: Vec<FileReport>) -> Self {
-        failed.into_iter().for_each(|file| self.add(file));
+        for file in failed {
+            self.add(file);
+        }
         self
     }
 

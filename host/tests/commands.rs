@@ -33,7 +33,6 @@ impl Home {
             .args(arguments)
             .env_clear()
             .env("HOME", self.path(""))
-            .env("TMPDIR", std::env::temp_dir())
             .env("THROUGHLINE_HOME", self.path("throughline"))
             .current_dir(self.path("work/app"))
             .stdin(Stdio::null());
