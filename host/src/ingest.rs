@@ -15,7 +15,7 @@ use crate::store::{Store, StoreError};
 use crate::transcript::Refusal;
 
 /// The longest that one transcript may take; only a policy that hangs at every call comes near it.
-const LONGEST: Duration = Duration::from_secs(60 * 60);
+const LONGEST: Duration = Duration::from_hours(1);
 
 /// A stretch on which a policy fails this often is passed over; so this many attempts come behind one bad stretch.
 const ATTEMPTS: u32 = 4;
@@ -113,7 +113,9 @@ impl Report {
     /// With the paths that were not even found.
     #[must_use]
     pub fn with(mut self, failed: Vec<FileReport>) -> Self {
-        failed.into_iter().for_each(|file| self.add(file));
+        for file in failed {
+            self.add(file);
+        }
         self
     }
 
@@ -245,15 +247,21 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
             }
         }
     }
-    if let Some(cursor) = store.cursor(&path)? {
-        file.malformed = cursor.malformed;
-        file.oversized = cursor.oversized;
-        if file.session_id.is_empty() {
-            file.session_id = cursor.session_id;
+    match store.cursor(&path)? {
+        Some(cursor) => {
+            file.malformed = cursor.malformed;
+            file.oversized = cursor.oversized;
+            if file.session_id.is_empty() {
+                file.session_id = cursor.session_id;
+            }
+            if cursor.lines > 0 && cursor.malformed >= cursor.lines {
+                file.error.get_or_insert_with(|| "it is no transcript: none of its lines could be parsed".into());
+            }
         }
-        if cursor.lines > 0 && cursor.malformed >= cursor.lines && file.error.is_none() {
-            file.error = Some("it is no transcript: none of its lines could be parsed".into());
+        None if file.session_id.is_empty() && source.bytes > 0 => {
+            file.error.get_or_insert_with(|| "it is no transcript: it names no session".into());
         }
+        None => {}
     }
     Ok(file)
 }

@@ -32,7 +32,7 @@ Exit codes:
 `throughline hook` always ends with 0, so that no session is ever disturbed.
 
 Environment:
-  THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG base directories
+  THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG ones
   CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
   NO_COLOR           no colours";
 

@@ -30,7 +30,10 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut safe = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         if is_unsafe(c) && c != '\n' {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                safe.extend(["\\u", &format!("{unit:04x}")]);
+            }
         } else {
             safe.push(c);
         }

@@ -37,14 +37,14 @@ pub struct Line {
 /// The lines of a session in `folder` that began at `begin`, milliseconds since the Unix epoch.
 pub fn lines(folder: &Path, begin: u64) -> Vec<Line> {
     let folder = Value::from(folder.to_string_lossy()).to_string();
-    let folder = folder.trim_matches('"');
+    let folder = folder.strip_prefix('"').and_then(|folder| folder.strip_suffix('"')).unwrap_or(&folder);
     let mut lines = Vec::new();
     let mut last_text = String::new();
     for line in TEMPLATE.lines() {
         let text = with_times(&line.replace("@CWD@", folder).replace("@SESSION@", SESSION), begin);
         let fields: Value = serde_json::from_str(&text).unwrap_or_default();
         if let Some(said) = fields.pointer("/message/content/0/text").and_then(Value::as_str) {
-            last_text = said.to_owned();
+            said.clone_into(&mut last_text);
         }
         let is = |name: &str, value: &str| fields.get(name).and_then(Value::as_str) == Some(value);
         let after = if is("subtype", "stop_hook_summary") {
@@ -71,8 +71,7 @@ fn with_times(line: &str, begin: u64) -> String {
     while let Some((before, behind)) = rest.split_once(MARK) {
         let (seconds, behind) = behind.split_once('@').unwrap_or((behind, ""));
         let at = begin.saturating_add(SignedDuration::from_secs(seconds.parse().unwrap_or(0))).unwrap_or(begin);
-        out.push_str(before);
-        out.push_str(&format!("{at:.3}"));
+        out.extend([before, &format!("{at:.3}")]);
         rest = behind;
     }
     out.push_str(rest);
@@ -85,14 +84,14 @@ mod tests {
 
     #[test]
     fn every_line_is_json_and_nothing_stands_for_anything_else() {
-        let lines = lines(Path::new("/home/\"me\"/tea shop"), 1_700_000_000_000);
+        let lines = lines(Path::new("/home/\"me\"/tea\""), 1_700_000_000_000);
         assert!(lines.len() >= 40);
         for line in &lines {
             serde_json::from_str::<Value>(&line.text).unwrap();
             assert!(!line.text.contains("@AT+") && !line.text.contains("@CWD@") && !line.text.contains("@SESSION@"));
         }
         let first: Value = serde_json::from_str(&lines[1].text).unwrap();
-        assert_eq!(first["cwd"], "/home/\"me\"/tea shop");
+        assert_eq!(first["cwd"], "/home/\"me\"/tea\"");
         assert_eq!(first["timestamp"], "2023-11-14T22:13:20.000Z");
     }
 

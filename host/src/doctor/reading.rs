@@ -11,7 +11,7 @@ use crate::paths::{self, Paths};
 use crate::store::{Cursor, Store};
 
 /// What was not read for so long is not just being written.
-const LATE: Duration = Duration::from_secs(24 * 60 * 60);
+const LATE: Duration = Duration::from_hours(24);
 
 pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>, now: u64) -> Vec<Finding> {
     let folder = paths.claude_projects();
@@ -86,8 +86,9 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
         let path = source.path.to_string_lossy();
         match by_path.get(path.as_ref()) {
             None => unread += 1,
-            Some(cursor) if cursor.offset < source.bytes && is_old(&source.path, now) => {
-                late.push(paths::display(&source.path, &paths.home))
+            // Of what was looked at as it is now, all that can be read has been: the rest is a torn line.
+            Some(cursor) if cursor.size != source.bytes && is_old(&source.path, now) => {
+                late.push(paths::display(&source.path, &paths.home));
             }
             Some(_) => {}
         }
@@ -100,16 +101,16 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
         ));
     }
     let sum = |of: fn(&Cursor) -> u64| cursors.iter().map(of).sum::<u64>();
-    let mut message = format!("{} in {}", sources.len(), paths::display(&paths.claude_projects(), &paths.home));
+    let mut message = vec![format!("{} in {}", sources.len(), paths::display(&folder, &paths.home))];
     if unread > 0 {
-        message.push_str(&format!(", {unread} never read (`throughline ingest` does)"));
+        message.push(format!("{unread} never read (`throughline ingest` does)"));
     }
     for (number, what) in [(sum(|cursor| cursor.malformed), "malformed"), (sum(|cursor| cursor.oversized), "oversized")] {
         if number > 0 {
-            message.push_str(&format!(", {number} {what} lines passed over"));
+            message.push(format!("{number} {what} lines passed over"));
         }
     }
-    findings.push(Finding::ok("transcripts", message));
+    findings.push(Finding::ok("transcripts", message.join(", ")));
     findings
 }
 

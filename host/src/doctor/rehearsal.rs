@@ -22,7 +22,7 @@ use crate::runtime::Runtime;
 use crate::store::Access;
 
 /// The longest that compiling may take, or waiting for another process that does it.
-const COMPILE: Duration = Duration::from_secs(60);
+const COMPILE: Duration = Duration::from_mins(1);
 
 /// The longest that the rehearsal may take.
 const REHEARSE: Duration = Duration::from_secs(20);

@@ -307,15 +307,13 @@ impl Handler {
         let members: Members = serde_json::from_str(handler.get()).ok()?;
         let get = |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
         let command = get("command")?.as_str()?.to_owned();
-        let (called, arguments, shell) = match get("args") {
-            Some(Value::Array(words)) => {
-                let words = words.iter().map(|word| word.as_str().map(str::to_owned));
-                (command, words.collect::<Option<Vec<_>>>()?, false)
-            }
-            _ => {
-                let mut words = words(&command).into_iter();
-                (words.next()?, words.collect(), true)
-            }
+        let arguments = get("args").and_then(|args| serde_json::from_value::<Vec<String>>(args).ok());
+        let shell = arguments.is_none();
+        let (called, arguments) = if let Some(arguments) = arguments {
+            (command, arguments)
+        } else {
+            let mut words = words(&command).into_iter();
+            (words.next()?, words.collect())
         };
         let called = PathBuf::from(called);
         let ours = called == program || called.file_stem().is_some_and(|name| name == "throughline");

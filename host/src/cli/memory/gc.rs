@@ -20,10 +20,10 @@ pub(super) struct Arguments {
     /// Count what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Delete what is older than this; without it the configuration's gc.max_age_days holds
+    /// Delete what is older than this; without it the configuration's `gc.max_age_days` holds
     #[arg(long, value_name = "N")]
     max_age_days: Option<u32>,
-    /// Print an object: deleted, dry_run, max_age_days, keep
+    /// Print an object: deleted, `dry_run`, `max_age_days`, keep
     #[arg(long)]
     json: bool,
 }

@@ -85,7 +85,7 @@ struct Restriction {
     /// Of this session only; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of these types only, such as decision, preference, error_fix; may be repeated
+    /// Of these types only, such as decision, preference or `error_fix`; may be repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
 }

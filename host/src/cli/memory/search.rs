@@ -5,13 +5,13 @@ use crate::search::query::Query;
 
 const SYNTAX: &str = "\
 A query may hold, beside words (put `--` before one that begins with a hyphen):
-  \"two words\"                  these, in this order (the shell takes a pair of quotes for itself: '\"two words\"')
-  -word  -\"two words\"  -type:turn   not this
-  type:decision,error_fix      of these types
-  file:runner.ts               about a file with this in its path
-  session:61d299fc             of the session whose identifier begins so
-  after:2026-02-23  before:7d  learned since then, or before: a year, month, day or moment, `today`, `yesterday`, or how
-                               long ago in h, d or w";
+  \"two words\"                these, in this order; say '\"two words\"' to the shell
+  -word  -\"two words\"        not this
+  type:decision,error_fix    of one of these types; -type:turn of any but this
+  file:runner.ts             about a file with this in its path
+  session:61d299fc           of the session whose identifier begins so
+  after:2026-02-23           learned since then: a year, month, day or moment, `today`,
+  before:7d                  `yesterday`, or how long ago in h, d or w; or learned before";
 
 /// Search the memories, best first
 ///
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Print an array of objects: id, type, title, content, score, session_id, project, created_at, files, …
+    /// Print an array of objects: id, type, title, content, score, `session_id`, project, `created_at`, files, …
     #[arg(long)]
     json: bool,
 }
