@@ -1,1 +1,688 @@
 //! Stage `observer`: one use of a tool becomes an observation.
+//!
+//! What a later session may ask: which command was run and how it ended, which file was touched and how much, what was
+//! looked for and where it was found. The output itself is kept as its beginning and end. Secrets go before anything is
+//! cut, because half a secret is not recognized as one.
+
+mod compress;
+
+use serde_json::Value;
+
+use crate::{
+    bindings::{
+        exports::throughline::policy::observer::{Observation, ToolEvent},
+        throughline::policy::types::Session,
+    },
+    redact::scrub,
+    text,
+};
+use compress::{head, head_and_tail, plain};
+
+/// The longest summary, in UTF-16 code units.
+const SUMMARY: usize = 240;
+/// The longest command, pattern or address in a summary.
+const NAMED: usize = 120;
+/// The most files of one observation: a search that finds more is about none of them.
+const FILES: usize = 20;
+/// The first lines of a file that was read or written: the file itself is where it was.
+const GLIMPSE: usize = 20;
+
+/// Tools that only move the agent's own state.
+const IDLE: &[&str] = &[
+    "BashOutput",
+    "EnterPlanMode",
+    "KillBash",
+    "KillShell",
+    "ScheduleWakeup",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "ToolSearch",
+];
+
+/// The observation; none where the use tells nothing.
+pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
+    if IDLE.contains(&event.tool.as_str()) {
+        return None;
+    }
+    let use_ = Use::read(session, event);
+    let seen = match event.tool.as_str() {
+        "Bash" | "PowerShell" => use_.command(),
+        "Read" => use_.read_file(),
+        "Write" => use_.write(),
+        "Edit" | "MultiEdit" => use_.edit(),
+        "NotebookEdit" => use_.notebook(),
+        "Grep" => use_.grep(),
+        "Glob" => use_.glob(),
+        "Task" | "Agent" => use_.agent(),
+        "WebFetch" => use_.fetch(),
+        "WebSearch" => use_.web_search(),
+        "AskUserQuestion" => use_.question(),
+        "TodoWrite" => use_.todo(),
+        _ => use_.other(),
+    };
+    Some(seen.finish(event))
+}
+
+/// What is kept of a use, before it is bounded and scrubbed.
+#[derive(Default)]
+struct Seen {
+    summary: String,
+    detail: String,
+    files: Vec<String>,
+    attributes: Vec<(String, String)>,
+}
+
+impl Seen {
+    fn finish(self, event: &ToolEvent) -> Observation {
+        let error = event.error.as_deref().unwrap_or_default();
+        let detail = if event.succeeded || error.is_empty() {
+            self.detail
+        } else {
+            plain(error)
+        };
+        let mut files: Vec<String> = Vec::new();
+        for file in self.files {
+            let file = scrub(&file).into_owned();
+            if !file.is_empty() && files.len() < FILES && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        Observation {
+            summary: line(&scrub(&self.summary), SUMMARY),
+            detail: head_and_tail(&scrub(&detail)),
+            files,
+            attributes: self
+                .attributes
+                .into_iter()
+                .map(|(name, value)| (name, scrub(&value).into_owned()))
+                .collect(),
+        }
+    }
+}
+
+/// One use with its input and output parsed. Both are of any shape: what is not there reads as nothing.
+struct Use<'a> {
+    session: &'a Session,
+    event: &'a ToolEvent,
+    input: Value,
+    output: Value,
+}
+
+impl<'a> Use<'a> {
+    fn read(session: &'a Session, event: &'a ToolEvent) -> Self {
+        let parse = |text: &str| {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+        };
+        Self {
+            session,
+            event,
+            input: parse(&event.input),
+            output: parse(&event.output),
+        }
+    }
+
+    fn input(&self, name: &str) -> &str {
+        self.input[name].as_str().unwrap_or_default()
+    }
+
+    fn output(&self, name: &str) -> &str {
+        self.output[name].as_str().unwrap_or_default()
+    }
+
+    /// `ok`, `exit 3`, `failed`: how it ended, in a word or two.
+    fn state(&self) -> String {
+        if self.event.succeeded {
+            return "ok".to_owned();
+        }
+        self.exit_code()
+            .map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
+    }
+
+    /// The client says `Exit code 3` in the first line of the error.
+    fn exit_code(&self) -> Option<i32> {
+        let error = self.event.error.as_deref()?;
+        let (_, rest) = error.split_once("xit code ")?;
+        let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
+        digits.parse().ok()
+    }
+
+    fn command(&self) -> Seen {
+        let command = self.input("command");
+        let named = named(command);
+        let background = self.output["backgroundTaskId"].is_string()
+            || self.input["run_in_background"]
+                .as_bool()
+                .unwrap_or_default();
+        let interrupted = self.output["interrupted"].as_bool().unwrap_or_default();
+        let state = match self.state() {
+            _ if interrupted => "interrupted".to_owned(),
+            state if background && state == "ok" => "in the background".to_owned(),
+            state => state,
+        };
+        let output = [self.output("stdout"), self.output("stderr")].join("\n");
+        let output = if self.output.is_string() {
+            self.text()
+        } else {
+            output
+        };
+        let image = self.output["isImage"].as_bool().unwrap_or_default();
+        // What we told the agent is not learned from it.
+        let ours = command.trim_start().starts_with("throughline ");
+        let code = if self.event.succeeded {
+            Some(0)
+        } else {
+            self.exit_code()
+        };
+        let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
+        attributes.extend(code.map(|code| ("exit_code".to_owned(), code.to_string())));
+        Seen {
+            summary: format!("Ran `{named}`: {state}"),
+            detail: if image || ours {
+                String::new()
+            } else {
+                plain(&output)
+            },
+            files: Vec::new(),
+            attributes,
+        }
+    }
+
+    fn read_file(&self) -> Seen {
+        let path = self.relative(self.input("file_path"));
+        let file = &self.output["file"];
+        let content = file["content"].as_str().unwrap_or_default();
+        let content = if self.output.is_string() {
+            self.text()
+        } else {
+            content.to_owned()
+        };
+        let content = scrub(&content);
+        let kind = self.output("type");
+        let summary = if !self.event.succeeded {
+            format!("Read {path}: failed")
+        } else if !matches!(kind, "text" | "") {
+            format!("Read {path} ({})", named(kind))
+        } else {
+            let (start, lines) = (number(&file["startLine"]), number(&file["numLines"]));
+            let total = number(&file["totalLines"]);
+            let part = if lines < total && lines > 0 {
+                format!(" (lines {start} to {} of {total})", start + lines - 1)
+            } else {
+                String::new()
+            };
+            let first = content.lines().map(str::trim).find(|line| !line.is_empty());
+            first.map_or_else(
+                || format!("Read {path}{part}"),
+                |first| format!("Read {path}{part}: {}", named(first)),
+            )
+        };
+        Seen {
+            summary,
+            detail: head(&content, GLIMPSE),
+            files: vec![path],
+            attributes: Vec::new(),
+        }
+    }
+
+    fn write(&self) -> Seen {
+        let path = self.relative(self.input("file_path"));
+        let content = self.input("content");
+        let lines = content.lines().count();
+        let hunks = Patch::of(&self.output["structuredPatch"]);
+        let done = if self.output("type") == "create" {
+            "Created"
+        } else {
+            "Wrote"
+        };
+        let summary = if self.event.succeeded {
+            format!("{done} {path} ({})", counted(lines, "line"))
+        } else {
+            format!("Write {path}: failed")
+        };
+        let (added, removed) = if hunks.text.is_empty() {
+            (lines, 0)
+        } else {
+            (hunks.added, hunks.removed)
+        };
+        Seen {
+            summary,
+            detail: if hunks.text.is_empty() {
+                head(&scrub(content), GLIMPSE)
+            } else {
+                hunks.text
+            },
+            files: vec![path],
+            attributes: changed(added, removed),
+        }
+    }
+
+    fn edit(&self) -> Seen {
+        let path = self.relative(self.input("file_path"));
+        let mut hunks = Patch::of(&self.output["structuredPatch"]);
+        let edits = self.input["edits"].as_array().map_or(0, Vec::len);
+        if hunks.text.is_empty() {
+            let single = std::slice::from_ref(&self.input);
+            let all = self.input["edits"].as_array().map_or(single, Vec::as_slice);
+            for edit in all {
+                hunks.replace(edit);
+            }
+        }
+        let many = if edits > 1 {
+            format!("{edits} edits, ")
+        } else {
+            String::new()
+        };
+        let summary = if self.event.succeeded {
+            format!("Edited {path} ({many}+{} −{})", hunks.added, hunks.removed)
+        } else {
+            format!("Edit {path}: failed")
+        };
+        Seen {
+            summary,
+            detail: hunks.text,
+            files: vec![path],
+            attributes: changed(hunks.added, hunks.removed),
+        }
+    }
+
+    fn notebook(&self) -> Seen {
+        let path = self.relative(self.input("notebook_path"));
+        let mode = self.input("edit_mode");
+        let mode = if mode.is_empty() { "replace" } else { mode };
+        Seen {
+            summary: format!(
+                "Edited notebook {path} ({} cell): {}",
+                named(mode),
+                self.state()
+            ),
+            detail: self.input("new_source").to_owned(),
+            files: vec![path],
+            attributes: Vec::new(),
+        }
+    }
+
+    fn grep(&self) -> Seen {
+        let pattern = named(self.input("pattern"));
+        let content = if self.output.is_string() {
+            self.text()
+        } else {
+            self.output("content").to_owned()
+        };
+        let mut files: Vec<String> = self.strings("filenames");
+        if files.is_empty() {
+            files = files_of_matches(&content);
+        }
+        let mut files: Vec<String> = files.iter().map(|file| self.relative(file)).collect();
+        files.dedup();
+        let place = self.input("path");
+        let matches = number(&self.output["numMatches"]).max(number(&self.output["numLines"]));
+        let found = match (
+            self.event.succeeded,
+            files.len().max(number(&self.output["numFiles"])),
+            matches,
+        ) {
+            (false, ..) => "failed".to_owned(),
+            (_, 0, 0) => "nothing".to_owned(),
+            (_, 0, matches) => counted(matches, "match"),
+            (_, files, 0) => counted(files, "file"),
+            (_, files, matches) => format!(
+                "{} in {}",
+                counted(matches, "match"),
+                counted(files, "file")
+            ),
+        };
+        let within = if place.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", self.relative(place))
+        };
+        // A search in one file names it only in its input.
+        if files.is_empty() && matches > 0 && !place.is_empty() {
+            files.push(self.relative(place));
+        }
+        Seen {
+            summary: format!("Searched for `{pattern}`{within}: {found}"),
+            detail: files.join("\n"),
+            files: if files.len() <= FILES {
+                files
+            } else {
+                Vec::new()
+            },
+            attributes: Vec::new(),
+        }
+    }
+
+    fn glob(&self) -> Seen {
+        let files: Vec<String> = self
+            .strings("filenames")
+            .iter()
+            .map(|file| self.relative(file))
+            .collect();
+        let count = files.len().max(number(&self.output["numFiles"]));
+        Seen {
+            summary: format!(
+                "Listed `{}`: {}",
+                named(self.input("pattern")),
+                counted(count, "file")
+            ),
+            detail: files.join("\n"),
+            files: Vec::new(),
+            attributes: Vec::new(),
+        }
+    }
+
+    fn agent(&self) -> Seen {
+        let kind = self.input("subagent_type");
+        let kind = if kind.is_empty() { "agent" } else { kind };
+        let state = if self.output["isAsync"].as_bool().unwrap_or_default() {
+            "in the background".to_owned()
+        } else if self.event.succeeded {
+            "done".to_owned()
+        } else {
+            "failed".to_owned()
+        };
+        Seen {
+            summary: format!(
+                "Sub-agent {}: {} ({state})",
+                named(kind),
+                named(self.input("description"))
+            ),
+            detail: blocks(&self.output["content"]),
+            files: Vec::new(),
+            attributes: Vec::new(),
+        }
+    }
+
+    fn fetch(&self) -> Seen {
+        let code = number(&self.output["code"]);
+        let state = if code > 0 {
+            code.to_string()
+        } else {
+            self.state()
+        };
+        Seen {
+            summary: format!("Fetched {}: {state}", named(self.input("url"))),
+            detail: if self.output.is_string() {
+                self.text()
+            } else {
+                self.output("result").to_owned()
+            },
+            files: Vec::new(),
+            attributes: vec![("url".to_owned(), line(&scrub(self.input("url")), 2_000))],
+        }
+    }
+
+    fn web_search(&self) -> Seen {
+        let mut lines = Vec::new();
+        for result in self.output["results"].as_array().into_iter().flatten() {
+            for page in result["content"].as_array().into_iter().flatten() {
+                let title = page["title"].as_str().unwrap_or_default();
+                lines.push(format!(
+                    "{title} {}",
+                    page["url"].as_str().unwrap_or_default()
+                ));
+            }
+            lines.extend(result.as_str().map(str::to_owned));
+        }
+        Seen {
+            summary: format!(
+                "Searched the web for `{}`: {}",
+                named(self.input("query")),
+                self.state()
+            ),
+            detail: lines.join("\n"),
+            ..Seen::default()
+        }
+    }
+
+    fn question(&self) -> Seen {
+        let answers: Vec<String> = self.output["answers"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(question, answer)| {
+                let answer = answer
+                    .as_str()
+                    .map_or_else(|| answer.to_string(), str::to_owned);
+                format!("{question} → {answer}")
+            })
+            .collect();
+        let asked = self.input["questions"][0]["question"]
+            .as_str()
+            .unwrap_or_default();
+        Seen {
+            summary: answers.first().map_or_else(
+                || format!("Asked the user: {} (no answer)", named(asked)),
+                |answer| {
+                    format!(
+                        "Asked the user: {}",
+                        line(&scrub(answer), 2 * NAMED)
+                    )
+                },
+            ),
+            detail: answers.join("\n"),
+            ..Seen::default()
+        }
+    }
+
+    fn todo(&self) -> Seen {
+        let todos = self.input["todos"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let count = |state: &str| todos.iter().filter(|todo| todo["status"] == state).count();
+        let lines: Vec<String> = todos
+            .iter()
+            .map(|todo| {
+                let text = |name: &str| todo[name].as_str().unwrap_or_default();
+                format!("[{}] {}", text("status"), text("content"))
+            })
+            .collect();
+        Seen {
+            summary: format!(
+                "To-do list: {} done, {} in progress, {} pending",
+                count("completed"),
+                count("in_progress"),
+                count("pending")
+            ),
+            detail: lines.join("\n"),
+            ..Seen::default()
+        }
+    }
+
+    /// Tools of MCP servers, and those that are younger than this policy.
+    fn other(&self) -> Seen {
+        let tool = self.event.tool.strip_prefix("mcp__").map_or_else(
+            || self.event.tool.clone(),
+            |name| name.replacen("__", " ", 1),
+        );
+        let argument = self
+            .input
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find_map(|(_, value)| value.as_str());
+        let argument =
+            argument.map_or_else(String::new, |argument| format!(" `{}`", named(argument)));
+        let paths = ["file_path", "path", "notebook_path"];
+        Seen {
+            summary: format!("{}{argument}: {}", named(&tool), self.state()),
+            detail: self.text(),
+            files: paths
+                .iter()
+                .map(|name| self.input(name))
+                .filter(|path| !path.is_empty())
+                .map(|path| self.relative(path))
+                .collect(),
+            attributes: Vec::new(),
+        }
+    }
+
+    /// The output as text, whatever its shape.
+    fn text(&self) -> String {
+        plain(&blocks(&self.output))
+    }
+
+    fn strings(&self, name: &str) -> Vec<String> {
+        let list = self.output[name].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// A path with `/` between its folders, from the project's root where it is inside.
+    fn relative(&self, path: &str) -> String {
+        let slashed = |path: &str| path.replace('\\', "/");
+        let path = slashed(path.trim());
+        let inside = |folder: &str| {
+            let folder = slashed(folder);
+            let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
+            rest.strip_prefix('/').map(str::to_owned)
+        };
+        if let Some(inside) = inside(&self.session.root) {
+            return inside;
+        }
+        let absolute = path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
+        let folder = slashed(&self.session.cwd);
+        let below = folder
+            .strip_prefix(slashed(&self.session.root).trim_end_matches('/'))
+            .map(|below| below.trim_matches('/'))
+            .filter(|below| !below.is_empty() && !path.is_empty());
+        let path = path.strip_prefix("./").unwrap_or(&path);
+        match below {
+            Some(below) if !absolute => format!("{below}/{path}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Text blocks one after another; images by name only; anything else as JSON.
+fn blocks(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(items) => {
+            let items: Vec<String> = items
+                .iter()
+                .map(blocks)
+                .filter(|text| !text.is_empty())
+                .collect();
+            items.join("\n")
+        }
+        Value::Object(fields) => match fields.get("type").and_then(Value::as_str) {
+            Some("image") => "[image]".to_owned(),
+            Some("text") => fields
+                .get("text")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            _ => value.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
+
+/// A patch as text, and its size.
+#[derive(Default)]
+struct Patch {
+    text: String,
+    added: usize,
+    removed: usize,
+}
+
+impl Patch {
+    fn of(hunks: &Value) -> Self {
+        let mut patch = Self::default();
+        for hunk in hunks.as_array().into_iter().flatten() {
+            let lines = hunk["lines"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
+            patch.push(&format!(
+                "@@ -{} +{} @@",
+                number(&hunk["oldStart"]),
+                number(&hunk["newStart"])
+            ));
+            lines.for_each(|line| patch.push(line));
+        }
+        patch
+    }
+
+    fn replace(&mut self, edit: &Value) {
+        for (sign, name) in [('-', "old_string"), ('+', "new_string")] {
+            for line in edit[name].as_str().unwrap_or_default().lines() {
+                self.push(&format!("{sign}{line}"));
+            }
+        }
+    }
+
+    fn push(&mut self, line: &str) {
+        self.added += usize::from(line.starts_with('+'));
+        self.removed += usize::from(line.starts_with('-'));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+}
+
+fn changed(added: usize, removed: usize) -> Vec<(String, String)> {
+    vec![
+        ("lines_added".to_owned(), added.to_string()),
+        ("lines_removed".to_owned(), removed.to_string()),
+    ]
+}
+
+/// The files that `path:line:text` and `path-line-text` name, each once.
+fn files_of_matches(content: &str) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for line in content.lines() {
+        // `C:\a.rs:12:`: the first colon of a Windows path is not the one.
+        let from = if line.as_bytes().get(1) == Some(&b':') {
+            2
+        } else {
+            0
+        };
+        let Some((path, rest)) = line.get(from..).and_then(|rest| rest.split_once(':')) else {
+            continue;
+        };
+        let numbered = rest
+            .split(':')
+            .next()
+            .is_some_and(|number| number.parse::<u32>().is_ok());
+        let path = &line[..from + path.len()];
+        let is_path = !path.is_empty() && !path.contains(' ') && path.parse::<u32>().is_err();
+        if numbered && is_path && files.iter().all(|file| file != path) {
+            files.push(path.to_owned());
+        }
+    }
+    files
+}
+
+/// A command or a pattern as it stands in a summary.
+/// The text as one line of at most `max` characters, without control characters.
+fn line(text: &str, max: usize) -> String {
+    let visible: String = text::head(text, 8 * max).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text::clip(&text::one_line(&visible), max).into_owned()
+}
+
+fn named(text: &str) -> String {
+    line(&scrub(text), NAMED)
+}
+
+fn number(value: &Value) -> usize {
+    value
+        .as_u64()
+        .and_then(|number| usize::try_from(number).ok())
+        .unwrap_or_default()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = match what {
+        _ if count == 1 => "",
+        "match" => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests;

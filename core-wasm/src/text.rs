@@ -85,11 +85,38 @@ pub fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    let unmarked = one_line(&rest.replace("**", "").replace("__", ""));
+    let unmarked = one_line(&unlinked(&rest.replace("**", "").replace("__", "")));
     numbering_stripped(&unmarked)
         .trim_end_matches('|')
         .trim()
         .to_owned()
+}
+
+/// With the text in place of each Markdown link outside code.
+fn unlinked(text: &str) -> Cow<'_, str> {
+    if !text.contains("](") {
+        return Cow::Borrowed(text);
+    }
+    let (mut plain, mut rest, mut code) = (String::with_capacity(text.len()), text, false);
+    while let Some(at) = rest.find(['`', '[']) {
+        let (before, from) = rest.split_at(at);
+        plain.push_str(before);
+        let link = from.strip_prefix('[').filter(|_| !code).and_then(|inner| {
+            let (shown, target) = inner.split_once("](")?;
+            let (_, after) = target.split_once(')')?;
+            (!shown.contains('[')).then_some((shown, after))
+        });
+        if let Some((shown, after)) = link {
+            plain.push_str(shown);
+            rest = after;
+        } else {
+            code ^= from.starts_with('`');
+            plain.push_str(&from[..1]);
+            rest = &from[1..];
+        }
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
 }
 
 /// Without a leading `1.`, `2)` and the like.
@@ -312,6 +339,14 @@ mod tests {
         assert_eq!(
             sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"),
             ["Fix", "One done", "Two"]
+        );
+    }
+
+    #[test]
+    fn links_are_their_text_outside_code() {
+        assert_eq!(
+            plain("- see [a.md](docs/a.md:3) and `[text](url)`"),
+            "see a.md and `[text](url)`"
         );
     }
 

@@ -185,9 +185,9 @@ fn after(mut look: Look, parameters: &str) -> Look {
     look
 }
 
-/// Cuts a line that is too long at its spaces; what follows is indented as the line was.
+/// Cuts a line that is too long at its spaces; what follows is indented as the line's text was.
 fn wrap(line: Vec<Span>) -> Vec<Vec<Span>> {
-    let indent: String = line.first().map_or("", |span| &span.text).chars().take_while(|c| *c == ' ').collect();
+    let indent = " ".repeat(indent(line.first().map_or("", |span| &span.text)));
     let mut lines = vec![Vec::new()];
     let mut used = 0;
     for span in line {
@@ -205,6 +205,14 @@ fn wrap(line: Vec<Span>) -> Vec<Vec<Span>> {
         }
     }
     lines.into_iter().map(joined).collect()
+}
+
+/// Columns before a line's text: its spaces, and the mark of a list's entry.
+fn indent(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let is_entry = if digits == 0 { text.starts_with("- ") } else { text[digits..].starts_with(". ") };
+    line.len() - text.len() + if is_entry { digits + 2 } else { 0 }
 }
 
 /// Neighbours of one look as one span.
@@ -279,6 +287,11 @@ mod tests {
         let lines: Vec<String> = spans(&text).into_iter().flat_map(wrap).map(|line| plain(&line)).collect();
         assert!(lines.len() == 3 && lines.iter().all(|line| line.starts_with("  word") && line.trim_end().len() <= COLUMNS));
         assert_eq!(lines.concat().split_whitespace().count(), 40);
+    }
+
+    #[test]
+    fn entries_of_lists_hang() {
+        assert_eq!(["a b", "  - a", "12. a", "  1 a", "-a"].map(indent), [0, 4, 4, 2, 0]);
     }
 
     #[test]

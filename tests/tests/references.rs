@@ -29,6 +29,11 @@ fn the_contract_reference_is_fresh() {
     fresh(&contract_doc::committed(), &contract().reference().expect("a reference"));
 }
 
+#[test]
+fn everything_in_the_contract_is_documented() {
+    assert_eq!(contract().undocumented(), [""; 0]);
+}
+
 /// The commented default is what a user reads: the page about it is that very text.
 #[test]
 fn the_configuration_reference_is_fresh() {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::text;
+use crate::extract::labels;
+use crate::text::{self, Language};
+
+const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
 
 /// Characters that an entry may have.
 pub const LINE: usize = 300;
@@ -25,12 +28,14 @@ pub fn safe(raw: &str) -> String {
             '`' | '~' if run >= 3 => safe.push(c),
             // A heading: at the beginning, or where a reader looks for one without regard to lines.
             '#' if (run > 1 || safe.trim().is_empty()) && (after.is_empty() || after.starts_with(' ')) => {}
+            // A quotation, a table.
+            '>' | '|' if safe.trim().is_empty() => {}
             '<' if opens_tag(&safe, after) => safe.extend(std::iter::repeat_n('‹', run)),
             _ => safe.push_str(&rest[..run]),
         }
         rest = after;
     }
-    text::one_line(&safe).trim_start_matches(['>', '|', ' ']).to_owned()
+    text::one_line(&safe)
 }
 
 /// Controls, marks that reorder a line, and characters that nobody sees are no part of what a person reads.
@@ -67,13 +72,59 @@ pub fn cut(line: &str, max: usize) -> String {
     let sentence = [". ", "。", "! ", "? "]
         .iter()
         .filter_map(|end| with_next.rfind(end).map(|at| at + end.trim_end().len()))
-        .filter(|&end| end <= clipped.len() && closes(end))
+        // What was cut before is no end of a sentence.
+        .filter(|&end| end <= clipped.len() && closes(end) && !clipped[..end].ends_with("…."))
         .max();
     match sentence {
         Some(end) => format!("{} …", &clipped[..end]),
         None if is_in_code(clipped) => format!("{clipped}…`"),
         None => format!("{clipped}…"),
     }
+}
+
+/// A memory's line in at most [`LINE`] characters. Where it ends in a cure or in what was rejected, that end stays: a cause
+/// may be shortened, what to do about it may not.
+pub fn fitted(line: &str) -> String {
+    let ends = LANGUAGES.map(labels::labels).into_iter().flat_map(|words| [words.fixed_by, words.rejected]);
+    let end = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max();
+    match end {
+        Some(at) if line.chars().count() > LINE => {
+            let end = cut(&line[at..], LINE / 2);
+            let begin = cut(&line[..at], LINE - 1 - end.chars().count());
+            format!("{begin} {end}")
+        }
+        _ => cut(line, LINE),
+    }
+}
+
+/// A decision as the extractor stores it, in its parts: what, why and what was rejected.
+pub fn decision(content: &str) -> (&str, &str, &str) {
+    for words in LANGUAGES.map(labels::labels) {
+        let (rest, rejected) = split_at_label(content, words.rejected);
+        let (what, why) = split_at_label(rest, words.why);
+        if !(rejected.is_empty() && why.is_empty()) {
+            return (what, why, rejected);
+        }
+    }
+    (content, "", "")
+}
+
+fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
+    let label = format!(" {label}: ");
+    text.rfind(&label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))
+}
+
+/// "What — why (rejected: …)" in one line that keeps its end.
+pub fn decided(what: &str, why: &str, rejected: &str) -> String {
+    let mut line = safe(what);
+    if !why.trim().is_empty() {
+        line = format!("{} — {}", line.trim_end_matches(['.', '。']), safe(why));
+    }
+    if rejected.is_empty() {
+        return cut(&line, LINE);
+    }
+    let rejected = format!("(rejected: {})", cut(&safe(rejected), LINE / 2));
+    format!("{} {rejected}", cut(&line, LINE - 1 - rejected.chars().count()))
 }
 
 /// Whether a text ends between backticks.

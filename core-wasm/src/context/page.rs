@@ -56,7 +56,7 @@ impl Part {
     }
 
     /// Where a memory of that kind stands; none for those that are told by their session.
-    fn of(kind: &str) -> Option<Self> {
+    pub fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
             "error_fix" | "learning" | "correction" => Some(Self::WatchOut),
@@ -84,9 +84,14 @@ pub struct Entry {
 impl Entry {
     /// An entry of that importance, 0 to 1.
     pub fn new(raw: &str, importance: f32) -> Self {
-        let text = line::cut(&line::safe(raw), LINE);
+        let text = line::fitted(&line::safe(raw));
         let keys = Key::new(&text).into_iter().collect();
         Self { text, weight: weight(importance), ids: Vec::new(), keys, whole: false }
+    }
+
+    /// A line about a session as a whole: it takes in what says no more than it does.
+    pub fn whole(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     /// A line about the session as a whole: what it is, then what it says.
@@ -97,7 +102,12 @@ impl Entry {
         if said.is_empty() {
             entry.keys.clear();
         }
-        Self { whole: true, ..entry }
+        entry.whole()
+    }
+
+    /// The same entry with that importance, 0 to 1.
+    pub fn weighing(self, importance: f32) -> Self {
+        Self { weight: weight(importance), ..self }
     }
 
     /// Another wording of the same.
@@ -106,18 +116,13 @@ impl Entry {
         self
     }
 
-    /// What a memory says, in one line.
-    fn of(memory: &Memory, said: &str, share: f32) -> Self {
+    /// What a memory says, in one line, as heavy as `share` of its importance and how often it was seen.
+    pub fn of(memory: &Memory, said: &str, share: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
-        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * share);
+        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * share).also(&memory.content);
         entry.ids.push(memory.id.clone());
-        entry.also(&memory.title).also(&memory.content)
-    }
-
-    /// Marks the entry as what these memories say.
-    pub fn told_by(mut self, id: &str) -> Self {
-        self.ids.push(id.to_owned());
-        self
+        // Two turns may begin with the same words.
+        if memory.kind == "turn" { entry } else { entry.also(&memory.title) }
     }
 
     fn says(&self, other: &Self) -> bool {
@@ -141,6 +146,8 @@ pub fn said(memory: &Memory) -> String {
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
         "plan" | "commit" => memory.title.is_empty(),
+        // Its title is only what was asked.
+        "turn" => true,
         _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= LINE,
     };
     if stands && !content.is_empty() { content } else { memory.title.clone() }
@@ -203,12 +210,15 @@ impl Page {
 
     /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
     pub fn remember(&mut self, memory: &Memory, share: f32) {
-        let mut said = said(memory);
-        if memory.kind == "discovery"
-            && let Some(file) = memory.files.first()
-        {
-            said = discovery(&self.path(file), &said);
-        }
+        let said = match (memory.kind.as_str(), memory.files.first()) {
+            ("discovery", Some(file)) => discovery(&self.path(file), &said(memory)),
+            ("decision", _) => {
+                let content = if memory.content.is_empty() { &memory.title } else { &memory.content };
+                let (what, why, rejected) = line::decision(content);
+                line::decided(what, why, rejected)
+            }
+            _ => said(memory),
+        };
         let entry = Entry::of(memory, &said, share);
         match Part::of(&memory.kind) {
             Some(part) => self.add(part, entry),

@@ -1,10 +1,10 @@
 //! What a new session is told of the earlier ones.
 
 use super::line::{self, LINE};
-use super::page::{Entry, Page, Part, discovery};
+use super::page::{Entry, Page, Part, discovery, said};
 use super::{Memories, standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
-use crate::bindings::throughline::policy::types::{Change, Decision, Memory, SessionNotes, SessionRecord};
+use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, SessionRecord};
 use crate::extract::labels;
 use crate::text;
 
@@ -14,6 +14,9 @@ pub const INTRO: &str =
 
 /// Sessions that are looked at: some of them may hold nothing.
 const SESSIONS: u32 = 12;
+
+/// The least importance that shows a memory unasked where its kind alone does not.
+const LEAST: f32 = 0.4;
 
 /// The page of a session that knows nothing yet.
 pub fn page(request: &Request, memories: &dyn Memories) -> Page {
@@ -37,27 +40,34 @@ pub fn page(request: &Request, memories: &dyn Memories) -> Page {
     page
 }
 
-/// The weightiest memories of the kinds that have no part of their own.
+/// The weightiest memories of the kinds that have no part of their own, each with its day: what was planned or undone then
+/// may be done by now.
 fn others(page: &mut Page, memories: &dyn Memories) {
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
-    for memory in all {
-        // What is undone may be done by now.
-        let memory = match (memory.kind.as_str(), line::day(memory.created)) {
-            ("task", Some(day)) => {
-                let content = format!("Left undone on {day}: {}", memory.title);
-                Memory { content, ..memory }
+    for memory in all.iter().filter(|memory| memory.importance >= LEAST) {
+        match (Part::of(&memory.kind), line::day(memory.created)) {
+            (Some(Part::Other), Some(day)) => {
+                let label = if memory.kind == "task" { "left undone" } else { &memory.kind };
+                let line = format!("{day}, {label}: {}", said(memory));
+                page.add(Part::Other, Entry::of(memory, &line, 0.8));
             }
-            _ => memory,
-        };
-        page.remember(&memory, 0.8);
+            _ => page.remember(memory, 0.8),
+        }
     }
 }
 
+/// Whether anything came of the session, or was left open by it.
 fn has_result(record: &SessionRecord) -> bool {
-    record.notes.as_ref().map_or(!record.summary.trim().is_empty(), |notes| {
-        !notes.outcome.is_empty() || !notes.changes.is_empty() || !notes.commits.is_empty() || !notes.done.is_empty()
-    })
+    let Some(notes) = &record.notes else {
+        return !record.summary.trim().is_empty();
+    };
+    let learned = [&notes.done, &notes.commits, &notes.learnings, &notes.preferences];
+    !notes.outcome.is_empty()
+        || !notes.changes.is_empty()
+        || !notes.decisions.is_empty()
+        || learned.iter().any(|list| !list.is_empty())
+        || is_unfinished(notes)
 }
 
 fn has_words(record: &SessionRecord) -> bool {
@@ -69,26 +79,31 @@ fn last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
     if let Some(dates) = dates(record) {
         page.lead(Part::LastSession, format!("Date: {dates}"));
     }
-    if let Some(notes) = &record.notes {
-        page.add(Part::LastSession, Entry::labelled("Asked", &notes.original_request, 1.0));
-        if is_unfinished(notes) {
-            page.add(Part::LastSession, Entry::labelled("Last asked", &notes.current_objective, 0.97));
+    match &record.notes {
+        Some(notes) if has_result(record) => noted(page, notes, stored),
+        _ => {
+            page.add(Part::LastSession, Entry::labelled("Summary", &record.summary, 1.0));
+            let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
+            page.add(Part::LastSession, Entry::labelled("Files", &line::list(&paths, ", ", LINE - 10), 0.9));
         }
-        outcome(page, Part::LastSession, "Outcome", notes);
-        files(page, Part::LastSession, notes);
-        let undone: Vec<String> = notes.current.iter().chain(&notes.pending).map(|item| line::safe(item)).collect();
-        for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
-            joined(page, Part::LastSession, label, items);
-        }
-        learned(page, notes, stored);
-    } else {
-        page.add(Part::LastSession, Entry::labelled("Summary", &record.summary, 1.0));
-        let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
-        page.add(Part::LastSession, Entry::labelled("Files", &line::list(&paths, ", ", LINE - 10), 0.9));
     }
-    for memory in stored {
+    for memory in stored.iter().filter(|memory| Part::of(&memory.kind) != Some(Part::Other)) {
         page.remember(memory, 1.0);
     }
+}
+
+fn noted(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+    page.add(Part::LastSession, Entry::labelled("Asked", &notes.original_request, 1.0));
+    if is_unfinished(notes) {
+        page.add(Part::LastSession, Entry::labelled("Last asked", &notes.current_objective, 0.97));
+    }
+    outcome(page, Part::LastSession, "Outcome", notes);
+    files(page, Part::LastSession, notes);
+    let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
+    for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
+        joined(page, Part::LastSession, label, items);
+    }
+    learned(page, notes, stored);
 }
 
 fn dates(record: &SessionRecord) -> Option<String> {
@@ -115,14 +130,13 @@ pub fn outcome(page: &mut Page, part: Part, label: &str, notes: &SessionNotes) {
     {
         outcome = format!("{outcome} ({}: {tests})", words.tests);
     }
-    let commits: Vec<String> = notes
-        .commits
-        .iter()
-        .rev()
-        .filter(|commit| !outcome.contains(commit.as_str()))
-        .map(|commit| format!("\"{}\"", line::cut(&line::safe(commit), 120)))
-        .collect();
-    let commits = line::list(&commits, ", ", LINE - 20);
+    let commits: Vec<&String> = notes.commits.iter().filter(|commit| !outcome.contains(commit.as_str())).collect();
+    let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
+    let mut shown: Vec<String> = latest.iter().map(|commit| format!("\"{}\"", line::cut(&line::safe(commit), 85))).collect();
+    if !earlier.is_empty() {
+        shown.push(format!("+{}", earlier.len()));
+    }
+    let commits = shown.join(", ");
     let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
     if commits.is_empty() || joined.chars().count() + label.len() + 2 <= LINE {
         let outcome = if commits.is_empty() { outcome } else { joined };
@@ -141,7 +155,11 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
 pub fn files(page: &mut Page, part: Part, notes: &SessionNotes) {
     let size = |change: &Change| change.added.saturating_add(change.removed);
     let mut largest: Vec<usize> = (0..notes.changes.len()).collect();
-    largest.sort_by_key(|&at| std::cmp::Reverse(size(&notes.changes[at])));
+    // Files outside the project are seldom what a session was about.
+    largest.sort_by_key(|&at| {
+        let change = &notes.changes[at];
+        (page.path(&change.path).starts_with('/'), std::cmp::Reverse(size(change)))
+    });
     let (shown, rest) = largest.split_at(largest.len().min(8));
     let mut shown = shown.to_vec();
     shown.sort_unstable();
@@ -172,7 +190,9 @@ pub fn joined(page: &mut Page, part: Part, label: &str, items: &[String]) {
 /// rules: the notes hold both in one list.
 pub fn learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     for (importance, decision) in ranked(0.6, &notes.decisions) {
-        page.add(Part::Decisions, Entry::new(&decided(decision), importance).also(&decision.what));
+        let rejected: Vec<String> = decision.rejected.iter().map(|option| line::cut(&line::safe(option), 90)).collect();
+        let text = line::decided(&decision.what, &decision.why, &line::list(&rejected, "; ", LINE / 2));
+        page.add(Part::Decisions, Entry::new(&text, importance).also(&decision.what));
     }
     for (importance, learning) in ranked(0.6, &notes.learnings) {
         page.add(Part::WatchOut, Entry::new(learning, importance));
@@ -200,21 +220,6 @@ pub fn ranked<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)
     })
 }
 
-/// "What — why (rejected: a; b)".
-fn decided(decision: &Decision) -> String {
-    let mut line = decision.what.trim().to_owned();
-    if !decision.why.trim().is_empty() {
-        line = format!("{} — {}", line.trim_end_matches(['.', '。']), decision.why.trim());
-    }
-    let rejected: Vec<String> = decision.rejected.iter().map(|option| line::cut(&line::safe(option), 90)).collect();
-    if rejected.is_empty() {
-        return line;
-    }
-    let rejected = format!(" (rejected: {})", line::list(&rejected, "; ", 180));
-    // A reason that is too long is cut before what was rejected is.
-    line::cut(&line::safe(&line), LINE.saturating_sub(rejected.chars().count())) + &rejected
-}
-
 /// What the sessions before the last were about, one line each.
 fn topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>) {
     for (record, age) in sessions.zip(0_u8..6) {
@@ -230,6 +235,6 @@ fn topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>
         };
         let day = record.ended.or(record.started).and_then(line::day);
         let text = day.map_or_else(|| told.clone(), |day| format!("{day}: {told}"));
-        page.add(Part::Topics, Entry::new(&text, 0.45 - f32::from(age) / 100.0).also(&told));
+        page.add(Part::Topics, Entry::new(&text, 0.45 - f32::from(age) / 100.0).also(&told).whole());
     }
 }

@@ -14,11 +14,10 @@ pub const UNITS: usize = 2_000;
 pub fn page(request: &Request) -> Page {
     let mut page = Page::new(&request.session.root);
     for (memory, rank) in request.found.iter().zip(0_u8..20) {
-        let said = said(memory);
         let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));
-        let line = format!("[{}]{day} {}: {said}", memory.id, memory.kind);
-        let entry = Entry::new(&line, 1.0 - f32::from(rank) / 100.0);
-        page.add(Part::Found, entry.also(&said).also(&memory.title).told_by(&memory.id));
+        let line = format!("[{}]{day} {}: {}", memory.id, memory.kind, said(memory));
+        // The search knows better than the memory's importance what matters here.
+        page.add(Part::Found, Entry::of(memory, &line, 1.0).weighing(1.0 - f32::from(rank) / 100.0));
     }
     page
 }

@@ -319,7 +319,6 @@ const ENVIRONMENT: &[&str] = &[
     "hook",
     "timed out",
     "detected dubious ownership",
-    "pathspec",
     "nothing to commit",
     "protected branch",
     "index.lock",
@@ -465,9 +464,20 @@ fn is_frame(line: &str) -> bool {
 
 /// Lines about what passed may hold any word of failure.
 fn is_passing(line: &str) -> bool {
-    ["(pass)", "✓", "✔", "PASS ", "[PASS]", "√"]
-        .iter()
-        .any(|sign| line.contains(sign))
+    [
+        "(pass)",
+        " 0 fail",
+        "0 failed",
+        "0 errors",
+        "No errors",
+        "✓",
+        "✔",
+        "PASS ",
+        "[PASS]",
+        "√",
+    ]
+    .iter()
+    .any(|sign| line.contains(sign))
         || line.starts_with("ok ")
         || ["... ok", "Passed", "Skipped"]
             .iter()

@@ -60,7 +60,9 @@ pub struct Failures {
 impl Failures {
     /// A command failed.
     pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
-        if is_throwaway(command) && !commands::is_invocation(error) {
+        // A path that is not there is the agent's slip.
+        if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error))
+        {
             return;
         }
         let same = |failure: &&mut Failure| {

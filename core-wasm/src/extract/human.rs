@@ -65,7 +65,10 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         if is_greeting(&sentence) || sentence.starts_with("[Image") {
             continue;
         }
-        if !said.is_empty() && said.chars().count() + sentence.chars().count() > max {
+        // A standing rule beside the request is remembered as one.
+        if !said.is_empty()
+            && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max)
+        {
             break;
         }
         if !said.is_empty() {
@@ -617,9 +620,9 @@ mod tests {
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
             substance_of(
-                "Hi! Fix it. The parser crashes on empty lines when the file is new. More detail follows here. And more still."
+                "Hi! The parser crashes on empty lines. It does so only when the file is new and has no header. More detail follows."
             ),
-            "Fix it. The parser crashes on empty lines when the file is new. More detail follows here."
+            "The parser crashes on empty lines. It does so only when the file is new and has no header."
         );
         assert_eq!(
             substance_of(

@@ -23,7 +23,7 @@ pub mod turn;
 pub mod uses;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
-use crate::bindings::throughline::policy::types::{Draft, SessionNotes};
+use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use kept::Place;
 use state::State;
@@ -59,11 +59,13 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
         .supplements
         .iter()
         .rfind(|supplement| supplement.kind == "last-assistant-message");
-    let (drafts, retracted) = give_out(&mut state, settled);
-    let notes = notes_with(
-        &state,
-        last_message.map(|supplement| supplement.text.as_str()),
-    );
+    let last_message = last_message.map(|supplement| supplement.text.as_str());
+    let (end, live) = state.ended(None);
+    let notes = match last_message {
+        Some(_) => notes::notes(&state.ended(last_message).0),
+        None => notes::notes(&end),
+    };
+    let (drafts, retracted) = give_out(&mut state, settled, live);
     Extraction {
         drafts,
         retracted,
@@ -75,8 +77,7 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
 }
 
 /// What is new or changed since the last call, and what no longer holds.
-fn give_out(state: &mut State, settled: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
-    let live = live(state);
+fn give_out(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
     let ledger = std::mem::take(&mut state.ledger);
     let known = |draft: &Draft| {
         ledger
@@ -104,27 +105,6 @@ fn give_out(state: &mut State, settled: Vec<Draft>) -> (Vec<Draft>, Vec<String>)
         .filter(|draft| !known(draft))
         .collect();
     (drafts, retracted)
-}
-
-/// The memories that hold if the session ends here.
-fn live(state: &State) -> Vec<Draft> {
-    let mut end = state.clone();
-    let mut live = Vec::new();
-    end.close_turn(&mut live);
-    live.extend(end.memories.live().map(kept::Kept::draft));
-    live.extend(end.tasks.drafts());
-    live.extend(end.failures.drafts(end.labels()));
-    live
-}
-
-/// The notes if the session ends here; `last_message` is what the agent said last where its line has not come yet.
-fn notes_with(state: &State, last_message: Option<&str>) -> SessionNotes {
-    let mut end = state.clone();
-    if let Some(message) = last_message {
-        end.catch_up(message);
-    }
-    end.close_turn(&mut Vec::new());
-    notes::notes(&end)
 }
 
 fn fingerprint(draft: &Draft) -> u32 {

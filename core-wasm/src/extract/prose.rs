@@ -538,6 +538,10 @@ pub fn cause_weight(sentence: &str) -> u8 {
 fn is_guess(lower: &str) -> bool {
     [
         "may need",
+        "must be caused",
+        "my guess",
+        "hypothesis",
+        "i'd ",
         "maybe",
         "perhaps",
         "might be",

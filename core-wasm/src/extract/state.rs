@@ -529,7 +529,13 @@ impl State {
         let said = self.turn.answer.clone();
         let place = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
-            if insight.score < if is_answer { 6 } else { 7 } {
+            // A reason beside a change has to say more than a cause to be worth it.
+            let least = if is_answer && !insight.is_choice {
+                6
+            } else {
+                7
+            };
+            if insight.score < least {
                 continue;
             }
             let kind = if insight.is_choice {
@@ -567,8 +573,26 @@ impl State {
             .map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
+    /// The session as if it ended here, and the memories that then hold. `last_message` is what the agent said last where
+    /// its line has not come yet.
+    pub fn ended(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+        // The largest part of the state says nothing at its end.
+        let seen = std::mem::take(&mut self.seen);
+        let mut end = self.clone();
+        self.seen = seen;
+        if let Some(message) = last_message {
+            end.catch_up(message);
+        }
+        let mut live = Vec::new();
+        end.close_turn(&mut live);
+        live.extend(end.memories.live().map(Kept::draft));
+        live.extend(end.tasks.drafts());
+        live.extend(end.failures.drafts(end.labels()));
+        (end, live)
+    }
+
     /// The agent's last text, where its line has not come yet.
-    pub fn catch_up(&mut self, message: &str) {
+    fn catch_up(&mut self, message: &str) {
         if clean::clean(message.trim()) != self.turn.answer {
             let place = Place {
                 at: self.ended,
@@ -579,7 +603,7 @@ impl State {
     }
 
     /// The turn is over: what its answer says holds.
-    pub fn close_turn(&mut self, settled: &mut Vec<Draft>) {
+    fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         let turn = &self.turn;
         if !turn.answer.is_empty() {
             self.spoken[text::language(&turn.answer) as usize] += 1;

@@ -85,8 +85,6 @@ const MACHINE_OPENINGS: &[&str] = &[
     "<task-notification",
     "<bash-",
     "<teammate-message",
-    "<system_instruction",
-    "<system-instruction",
     "<user-memory-input",
     "<command-message>init",
     "Stop hook feedback",
@@ -105,6 +103,8 @@ const CLIENT_ELEMENTS: &[&str] = &[
     "ide_selection",
     "ide_diagnostics",
     "new-diagnostics",
+    "system_instruction",
+    "system-instruction",
 ];
 
 /// Says whose words a user text is.
@@ -235,6 +235,10 @@ mod tests {
     #[test]
     fn the_humans_words_stay_whole() {
         assert_eq!(classify(" fix the crash\n"), human("fix the crash"));
+        assert_eq!(
+            classify("<system_instruction>\nYou work in an app.\n</system_instruction>\n\nfix it"),
+            Said::Human(Cow::Owned("fix it".to_owned()))
+        );
         assert_eq!(
             classify(
                 "<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"

@@ -142,7 +142,12 @@ fn read_share(
         Some(path) => match transcript::open(path, &job.roots) {
             Ok(transcript) => Some(transcript),
             // Before the first answer there is no transcript: nothing is wrong with that.
-            Err(Refusal::Missing) if job.session.is_some() => None,
+            Err(Refusal::Missing) if job.session.is_some() => {
+                if first && job.moment == "session-end" {
+                    runtime.log.note(Level::Warn, "a session ended without a transcript", path.to_string_lossy());
+                }
+                None
+            }
             Err(refusal) => return Err(refusal.into()),
         },
         None => None,
@@ -391,7 +396,6 @@ impl Extracted {
         let mut it = Self { drafts, retracted, notes, state, summary: String::new(), topics: Vec::new() };
         match running.summarize(session, &it.notes, until)? {
             Some(summary) => {
-                it.drafts.push(summary_draft(&summary.text, &summary.topics, &it.notes));
                 it.summary = summary.text;
                 it.topics = summary.topics;
             }
@@ -400,7 +404,7 @@ impl Extracted {
         Ok(it)
     }
 
-    /// Passes every text through the redactor, names and keys too.
+    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
     fn redact(&mut self, running: &mut Running<'_>, until: Instant) -> Result<()> {
         let mut slots: Vec<&mut String> = Vec::new();
         slots.extend([&mut self.state, &mut self.summary]);
@@ -439,6 +443,10 @@ impl Extracted {
         running.redact(&mut texts, until)?;
         for (slot, text) in slots.into_iter().zip(texts) {
             *slot = text;
+        }
+        if !self.summary.is_empty() {
+            // Made now, because a title that is cut before its secrets are gone is another one than if cut afterwards.
+            self.drafts.push(summary_draft(&self.summary, &self.topics, &self.notes));
         }
         Ok(())
     }
