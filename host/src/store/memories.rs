@@ -547,10 +547,12 @@ fn insert(
 ) -> rusqlite::Result<i64> {
     // The identifier follows from project and content, so that reading the same sessions again names them the same.
     let id = hex(&sha256_parts(&[project, &hex(hash)])[..6]);
-    let range = row_range(tx, Some(project))?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    // Never a number that was in use before: the full-text table keeps what it knows of a deleted row for a while.
     let rowid: i64 = tx
-        .prepare_cached("SELECT COALESCE(max(rowid), ?1) + 1 FROM memories WHERE rowid BETWEEN ?1 AND ?2")?
-        .query_row([range.start(), range.end()], |row| row.get(0))?;
+        .prepare_cached(&format!(
+            "UPDATE projects SET memories = memories + 1 WHERE id = ?1 RETURNING number << {ROW_BITS} | memories"
+        ))?
+        .query_row([project], |row| row.get(0))?;
     let importance = f64::from(if draft.importance.is_finite() { draft.importance.clamp(0.0, 1.0) } else { 0.0 });
     tx.prepare_cached(
         "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
@@ -606,7 +608,7 @@ fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE memories SET (seen_count, session_id, created_at) = (
              SELECT count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)),
-                    COALESCE((SELECT session_id FROM sightings WHERE memory = ?1 ORDER BY COALESCE(at, 0), session_id LIMIT 1), memories.session_id),
+                    COALESCE((SELECT session_id FROM sightings WHERE memory = ?1 ORDER BY COALESCE(at, 0), session_id <> memories.session_id, session_id LIMIT 1), memories.session_id),
                     COALESCE(min(at), memories.created_at)
              FROM sightings WHERE memory = ?1)
          WHERE rowid = ?1",

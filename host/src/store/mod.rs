@@ -8,6 +8,9 @@ mod projects;
 mod sessions;
 mod transcripts;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -13,6 +13,7 @@ CREATE TABLE projects (
     id         TEXT NOT NULL UNIQUE,
     identity   TEXT NOT NULL UNIQUE,
     root       TEXT NOT NULL,
+    memories   INTEGER NOT NULL DEFAULT 0,    -- row numbers given out so far; none is given twice
     created_at INTEGER NOT NULL
 ) STRICT;
 

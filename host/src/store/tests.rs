@@ -1,0 +1,279 @@
+//! What the store promises, against real databases.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::contract::{Draft, Origin, SessionNotes};
+use crate::project::Project;
+use crate::search::query::Query;
+
+struct Fixture {
+    _dir: tempfile::TempDir,
+    store: Store,
+    path: PathBuf,
+}
+
+fn fixture() -> Fixture {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    let store = Store::open(&path, Access::Write, Duration::from_millis(50)).unwrap();
+    store.relax().unwrap();
+    Fixture { _dir: dir, store, path }
+}
+
+fn project(name: &str) -> Project {
+    Project { id: format!("{name:0>16}"), identity: format!("dir:/{name}"), root: format!("/{name}").into() }
+}
+
+fn draft(key: Option<&str>, content: &str, uuid: &str) -> Draft {
+    Draft {
+        key: key.map(str::to_owned),
+        kind: "decision".into(),
+        title: content.into(),
+        content: content.into(),
+        importance: 0.5,
+        origin: Origin { line_uuid: Some(uuid.into()), at: Some(1_000) },
+        ..Draft::default()
+    }
+}
+
+impl Fixture {
+    fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
+        let update = SessionUpdate {
+            id: session.into(),
+            notes: SessionNotes { turns: 1, ended: Some(2_000), ..SessionNotes::default() },
+            ..SessionUpdate::default()
+        };
+        self.store
+            .commit(&Batch {
+                project,
+                session: Some(&update),
+                drafts,
+                retracted,
+                policy: ("p", "d"),
+                state: None,
+                cursor: None,
+                moment: "stop",
+                event: None,
+                now: 3_000,
+            })
+            .unwrap()
+    }
+
+    /// Everything that a reader could see of the memories of all projects.
+    fn memories(&self) -> Vec<(String, String, u32)> {
+        let mut all: Vec<_> = self
+            .store
+            .recent(&Filter::default(), 1_000)
+            .unwrap()
+            .into_iter()
+            .map(|memory| (memory.content, memory.session_id, memory.seen))
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn found(&self, words: &str, project: &Project) -> Vec<String> {
+        let query = Query::parse(words, &jiff::Zoned::now());
+        let found = self.store.search(&query, Some(&project.id), 10, 3_000).unwrap();
+        found.into_iter().map(|memory| memory.content).collect()
+    }
+}
+
+#[test]
+fn the_same_content_is_stored_once_and_counts_as_seen_again() {
+    let mut it = fixture();
+    let project = project("a");
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed { stored: 1, seen_again: 0 });
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed::default());
+    assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), Committed { stored: 0, seen_again: 1 });
+    assert_eq!(it.memories(), [("x".into(), "s1".into(), 2)]);
+}
+
+#[test]
+fn the_copy_of_a_line_in_a_forked_session_is_not_seen_again() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "x", "u1")], &[]);
+    it.commit(&project, "fork", &[draft(Some("k"), "x", "u1")], &[]);
+    assert_eq!(it.memories(), [("x".into(), "s1".into(), 1)]);
+}
+
+#[test]
+fn a_key_names_one_memory_of_its_session() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "first thought", "u1")], &[]);
+    it.commit(&project, "s1", &[draft(Some("k"), "second thought", "u2")], &[]);
+    assert_eq!(it.memories(), [("second thought".into(), "s1".into(), 1)]);
+    assert_eq!(it.found("first", &project), Vec::<String>::new());
+    it.commit(&project, "s1", &[], &["k".into()]);
+    assert!(it.memories().is_empty());
+    assert_eq!(it.found("second", &project), Vec::<String>::new());
+}
+
+#[test]
+fn what_another_session_learned_too_outlives_a_retraction() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "x", "u1")], &[]);
+    it.commit(&project, "s2", &[draft(Some("k"), "x", "u2")], &[]);
+    it.commit(&project, "s1", &[], &["k".into()]);
+    assert_eq!(it.memories(), [("x".into(), "s2".into(), 1)]);
+}
+
+#[test]
+fn what_was_deleted_does_not_come_back() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]);
+    let id = it.store.recent(&Filter::default(), 1).unwrap().remove(0).id;
+    assert!(it.store.delete_memory(&id, 4_000).unwrap());
+    it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]);
+    assert!(it.memories().is_empty());
+}
+
+#[test]
+fn one_project_never_sees_another() {
+    let mut it = fixture();
+    let (a, b) = (project("a"), project("b"));
+    it.commit(&a, "s1", &[draft(None, "the otter swims", "u1")], &[]);
+    it.commit(&b, "s2", &[draft(None, "the otter sleeps", "u2")], &[]);
+    assert_eq!(it.found("otter", &a), ["the otter swims"]);
+    assert_eq!(it.found("otter", &b), ["the otter sleeps"]);
+    assert!(it.store.session(&a.id, "s2").unwrap().is_none());
+    assert!(it.store.sessions(&a.id, "", 10).unwrap().iter().all(|session| session.id == "s1"));
+    assert_eq!(it.found("otter", &project("c")), Vec::<String>::new());
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    let it = fixture();
+    it.store.conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
+    it.store.checkpoint().unwrap();
+    let before = fs::read(&it.path).unwrap();
+    let error = Store::open(&it.path, Access::Write, Duration::ZERO).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA_VERSION + 1), "{error}");
+    assert_eq!(fs::read(&it.path).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_database_is_said_to_be_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    fs::write(&path, "not a database, but long enough to be looked at ".repeat(100)).unwrap();
+    let error = Store::open(&path, Access::Write, Duration::ZERO).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged(..)), "{error}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_cursor_moves_only_from_where_it_was_read() {
+    let it = fixture();
+    let cursor = Cursor { path: "/t".into(), session_id: "s".into(), offset: 10, ..Cursor::default() };
+    it.store.put_cursor(&cursor, 1).unwrap();
+    // Another hook that read the same lines comes second.
+    assert!(matches!(it.store.put_cursor(&cursor, 1), Err(StoreError::Conflict)));
+    let read = it.store.cursor("/t").unwrap().unwrap();
+    it.store.put_cursor(&Cursor { offset: 20, ..read }, 2).unwrap();
+    assert_eq!(it.store.cursor("/t").unwrap().unwrap().offset, 20);
+}
+
+#[test]
+fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
+    let mut it = fixture();
+    let project = project("a");
+    let cursor = Cursor { path: "/t".into(), session_id: "s".into(), ..Cursor::default() };
+    it.store.put_cursor(&cursor, 1).unwrap();
+    let drafts = [draft(None, "x", "u1")];
+    let outcome = it.store.commit(&Batch {
+        project: &project,
+        session: Some(&SessionUpdate { id: "s".into(), ..SessionUpdate::default() }),
+        drafts: &drafts,
+        retracted: &[],
+        policy: ("p", "d"),
+        state: None,
+        cursor: Some(&cursor),
+        moment: "stop",
+        event: None,
+        now: 1,
+    });
+    assert!(matches!(outcome, Err(StoreError::Conflict)));
+    assert!(it.memories().is_empty());
+}
+
+#[test]
+fn cursors_of_a_folder_are_those_below_it() {
+    let it = fixture();
+    for path in ["/p/a.jsonl", "/p/sub/b.jsonl", "/p0", "/p.jsonl", "/other/a.jsonl"] {
+        it.store.put_cursor(&Cursor { path: path.into(), session_id: "s".into(), ..Cursor::default() }, 1).unwrap();
+    }
+    let below: Vec<String> = it.store.cursors_below("/p").unwrap().into_iter().map(|cursor| cursor.path).collect();
+    assert_eq!(below, ["/p/a.jsonl", "/p/sub/b.jsonl"]);
+}
+
+/// What extraction may do to a session's memories.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(u8, u8),
+    Retract(u8),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => (0_u8..4, 0_u8..6).prop_map(|(key, content)| Change::Put(key, content)),
+        1 => (0_u8..4).prop_map(Change::Retract),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The same changes in one transaction or in many leave the same memories, and the index agrees with the table.
+    #[test]
+    fn batches_of_any_size_leave_the_same(changes in prop::collection::vec(change(), 1..24), size in 1_usize..6) {
+        let project = project("a");
+        let mut one = fixture();
+        let mut many = fixture();
+        for change in &changes {
+            apply(&mut one, &project, std::slice::from_ref(change));
+        }
+        for batch in changes.chunks(size) {
+            // Within a batch the last word on a key counts, as it does for an extractor that returns them together.
+            apply(&mut many, &project, &last_words(batch));
+        }
+        prop_assert_eq!(one.memories(), many.memories());
+        for content in 0..6 {
+            let word = format!("content{content}");
+            let stored = one.memories().iter().any(|(text, ..)| *text == word);
+            prop_assert_eq!(one.found(&word, &project).contains(&word), stored, "{}", word);
+        }
+    }
+}
+
+fn last_words(changes: &[Change]) -> Vec<Change> {
+    let key = |change: &Change| match change {
+        Change::Put(key, _) | Change::Retract(key) => *key,
+    };
+    (0..changes.len())
+        .filter(|&n| changes[n + 1..].iter().all(|later| key(later) != key(&changes[n])))
+        .map(|n| changes[n].clone())
+        .collect()
+}
+
+fn apply(it: &mut Fixture, project: &Project, changes: &[Change]) {
+    let mut drafts = Vec::new();
+    let mut retracted = Vec::new();
+    for change in changes {
+        match change {
+            Change::Put(key, content) => {
+                drafts.push(draft(Some(&format!("k{key}")), &format!("content{content}"), &format!("u{key}")));
+            }
+            Change::Retract(key) => retracted.push(format!("k{key}")),
+        }
+    }
+    it.commit(project, "s", &drafts, &retracted);
+}
