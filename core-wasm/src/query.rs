@@ -1,1 +1,296 @@
 //! Stage `query`: a prompt becomes a search, or nothing.
+//!
+//! A search costs the agent's attention, so most prompts should cause none: commands, what the client itself says as the
+//! human, and consents. A consent is searched for what it consents to, where the agent's last answer names it.
+
+mod words;
+
+use crate::{
+    bindings::{exports::throughline::policy::query::Search, throughline::policy::types::Session},
+    redact::scrub,
+};
+use words::{Word, are_routine};
+
+/// Kinds that may be shown unasked: all but `turn`, which is for searches by hand, and `compact_summary`, which is long and
+/// told by the others.
+const KINDS: &[&str] = &[
+    "decision",
+    "preference",
+    "correction",
+    "error_fix",
+    "learning",
+    "discovery",
+    "plan",
+    "commit",
+    "task",
+    "session_summary",
+];
+/// How many memories a prompt is given.
+const LIMIT: u32 = 5;
+/// Below it a memory shares words with the prompt, but not its subject.
+const MIN_SCORE: f32 = 0.35;
+/// The most words of a search.
+const WORDS: usize = 32;
+/// As much of a prompt's beginning as is taken for what is asked, in bytes. What follows is usually pasted.
+const ASKED: usize = 1_500;
+/// As much of a prompt as is looked at for names.
+const PASTED: usize = 16_000;
+/// As much of the last answer's end as may say what is consented to.
+const PROPOSED: usize = 600;
+/// The fewest names that a proposal must hold to be searched for.
+const NAMES: usize = 2;
+
+/// The search; none where the prompt needs no memory. The session is not looked at yet: it is what a later version may go by.
+pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option<Search> {
+    let prompt = prompt.trim();
+    if is_command(prompt) || is_machine(prompt) {
+        return None;
+    }
+    let mut words = asked(without_instructions(prompt));
+    if are_routine(&words) {
+        words = proposed(last_turn?);
+    }
+    let text = written(&words);
+    (!text.is_empty()).then(|| Search {
+        text,
+        kinds: KINDS.iter().map(|&kind| kind.to_owned()).collect(),
+        limit: LIMIT,
+        min_score: MIN_SCORE,
+    })
+}
+
+/// `/compact`, `/plugin:command x`, `!ls`, `# remember this`; a path such as `/etc/hosts` is none.
+fn is_command(prompt: &str) -> bool {
+    let first = prompt.split_whitespace().next().unwrap_or_default();
+    let command = first
+        .strip_prefix('/')
+        .is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']));
+    command || prompt.starts_with(['!', '#'])
+}
+
+/// What the client says in the human's place.
+fn is_machine(prompt: &str) -> bool {
+    const TAGS: &[&str] = &[
+        "task-notification",
+        "command-",
+        "local-command-",
+        "bash-",
+        "system-reminder",
+        "user-prompt-submit-hook",
+        "tool-use-id",
+    ];
+    const TEXTS: &[&str] = &[
+        "[Request interrupted",
+        "Stop hook feedback:",
+        "Caveat: The messages below",
+    ];
+    let tag = prompt.strip_prefix('<').unwrap_or_default();
+    TAGS.iter().any(|name| tag.starts_with(name))
+        || TEXTS.iter().any(|text| prompt.starts_with(text))
+}
+
+/// The prompt behind what a program that runs the agent puts before it, such as `<system_instruction>…</system_instruction>`.
+fn without_instructions(prompt: &str) -> &str {
+    const MOST: usize = 8;
+    let is_joined = |name: &str| {
+        name.contains(['_', '-'])
+            && name
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+    };
+    let mut rest = prompt;
+    for _ in 0..MOST {
+        let name = rest
+            .strip_prefix('<')
+            .and_then(|tag| tag.split(['>', ' ']).next());
+        let Some(name) = name.filter(|name| is_joined(name)) else {
+            break;
+        };
+        let Some((_, behind)) = rest.split_once(&format!("</{name}>")) else {
+            break;
+        };
+        rest = behind.trim_start();
+    }
+    rest
+}
+
+/// The words of what is asked, and the names in what was pasted behind it.
+fn asked(prompt: &str) -> Vec<Word> {
+    let prompt = scrub(&prompt[..prompt.floor_char_boundary(PASTED)]);
+    let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(ASKED));
+    let mut words = words::of(question);
+    words.truncate(WORDS);
+    if words.len() < WORDS && !pasted.is_empty() {
+        let names = words::of(pasted).into_iter().filter(|word| word.is_name);
+        let new: Vec<Word> = names.filter(|name| !words.contains(name)).collect();
+        words.extend(new);
+        words.truncate(WORDS);
+    }
+    words
+}
+
+/// The names at the end of the agent's answer, where it says what it would do next; nothing if there are few.
+fn proposed(last_turn: &str) -> Vec<Word> {
+    let scrubbed = scrub(last_turn);
+    let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSED));
+    // Not from the middle of a word.
+    let end = &scrubbed[start..];
+    let end = if start == 0 {
+        end
+    } else {
+        end.split_once(char::is_whitespace)
+            .map_or("", |(_, rest)| rest)
+    };
+    let mut words = words::of(end);
+    if words.iter().filter(|word| word.is_name).count() < NAMES {
+        return Vec::new();
+    }
+    words.truncate(WORDS);
+    words
+}
+
+/// The words in the syntax of `throughline memory search`: none of them may read as an operator of it.
+fn written(words: &[Word]) -> String {
+    const FIELDS: &[&str] = &["type:", "file:", "session:", "after:", "before:"];
+    let plain = |word: &Word| {
+        let field = FIELDS
+            .iter()
+            .any(|field| word.text.to_lowercase().starts_with(field));
+        if field {
+            word.text.replacen(':', " ", 1)
+        } else {
+            word.text.clone()
+        }
+    };
+    words.iter().map(plain).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn session() -> Session {
+        Session {
+            id: "s".to_owned(),
+            project: "p".to_owned(),
+            root: "/r".to_owned(),
+            cwd: "/r".to_owned(),
+            agent: "claude-code".to_owned(),
+            model: None,
+            now: 0,
+            attributes: Vec::new(),
+        }
+    }
+
+    fn text(prompt: &str, last_turn: Option<&str>) -> Option<String> {
+        plan(&session(), prompt, last_turn).map(|search| search.text)
+    }
+
+    #[test]
+    fn a_question_is_searched_for_its_words() {
+        let search = plan(
+            &session(),
+            "why does src/pay.rs fail with E0308 again?",
+            None,
+        )
+        .unwrap();
+        assert_eq!(search.text, "src/pay.rs fail E0308");
+        assert_eq!(search.limit, 5);
+        assert!((search.min_score - 0.35).abs() < f32::EPSILON);
+        assert!(!search.kinds.contains(&"turn".to_owned()));
+        assert_eq!(
+            text("/etc/hosts is wrong", None).as_deref(),
+            Some("/etc/hosts")
+        );
+        assert_eq!(
+            text("결제 재시도는 왜 세 번이야?", None).as_deref(),
+            Some("결제 재시도 번이야")
+        );
+    }
+
+    #[test]
+    fn what_needs_no_memory_is_not_searched_for() {
+        for prompt in [
+            "",
+            " ",
+            "ok",
+            "yes",
+            "Yes please!",
+            "go on",
+            "continue",
+            "commit this",
+            "계속",
+            "네",
+            "응 그렇게 해줘",
+            "続けて",
+            "继续",
+            "/compact",
+            "/simplify src",
+            "!ls -la",
+            "# always use tabs",
+            "<task-notification>\n<task-id>b1</task-id>",
+            "<command-name>/clear</command-name>",
+            "[Request interrupted by user]",
+            "Stop hook feedback:\n- tests fail",
+            "…",
+            "👍",
+        ] {
+            assert_eq!(text(prompt, None), None, "{prompt}");
+            assert_eq!(
+                text(prompt, Some("All done, everything works.")),
+                None,
+                "{prompt}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_consent_is_searched_for_what_it_consents_to() {
+        let answer = "The tests pass. Shall I move retry_limit from src/pay.rs into config.toml?";
+        let search = text("yes, go ahead", Some(answer)).unwrap();
+        for word in ["retry_limit", "src/pay.rs", "config.toml"] {
+            assert!(search.contains(word), "{search}");
+        }
+        assert_eq!(text("계속해줘", Some(answer)), Some(search));
+        let long = format!("{} {answer}", "wordy_name ".repeat(400));
+        assert!(text("ok", Some(&long)).unwrap().contains("retry_limit"));
+    }
+
+    #[test]
+    fn nothing_reads_as_an_operator() {
+        assert_eq!(
+            text("what is \"type:foo\" and -docker or file:x.rs", None).as_deref(),
+            Some("type foo docker file x.rs")
+        );
+    }
+
+    #[test]
+    fn secrets_are_not_searched_for() {
+        let search = text("use password=hunter2hunter2 for the login form", None).unwrap();
+        assert!(!search.contains("hunter2"), "{search}");
+    }
+
+    #[test]
+    fn of_what_is_pasted_only_names_are_taken() {
+        let prompt = format!(
+            "fix this crash: {} panicked at src/deep/inside.rs",
+            "some words of prose ".repeat(200)
+        );
+        let search = text(&prompt, None).unwrap();
+        assert!(search.starts_with("fix crash"), "{search}");
+        assert!(search.ends_with("src/deep/inside.rs"), "{search}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_prompt_is_handled(prompt in "\\PC{0,300}", last in prop::option::of("\\PC{0,1500}")) {
+            if let Some(search) = plan(&session(), &prompt, last.as_deref()) {
+                prop_assert!(!search.text.trim().is_empty());
+                prop_assert!(search.text.split(' ').count() <= 2 * WORDS);
+                prop_assert!(!search.text.contains('"'));
+            }
+        }
+    }
+}

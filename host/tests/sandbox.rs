@@ -27,7 +27,7 @@ fn component(world: &str, module: &str) -> Vec<u8> {
     let mut resolve = wit_parser::Resolve::default();
     let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0")).expect("the contract parses");
     let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("the world fits the module");
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).expect("the world fits the module");
     ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
 }
 

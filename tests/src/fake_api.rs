@@ -5,13 +5,17 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
 /// The words that the model "writes" when it is asked to summarize the conversation.
 pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it was written and then put in capitals.";
+
+/// Counts the answers of all servers of this process.
+static ANSWERS: AtomicUsize = AtomicUsize::new(1);
 
 /// A running server. It ends with the test's process.
 pub struct FakeApi {
@@ -165,7 +169,7 @@ fn closing(prompt: &str) -> &'static str {
     } else if prompt.contains("SCN_WRITE") {
         "I wrote `greeting.txt` with the greeting."
     } else {
-        "Hello! What shall we do?"
+        "Hello from the stand-in."
     }
 }
 
@@ -178,11 +182,9 @@ fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std
         match (method.as_str(), route) {
             ("POST", "/v1/messages") => {
                 let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-                let number = {
-                    let mut requests = requests.lock().expect("no holder panics");
-                    requests.push(request.clone());
-                    requests.len()
-                };
+                // Never the same twice in one server's life: the client drops a tool call whose identifier it knows.
+                let number = ANSWERS.fetch_add(1, Ordering::Relaxed);
+                requests.lock().expect("no holder panics").push(request.clone());
                 let answer = answer(&request, project);
                 if request["stream"] == true {
                     return stream_answer(&mut out, &request, &answer, number);
@@ -307,9 +309,4 @@ fn stream_answer(out: &mut TcpStream, request: &Value, answer: &Answer, number: 
 fn event(out: &mut TcpStream, data: &Value) -> std::io::Result<()> {
     write!(out, "event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())?;
     out.flush()
-}
-
-/// Where the fake's tools would put a file of this project.
-pub fn greeting(project: &Path) -> PathBuf {
-    project.join("greeting.txt")
 }

@@ -32,10 +32,11 @@ fn tomorrow_the_agent_knows_what_happened_today() {
     let first = client.prompt("SCN_WRITE Add a greeting file for the Busan office", &["--session-id", &id]);
     first.assert_hooks(&["SessionStart", "Stop"]);
     assert_eq!(occurrences(&first.requests, HEADING), 0, "a new project has no memory");
-    let written = std::fs::read_to_string(project.join("greeting.txt")).expect("the tool ran");
-    assert_eq!(written, "hello from the model\n");
+    let greeting = || std::fs::read_to_string(project.join("greeting.txt")).expect("the tool ran");
+    assert_eq!(greeting(), "hello from the model\n");
     let second = client.prompt("SCN_EDIT Put the greeting in capitals", &["--resume", &id]);
     second.assert_hooks(&["SessionStart", "Stop"]);
+    assert_eq!(greeting(), "HELLO FROM THE MODEL\n");
     let third = client.prompt("SCN_FAIL SCN_TODO Run the check, and note what is left", &["--resume", &id]);
     third.assert_hooks(&["SessionStart", "Stop"]);
     for resumed in [&second, &third] {
@@ -47,6 +48,8 @@ fn tomorrow_the_agent_knows_what_happened_today() {
     next.assert_hooks(&["SessionStart", "Stop"]);
     assert_eq!(occurrences(&next.requests, HEADING), 1);
     let shown = fake_api::shown(&next.requests[0]);
+    let memory = &shown[shown.find(HEADING).expect("counted above")..];
+    println!("{}", memory.split("\n# ").next().unwrap_or_default());
     for wanted in ["Busan office", "greeting.txt", "Translate the greeting"] {
         assert!(shown.contains(wanted), "`{wanted}` is not in what the model was shown:\n{shown}");
     }

@@ -16,7 +16,7 @@ pub type Raw<'a> = Cow<'a, str>;
 /// The text on one line without what Markdown or the client would take for structure.
 pub fn safe(raw: &str) -> String {
     // More than this is cut away in any case.
-    let visible: String = text::head(raw, 16 * LINE).chars().filter(|&c| is_visible(c)).collect();
+    let visible: String = text::head(raw, 8 * LINE).chars().filter(|&c| is_visible(c)).collect();
     let line = text::one_line(&visible);
     let mut safe = String::with_capacity(line.len());
     let mut rest = line.as_str();
@@ -85,16 +85,16 @@ pub fn cut(line: &str, max: usize) -> String {
 /// A memory's line in at most [`LINE`] characters. Where it ends in a cure or in what was rejected, that end stays: a cause
 /// may be shortened, what to do about it may not.
 pub fn fitted(line: &str) -> String {
-    let ends = LANGUAGES.map(labels::labels).into_iter().flat_map(|words| [words.fixed_by, words.rejected]);
-    let end = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max();
-    match end {
-        Some(at) if line.chars().count() > LINE => {
-            let end = cut(&line[at..], LINE / 2);
-            let begin = cut(&line[..at], LINE - 1 - end.chars().count());
-            format!("{begin} {end}")
-        }
-        _ => cut(line, LINE),
+    if line.chars().nth(LINE).is_none() {
+        return line.to_owned();
     }
+    let ends = LANGUAGES.map(labels::labels).into_iter().flat_map(|words| [words.fixed_by, words.rejected]);
+    let Some(at) = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max() else {
+        return cut(line, LINE);
+    };
+    let end = cut(&line[at..], LINE / 2);
+    let begin = cut(&line[..at], LINE - 1 - end.chars().count());
+    format!("{begin} {end}")
 }
 
 /// A decision as the extractor stores it, in its parts: what, why and what was rejected.
@@ -242,6 +242,23 @@ mod tests {
     }
 
     #[test]
+    fn a_cure_outlasts_its_cause() {
+        let cause = "the pool was empty and nobody had noticed for weeks; ".repeat(10);
+        let line = fitted(&format!("`make test` fails: timeout. Cause: {cause}. Fixed by: `make pool`"));
+        assert!(line.starts_with("`make test` fails: timeout. Cause: the pool"), "{line}");
+        assert!(line.ends_with("… Fixed by: `make pool`") && line.chars().count() <= LINE, "{line}");
+        assert!(fitted(&"장애가 길다 ".repeat(90)).chars().count() <= LINE);
+    }
+
+    #[test]
+    fn decisions_are_read_back_in_their_parts() {
+        assert_eq!(decision("Use A. Why: it is small. Rejected: B; C"), ("Use A.", "it is small.", "B; C"));
+        assert_eq!(decision("A를 쓴다. 버린 안: B"), ("A를 쓴다.", "", "B"));
+        assert_eq!(decision("Use A"), ("Use A", "", ""));
+        assert_eq!(decided("Use A.", "it is small", "B; C"), "Use A — it is small (rejected: B; C)");
+    }
+
+    #[test]
     fn lists_keep_items_whole() {
         let items: Vec<String> = ["src/a.rs", "src/b.rs", "src/c.rs"].map(str::to_owned).into();
         assert_eq!(list(&items, ", ", 100), "src/a.rs, src/b.rs, src/c.rs");
@@ -274,6 +291,9 @@ mod tests {
             prop_assert!(line.chars().count() <= max);
             prop_assert!(line.lines().count() <= 1);
             list(&[line, raw.clone()], "; ", max);
+            let (what, why, rejected) = decision(&raw);
+            prop_assert!(decided(what, why, rejected).chars().count() <= LINE);
+            prop_assert!(fitted(&safe(&raw)).chars().count() <= LINE);
             if let Some(key) = Key::new(&raw) {
                 prop_assert!(key.same(&key));
             }

@@ -1,6 +1,6 @@
 //! The page that is filled section by section: nothing stands on it twice, and what matters most fits into the budget.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::line::{self, Key, LINE};
 use crate::bindings::exports::throughline::policy::context_builder::Context;
@@ -167,12 +167,14 @@ pub struct Page {
     sections: BTreeMap<Part, Section>,
     /// An answer of the store was as long as was asked for: there may be more.
     more: bool,
+    /// Memories that were looked at: several questions to the store give the same.
+    seen: HashSet<String>,
 }
 
 impl Page {
     /// An empty page for the project at `root`.
     pub fn new(root: &str) -> Self {
-        Self { root: root.to_owned(), sections: BTreeMap::new(), more: false }
+        Self { root: root.to_owned(), sections: BTreeMap::new(), more: false, seen: HashSet::new() }
     }
 
     /// A path, relative to the project's root where inside it.
@@ -210,6 +212,9 @@ impl Page {
 
     /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
     pub fn remember(&mut self, memory: &Memory, share: f32) {
+        if !self.seen.insert(memory.id.clone()) {
+            return;
+        }
         let said = match (memory.kind.as_str(), memory.files.first()) {
             ("discovery", Some(file)) => discovery(&self.path(file), &said(memory)),
             ("decision", _) => {

@@ -151,21 +151,18 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
     notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// The files that changed most, in the order in which they were changed.
+/// The files that changed most, in the order in which they were changed; those outside the project come last, for they are
+/// seldom what a session was about.
 pub fn files(page: &mut Page, part: Part, notes: &SessionNotes) {
-    let size = |change: &Change| change.added.saturating_add(change.removed);
-    let mut largest: Vec<usize> = (0..notes.changes.len()).collect();
-    // Files outside the project are seldom what a session was about.
-    largest.sort_by_key(|&at| {
-        let change = &notes.changes[at];
-        (page.path(&change.path).starts_with('/'), std::cmp::Reverse(size(change)))
-    });
-    let (shown, rest) = largest.split_at(largest.len().min(8));
-    let mut shown = shown.to_vec();
-    shown.sort_unstable();
-    let mut items: Vec<String> = shown.iter().map(|&at| changed(page, &notes.changes[at])).collect();
-    if !rest.is_empty() {
-        items.push(format!("+{}", rest.len()));
+    let changes: Vec<(bool, &Change)> =
+        notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
+    order.truncate(8);
+    order.sort_by_key(|&at| (changes[at].0, at));
+    let mut items: Vec<String> = order.iter().map(|&at| changed(page, changes[at].1)).collect();
+    if changes.len() > order.len() {
+        items.push(format!("+{}", changes.len() - order.len()));
     }
     page.add(part, Entry::labelled("Files", &line::list(&items, ", ", LINE - 10), 0.9));
 }

@@ -42,8 +42,12 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
-    if let Some(name) = name.filter(|name| !NAMES.contains(name)) {
-        runtime.log.note(Level::Warn, "a hook was called by a name that this version does not know", name);
+    if name.is_some_and(|name| !NAMES.contains(&name)) || arguments.len() > 1 {
+        // Registered by a version that knows more. To guess what it means could do harm.
+        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+        runtime.log.note(Level::Warn, "a hook was called with words that this version does not know", words.join(" "));
+        runtime.write_log();
+        return ExitCode::SUCCESS;
     }
     let mut event = match read_input()
         .map_err(|error| error.to_string())

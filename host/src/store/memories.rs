@@ -498,7 +498,11 @@ pub(super) fn put(
         .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
         .query_row([session, &key], |row| row.get(0))
         .optional()?;
-    if before.is_some() && before == known {
+    if let Some(memory) = before.filter(|_| before == known) {
+        // The same content from the same place; when it was learned may have moved on with the session.
+        tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
+            .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+        recount(tx, memory)?;
         return Ok(Put::Known);
     }
     if before.is_some() {
