@@ -1,6 +1,7 @@
 //! Existing transcripts become memory: files are found below the given paths and read one after another. What was read
 //! before is not read again, so that it can be stopped and repeated at any time.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -131,16 +132,11 @@ impl Report {
 /// folder, is named as the agent names it, so that the hooks and we know a file by one path.
 pub fn sources(paths: &[PathBuf], projects: &Path) -> (Vec<Source>, Vec<FileReport>) {
     let mut found: Vec<Source> = Vec::new();
+    let mut known: HashSet<PathBuf> = HashSet::new();
     let mut failed = Vec::new();
     for path in paths {
         match sources_at(path, projects) {
-            Ok(sources) => {
-                for source in sources {
-                    if !found.iter().any(|known| known.path == source.path) {
-                        found.push(source);
-                    }
-                }
-            }
+            Ok(sources) => found.extend(sources.into_iter().filter(|source| known.insert(source.path.clone()))),
             Err(error) => failed.push(FileReport {
                 path: path.to_string_lossy().into_owned(),
                 error: Some(match error.kind() {
@@ -249,13 +245,14 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
     }
     match store.cursor(&path)? {
         Some(cursor) => {
+            let is_no_transcript = cursor.is_no_transcript();
             file.malformed = cursor.malformed;
             file.oversized = cursor.oversized;
             if file.session_id.is_empty() {
                 file.session_id = cursor.session_id;
             }
-            if cursor.lines > 0 && cursor.malformed >= cursor.lines {
-                file.error.get_or_insert_with(|| "it is no transcript: none of its lines could be parsed".into());
+            if is_no_transcript {
+                file.error.get_or_insert_with(|| "it is no transcript: most of its lines could not be parsed".into());
             }
         }
         None if file.session_id.is_empty() && source.bytes > 0 => {

@@ -42,7 +42,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let outcome = ingest::run(&runtime, &mut store, &sources, |source| {
         bar.set_position(begun);
         begun += source.bytes;
-        bar.set_message(source.path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        let name = source.path.file_name().unwrap_or_default().to_string_lossy();
+        bar.set_message(output::clean_line(&name));
     });
     bar.finish_and_clear();
     runtime.write_log();
@@ -80,7 +81,7 @@ fn progress_bar(sources: &[Source]) -> ProgressBar {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
     if let Ok(style) = ProgressStyle::with_template(
-        "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} {msg:.dim}",
+        "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} {wide_msg}",
     ) {
         bar.set_style(style);
     }

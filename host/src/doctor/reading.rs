@@ -70,10 +70,10 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
                 "it is tried again at the next session; `throughline ingest` with its path shows why",
             ));
         }
-        if cursor.lines > 0 && cursor.malformed >= cursor.lines {
+        if cursor.is_no_transcript() {
             findings.push(Finding::warn(
                 "transcripts",
-                format!("{} is no transcript: all its lines are malformed", named(cursor)),
+                format!("{} is no transcript: most of its lines are malformed", named(cursor)),
                 "nothing of it is remembered; it may be deleted",
             ));
         }

@@ -46,7 +46,7 @@ fn examine(store: &Store, paths: &Paths, now: u64) -> Result<Finding, StoreError
     Ok(Finding::ok(
         "database",
         format!(
-            "{}: sound and writable, schema {SCHEMA_VERSION}, {} memories of {} sessions in {} projects, {}",
+            "{}: sound and writable, schema {SCHEMA_VERSION}, memories {}, sessions {}, projects {}, {}",
             paths::display(store.path(), &paths.home),
             stats.memories,
             stats.sessions,

@@ -49,6 +49,12 @@ pub struct ExtractorState {
 const COLUMNS: &str = "path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed, oversized, failures, version";
 
 impl Cursor {
+    /// Whether the file is something else than a transcript: most of its lines could not be parsed. (Empty lines are neither
+    /// malformed nor anything else, so a file of noise need not be malformed in all its lines.)
+    pub fn is_no_transcript(&self) -> bool {
+        self.malformed * 2 > self.lines
+    }
+
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let number = |index: usize| row.get::<_, i64>(index).map(untime);
         Ok(Self {

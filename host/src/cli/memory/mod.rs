@@ -164,38 +164,39 @@ const EXCERPT: usize = 110;
 
 /// Writes a line a memory, and what goes with it, for people.
 fn write_table(runtime: &Runtime, store: &Store, memories: &[Memory], look: Look) -> Result<(), Failure> {
-    let roots = if look.projects { store.project_roots(memories)? } else { Vec::new() };
+    let mut projects = Vec::new();
+    if look.projects {
+        let roots = store.project_roots(memories)?;
+        projects.extend(roots.iter().map(|root| output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home))));
+    }
     let width = output::width();
     let mut out = output::stdout();
     for (index, memory) in memories.iter().enumerate() {
         let style = output::kind_style(&memory.kind);
+        let project = projects.get(index).map_or("", String::as_str);
         let title = output::clean_line(&memory.title);
         let title = match width {
-            Some(width) => output::fit(&title, width.saturating_sub(BEFORE_TITLE).max(20)),
+            Some(width) => output::fit(&title, width.saturating_sub(BEFORE_TITLE + 2 + output::columns(project)).max(20)),
             None => title,
         };
         writeln!(
             out,
-            "{DIM}{}{DIM:#}  {style}{}{style:#}  {DIM}{}{DIM:#}  {BOLD}{title}{BOLD:#}",
+            "{DIM}{}{DIM:#}  {style}{}{style:#}  {DIM}{}{DIM:#}  {BOLD}{title}{BOLD:#}{}{DIM}{project}{DIM:#}",
             output::pad(&output::clean_line(&memory.id), 12),
             output::pad(&output::clean_line(&memory.kind), 15),
             output::pad(&output::ago(memory.created, runtime.now), 9),
+            if project.is_empty() { "" } else { "  " },
         )?;
-        if look.excerpts {
-            let most = width.map_or(EXCERPT, |width| width.saturating_sub(6).clamp(20, EXCERPT));
-            for line in excerpt(memory) {
-                writeln!(out, "    {}", output::fit(&line, most))?;
-            }
+        if !look.excerpts {
+            continue;
         }
-        let mut notes: Vec<String> = Vec::new();
-        if look.excerpts && !memory.files.is_empty() {
-            notes.push(output::clean_line(&memory.files[..memory.files.len().min(4)].join(", ")));
+        let most = width.map_or(EXCERPT, |width| width.saturating_sub(6).clamp(20, EXCERPT));
+        for line in excerpt(memory) {
+            writeln!(out, "    {}", output::fit(&line, most))?;
         }
-        if let Some(root) = roots.get(index) {
-            notes.push(output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home)));
-        }
-        if !notes.is_empty() {
-            writeln!(out, "    {DIM}{}{DIM:#}", notes.join("  "))?;
+        if !memory.files.is_empty() {
+            let files = memory.files[..memory.files.len().min(4)].join(", ");
+            writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(&files))?;
         }
     }
     Ok(out.flush()?)
@@ -204,7 +205,14 @@ fn write_table(runtime: &Runtime, store: &Store, memories: &[Memory], look: Look
 /// The first lines of the content that say more than the title.
 fn excerpt(memory: &Memory) -> Vec<String> {
     let title = output::clean_line(&memory.title);
-    memory.content.lines().map(output::clean_line).filter(|line| !line.is_empty() && *line != title).take(3).collect()
+    memory
+        .content
+        .lines()
+        .map(output::clean_line)
+        .map(|line| line.strip_prefix(&title).map(|rest| rest.trim_start().to_owned()).unwrap_or(line))
+        .filter(|line| !line.is_empty())
+        .take(3)
+        .collect()
 }
 
 /// The one memory that `id`, or a beginning of it, names.
