@@ -11,9 +11,6 @@ use super::{
 /// How far a name reaches to either side of its keyword, in bytes.
 const NAME: usize = 64;
 
-/// How much of a value tells whether it is a mere word, in bytes.
-const GLANCE: usize = 128;
-
 /// What may follow the keyword within a name that still names the secret itself.
 const SUFFIXES: &[&str] = &[
     "base",
@@ -112,10 +109,11 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
         (given, value) = (next, behind);
     }
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
-    // A glance, so that a line of nothing but names costs no more than its length.
-    let spoken = !text.bytes().take(GLANCE).any(|byte| byte.is_ascii_digit());
-    let short =
-        name.is_short && value.shape != Shape::Quoted && (spoken || value.shape == Shape::Loose);
+    // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
+    let short = name.is_short
+        && value.shape != Shape::Quoted
+        && (value.shape == Shape::Loose
+            || !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit()));
     let unquoted = given.is_argument && value.shape != Shape::Quoted;
     let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
     if !short && !unquoted && !unclosed && is_secret(text, kind, value.shape) {
