@@ -302,6 +302,21 @@ fn a_turn_is_one_memory_without_outputs() {
 }
 
 #[test]
+fn commands_that_passed_are_the_projects_conventions() {
+    let mut script = Script::default();
+    script
+        .human("Check that everything still works please")
+        .bash("npm run test 2>&1 | tail -5", " 12 pass\n 1 fail", false)
+        .bash("bun run test 2>&1 | tail -5", " 13 pass\n 0 fail", false)
+        .bash("bun run lint", "error: unused variable", true)
+        .agent("The tests pass.");
+    let outcome = script.outcome();
+    let told = of_kind(&outcome, "convention");
+    let told: Vec<&str> = told.iter().map(|draft| draft.content.as_str()).collect();
+    assert_eq!(told, ["Tests: `bun run test`"]);
+}
+
+#[test]
 fn what_was_folded_once_is_not_folded_again() {
     let script = everything();
     let twice: Vec<String> = script.lines.iter().chain(&script.lines).cloned().collect();

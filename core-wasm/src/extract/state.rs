@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use super::commits;
 use super::compact;
+use super::conventions::Conventions;
 use super::failures::Failures;
 use super::files::{self, Files};
 use super::kept::{Kept, Memories, Place};
@@ -74,6 +75,7 @@ pub struct State {
     pub(super) files: Files,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
+    conventions: Conventions,
     pub(super) results: Vec<TurnResult>,
     pub(super) commits: Vec<String>,
     /// The last verdict of the tests, and whether it is one on named files only.
@@ -375,7 +377,12 @@ impl State {
         if self.last_answer.is_empty() || self.interrupted {
             return;
         }
-        if let Some(resolved) = options::resolve(prompt, &self.last_answer) {
+        let resolved = options::resolve(prompt, &self.last_answer);
+        // That all is well is a fact, and nobody's choice.
+        let chose = |resolved: &options::Resolved| {
+            !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none()
+        };
+        if let Some(resolved) = resolved.filter(chose) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(
                 &resolved.what,
@@ -421,7 +428,8 @@ impl State {
             self.memories.add(kept, settled);
         }
         // After a refusal the next words say why, if they are more than a word and no new request.
-        let stopped = !refused.is_empty() && human::is_remark(prompt);
+        // What the human sees on the screen is a new request and not the reason.
+        let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::reports(prompt);
         let said = word
             .correction
             .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
@@ -594,6 +602,7 @@ impl State {
         let mut live = Vec::new();
         end.close_turn(&mut live);
         live.extend(end.memories.live().map(Kept::draft));
+        live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
         live.extend(end.failures.drafts(end.labels()));
         (end, live)
@@ -622,6 +631,7 @@ impl State {
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = ends(&turn.answer, LAST_ANSWER);
             if let Some(result) = prose::result_line(&turn.answer, 300)
+                .or_else(|| reported(&turn.answer))
                 .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
             {
                 let checked = prose::checked(&turn.answer)
@@ -781,6 +791,7 @@ impl State {
             cured
         } else {
             let cured = if commands::passed(command, output) {
+                self.conventions.passed(command, &tool_use.place);
                 self.failures.command_passed(command, labels)
             } else {
                 Vec::new()
@@ -973,6 +984,11 @@ impl State {
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join("; ");
+            // What only lets the agent go on with a cure is told with the cure.
+            if human::is_consent(&question.answer) && self.failures.any_checks() {
+                self.failures.step(&format!("\"{}\"", question.answer));
+                continue;
+            }
             let what = format!("{} → {}", question.question, question.answer);
             let rejected = if chosen.is_empty() {
                 question
@@ -1041,6 +1057,17 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
     }
     content
+}
+
+/// The summary that a report in a fixed form holds: `summary:` with its text behind it or below.
+fn reported(answer: &str) -> Option<String> {
+    let (_, rest) = answer.split_once("summary:")?;
+    let first = rest
+        .trim_start_matches(['|', '>', ' ', '\n'])
+        .lines()
+        .next()?;
+    let sentence = text::first_sentence(first)?;
+    Some(text::clip(&sentence, 300).into_owned())
 }
 
 /// A plan's title, why, and headings: what it is, without its code.
