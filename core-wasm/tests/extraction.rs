@@ -278,6 +278,45 @@ fn one_of_everything_is_remembered() {
 }
 
 #[test]
+fn a_turn_is_one_memory_without_outputs() {
+    let mut script = Script::default();
+    script.human("Why is the parser slow on long lines?");
+    script.line(json!({"type": "assistant", "message": {"model": "model-a", "content": [{"type": "thinking", "thinking": "Perhaps it copies every line twice."}]}}));
+    script
+        .bash("cargo bench", "parse/long 3.2 ms: an output", false)
+        .bash("cargo test", "test result: ok. 4 passed; 0 failed", false)
+        .bash("cargo test src/one.rs", "test result: ok. 1 passed; 0 failed", false)
+        .agent("It copies every line twice.");
+    script.line(json!({"type": "assistant", "message": {"model": "<synthetic>", "content": []}}));
+    let outcome = script.outcome();
+    let turns = of_kind(&outcome, "turn");
+    assert_eq!(turns.len(), 1);
+    assert_eq!(
+        turns[0].content,
+        "Why is the parser slow on long lines?\n\nPerhaps it copies every line twice.\n\n`cargo bench`\n\n`cargo test` — 4 pass, 0 fail\n\n`cargo test src/one.rs` — 1 pass, 0 fail\n\nIt copies every line twice."
+    );
+    for (name, value) in [("model", "model-a"), ("tests", "4 pass, 0 fail")] {
+        let found = outcome.notes.attributes.iter().find(|(key, _)| key == name);
+        assert_eq!(found.map(|(_, value)| value.as_str()), Some(value));
+    }
+}
+
+#[test]
+fn commands_that_passed_are_the_projects_conventions() {
+    let mut script = Script::default();
+    script
+        .human("Check that everything still works please")
+        .bash("npm run test 2>&1 | tail -5", " 12 pass\n 1 fail", false)
+        .bash("bun run test 2>&1 | tail -5", " 13 pass\n 0 fail", false)
+        .bash("bun run lint", "error: unused variable", true)
+        .agent("The tests pass.");
+    let outcome = script.outcome();
+    let told = of_kind(&outcome, "convention");
+    let told: Vec<&str> = told.iter().map(|draft| draft.content.as_str()).collect();
+    assert_eq!(told, ["Tests: `bun run test`"]);
+}
+
+#[test]
 fn what_was_folded_once_is_not_folded_again() {
     let script = everything();
     let twice: Vec<String> = script.lines.iter().chain(&script.lines).cloned().collect();

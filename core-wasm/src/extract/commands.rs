@@ -1,5 +1,7 @@
 //! What a shell command is for, whether it failed, which line of its output says why, and what its tests counted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::text;
 
 /// What a command is for, as far as later commands can be compared with it.
@@ -575,12 +577,19 @@ pub fn passed(command: &str, output: &str) -> bool {
 }
 
 /// What a test run counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tests {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed.
     pub failed: u32,
+}
+
+impl Tests {
+    /// In words.
+    pub fn verdict(self) -> String {
+        format!("{} pass, {} fail", self.passed, self.failed)
+    }
 }
 
 /// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
@@ -703,7 +712,10 @@ mod tests_ {
             "error: unrecognized subcommand 'bun'"
         );
         assert_eq!(
-            error_line("Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit").unwrap(),
+            error_line(
+                "Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit"
+            )
+            .unwrap(),
             "(eval):1: can't create temp file for here document: operation not permitted"
         );
         assert_eq!(error_line("Exit code 1"), None);

@@ -203,6 +203,11 @@ impl Failures {
         cured
     }
 
+    /// Whether a check or a commit failed last.
+    pub fn any_checks(&self) -> bool {
+        self.open.iter().any(Failure::is_check)
+    }
+
     /// What was committed has no open checks behind it.
     pub fn committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
@@ -310,10 +315,12 @@ impl Failure {
             Subject::Command => return None,
         };
         let cure = self.cure(command);
-        if cause.is_empty() && cure.is_empty() {
+        // A failed edit is cured by its cause; a command that passed by itself taught nothing.
+        if cure.is_empty() && self.subject == Subject::Command {
             return None;
         }
-        let mut content = format!("{} {}: {}", what, labels.fails.to_lowercase(), self.error);
+        let (error, cause, cure) = (steady(&self.error), steady(&cause), steady(&cure));
+        let mut content = format!("{} {}: {error}", steady(&what), labels.fails.to_lowercase());
         for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
             if !body.is_empty() {
                 content.push_str(if content.ends_with(['.', '。', '`']) {
@@ -398,8 +405,98 @@ fn placed(command: &str) -> String {
         .first()
         .filter(|first| first.starts_with("cd "))
     {
-        Some(first) => format!("{} && {}", text::clip(first, 80), shown(command)),
-        None => shown(command),
+        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), shown(command)),
+        _ => shown(command),
+    }
+}
+
+/// The text without what differs from run to run (times, positions, hashes, names of temporary folders): the same failure met in
+/// two sessions is one memory.
+fn steady(text: &str) -> String {
+    let mut steady = String::with_capacity(text.len());
+    for word in text.split_inclusive(char::is_whitespace) {
+        let bare = word.trim_end();
+        let space = &word[bare.len()..];
+        if is_timing(bare) {
+            // Nor does the space before it stay at the end.
+            continue;
+        }
+        let mut parts = bare.split('/').map(steady_part);
+        steady.push_str(&parts.next().unwrap_or_default());
+        for part in parts {
+            steady.push('/');
+            steady.push_str(&part);
+        }
+        steady.push_str(space);
+    }
+    // `[3.22ms].` leaves its full stop.
+    steady.trim().to_owned()
+}
+
+/// `[3.22ms]`, `(1.2s)`, with or without the brackets' closing point.
+fn is_timing(word: &str) -> bool {
+    let inner = word.trim_end_matches(['.', ',']);
+    let inner = inner
+        .strip_prefix('[')
+        .and_then(|inner| inner.strip_suffix(']'))
+        .or_else(|| inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')));
+    inner.is_some_and(|inner| {
+        let number = inner.trim_end_matches("ms").trim_end_matches('s');
+        number.len() < inner.len() && number.parse::<f32>().is_ok()
+    })
+}
+
+/// One part of a path, or a word.
+fn steady_part(part: &str) -> String {
+    let part = without_position(part);
+    let word = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let name = word.rsplit(['-', '.', '_']).next().unwrap_or(word);
+    if is_random(name)
+        && let Some(at) = part.rfind(name)
+    {
+        return format!("{}…{}", &part[..at], &part[at + name.len()..]);
+    }
+    part.to_owned()
+}
+
+/// Without `:12:5` or `(12,5)` behind the name of a file.
+fn without_position(part: &str) -> String {
+    let Some(at) = part.find([':', '(']) else {
+        return part.to_owned();
+    };
+    let (name, rest) = part.split_at(at);
+    let end = rest[1..]
+        .find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | ',' | ')'))
+        .map_or(rest.len(), |end| end + 1);
+    let digits = rest[..end].bytes().any(|byte| byte.is_ascii_digit());
+    if !name.contains('.') || !digits {
+        return part.to_owned();
+    }
+    let colon = if rest[..end].ends_with(':') { ":" } else { "" };
+    format!("{name}{colon}{}", &rest[end..])
+}
+
+/// Names that a program made up: hashes, and six or more letters and digits without a word's shape.
+fn is_random(name: &str) -> bool {
+    if name.len() < 6 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return false;
+    }
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    let hexadecimal = name.len() >= 7 && digits > 0 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let changes = name
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| class_of(pair[0]) != class_of(pair[1]) && !pair[0].is_ascii_uppercase())
+        .count();
+    hexadecimal || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
+        || (name.len() == 6 && changes >= 2)
+}
+
+fn class_of(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => 0,
+        b'A'..=b'Z' => 1,
+        _ => 2,
     }
 }
 
@@ -433,4 +530,36 @@ pub fn shown(command: &str) -> String {
         .iter()
         .fold(line, |line, end| line.replace(end, ""));
     text::clip(&text::one_line(&line), 140).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_same_failure_is_the_same_text_whenever_it_is_met() {
+        for (text, same) in [
+            ("(fail) Events > RawEvent [3.22ms]", "(fail) Events > RawEvent"),
+            ("`rm -rf tmp/clones/agents-eval-eqYk1k`", "`rm -rf tmp/clones/agents-eval-…`"),
+            ("src/engine.ts(217,6): error TS2322: no", "src/engine.ts: error TS2322: no"),
+            ("src/main.rs:12:5 is at 1a2b3c4d", "src/main.rs is at …"),
+            ("useEffect in RemediateTab.tsx needs base64 on port 3000", "useEffect in RemediateTab.tsx needs base64 on port 3000"),
+        ] {
+            assert_eq!(steady(text), same);
+        }
+    }
+
+    #[test]
+    fn the_projects_own_folder_is_no_cure() {
+        assert_eq!(placed("cd . && bun run lint"), placed("bun run lint"));
+        assert_ne!(placed("cd web && bun run lint"), placed("bun run lint"));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>()) {
+            steady(&text);
+        }
+    }
 }

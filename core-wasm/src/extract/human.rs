@@ -47,6 +47,9 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
+    if let Some(issue) = assigned(prompt) {
+        return text::clip(&issue, max).into_owned();
+    }
     // A document in place of a prompt is named by its title.
     if prompt.len() > 1500
         && prompt.trim_start().starts_with('#')
@@ -84,6 +87,20 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         said = text::one_line(&prompt);
     }
     text::clip(&said, max).into_owned()
+}
+
+/// The title of the issue that a document hands to the agent: instructions around it are the same in every session.
+fn assigned(prompt: &str) -> Option<String> {
+    if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
+        return None;
+    }
+    prompt.lines().map(text::plain).find_map(|line| {
+        let (name, title) = line.split_once(':')?;
+        let name = name.trim_matches(['*', ' ']).to_lowercase();
+        let title = title.trim_matches(['*', ' ']);
+        (matches!(name.as_str(), "title" | "task" | "goal" | "objective" | "issue title") && title.contains(' '))
+            .then(|| title.to_owned())
+    })
 }
 
 fn is_greeting(sentence: &str) -> bool {
@@ -564,6 +581,13 @@ pub fn is_remark(prompt: &str) -> bool {
         && !is_chore(prompt)
 }
 
+/// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
+pub fn reports(prompt: &str) -> bool {
+    let lower = without_apostrophes(prompt);
+    let opens = ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
+    opens.iter().any(|opening| lower.starts_with(opening))
+}
+
 /// Whether a remark points to what was said before it.
 pub fn needs_context(said: &str) -> bool {
     let bare = bare(said);
@@ -614,6 +638,15 @@ mod tests {
             plan(prompt).unwrap(),
             "# Fix the Parser Crash\n\n## Context\n\nIt crashes."
         );
+    }
+
+    #[test]
+    fn an_assigned_issue_is_named_by_its_title() {
+        let prompt = format!(
+            "## Agent Instance\n\nYou are a worker.\n\n**Identifier**: AB-1\n**Title**: Refactor the queue\n\n{}",
+            "Follow the instructions. ".repeat(80)
+        );
+        assert_eq!(substance_of(&prompt), "Refactor the queue");
     }
 
     #[test]

@@ -15,16 +15,8 @@ pub struct Labels {
     pub cause: &'static str,
     /// Before what made a failure pass.
     pub fixed_by: &'static str,
-    /// Before what the human asked.
-    pub asked: &'static str,
-    /// Before the agent's answer.
-    pub answer: &'static str,
     /// Before what the human said meanwhile.
     pub added: &'static str,
-    /// Before the work of a turn.
-    pub work: &'static str,
-    /// Before files.
-    pub files: &'static str,
     /// Before what a remark of the human was about.
     pub about: &'static str,
     /// Before a commit.
@@ -47,11 +39,7 @@ const ENGLISH: Labels = Labels {
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
-    asked: "Asked",
-    answer: "Answer",
     added: "Added by the user",
-    work: "Work",
-    files: "Files",
     about: "About",
     committed: "committed as",
     plan: "Implement the plan \"{}\"",
@@ -67,11 +55,7 @@ const KOREAN: Labels = Labels {
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
-    asked: "요청",
-    answer: "답",
     added: "사용자가 덧붙인 말",
-    work: "작업",
-    files: "파일",
     about: "대상",
     committed: "커밋",
     plan: "계획 \"{}\" 구현",
@@ -87,11 +71,7 @@ const JAPANESE: Labels = Labels {
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
-    asked: "依頼",
-    answer: "回答",
     added: "ユーザーの追加",
-    work: "作業",
-    files: "ファイル",
     about: "対象",
     committed: "コミット",
     plan: "計画「{}」の実装",
@@ -107,11 +87,7 @@ const CHINESE: Labels = Labels {
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",
-    asked: "请求",
-    answer: "回答",
     added: "用户补充",
-    work: "过程",
-    files: "文件",
     about: "关于",
     committed: "提交",
     plan: "实现计划“{}”",

@@ -7,6 +7,7 @@ pub mod clean;
 pub mod commands;
 pub mod commits;
 pub mod compact;
+pub mod conventions;
 pub mod failures;
 pub mod files;
 pub mod human;

@@ -150,11 +150,11 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         Language::Chinese => "zh",
     };
     let mut all = vec![("language".to_owned(), language.to_owned())];
-    if let Some((passed, failed)) = state.tests {
-        all.push((
-            "tests".to_owned(),
-            format!("{passed} passed, {failed} failed"),
-        ));
+    if !state.model.is_empty() {
+        all.push(("model".to_owned(), state.model.clone()));
+    }
+    if let Some((tests, _)) = state.tests {
+        all.push(("tests".to_owned(), tests.verdict()));
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use super::commits;
 use super::compact;
+use super::conventions::Conventions;
 use super::failures::Failures;
 use super::files::{self, Files};
 use super::kept::{Kept, Memories, Place};
@@ -12,7 +13,7 @@ use super::labels::{Labels, labels};
 use super::prose;
 use super::seen::Seen;
 use super::tasks::Tasks;
-use super::turn::{self, Turn};
+use super::turn::Turn;
 use super::uses::{Tool, Use, Uses};
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
@@ -22,7 +23,7 @@ use crate::transcript::said::{self, Said};
 use crate::transcript::{self, Block, Kind, Line};
 
 /// The form of the state; another form is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Results of turns that are known.
 const RESULTS: usize = 24;
 /// Commits that the notes list.
@@ -74,9 +75,13 @@ pub struct State {
     pub(super) files: Files,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
+    conventions: Conventions,
     pub(super) results: Vec<TurnResult>,
     pub(super) commits: Vec<String>,
-    pub(super) tests: Option<(u32, u32)>,
+    /// The last verdict of the tests, and whether it is one on named files only.
+    pub(super) tests: Option<(commands::Tests, bool)>,
+    /// The model that spoke last.
+    pub(super) model: String,
     pub(super) blockers: Vec<String>,
     pub(super) open_question: String,
     last_answer: String,
@@ -239,7 +244,7 @@ impl State {
                     self.result(&tool_use, content, is_error, line, settled);
                 }
             }
-            Block::ToolUse { .. } => {}
+            Block::ToolUse { .. } | Block::Thinking(_) => {}
         });
         if !prompt.is_empty() {
             self.prompt(&prompt, place(line), settled);
@@ -269,14 +274,8 @@ impl State {
             }
         }
         self.open_question.clear();
-        self.turn = Turn::begin(
-            place,
-            title,
-            human::plan(&prompt).unwrap_or(&prompt),
-            substantive,
-            labels,
-            settled,
-        );
+        let asked = human::plan(&prompt).unwrap_or(&prompt);
+        self.turn = Turn::begin(place, title, asked, substantive);
     }
 
     /// What the human says while the agent works, or adds to a prompt.
@@ -295,9 +294,8 @@ impl State {
         }
         self.queue.retain(|queued| *queued != text);
         self.laid_down(&text, place, settled);
-        let labels = self.labels();
-        let piece = format!("**{}:** {}", labels.added, text::clip_block(&text, 1200));
-        self.open_turn(place, &text).add(&piece, labels, settled);
+        let piece = format!("**{}:** {text}", self.labels().added);
+        self.open_turn(place, &text).add(&piece);
     }
 
     fn queue(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
@@ -379,7 +377,12 @@ impl State {
         if self.last_answer.is_empty() || self.interrupted {
             return;
         }
-        if let Some(resolved) = options::resolve(prompt, &self.last_answer) {
+        let resolved = options::resolve(prompt, &self.last_answer);
+        // That all is well is a fact, and nobody's choice.
+        let chose = |resolved: &options::Resolved| {
+            !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none()
+        };
+        if let Some(resolved) = resolved.filter(chose) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(
                 &resolved.what,
@@ -425,7 +428,8 @@ impl State {
             self.memories.add(kept, settled);
         }
         // After a refusal the next words say why, if they are more than a word and no new request.
-        let stopped = !refused.is_empty() && human::is_remark(prompt);
+        // What the human sees on the screen is a new request and not the reason.
+        let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::reports(prompt);
         let said = word
             .correction
             .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
@@ -481,6 +485,12 @@ impl State {
         if line.is_api_error {
             return;
         }
+        // The client speaks under a name of its own.
+        if let Some(model) = line.model().filter(|model| model != "<synthetic>")
+            && model != self.model
+        {
+            self.model = clean::line(&model, 80);
+        }
         line.blocks(|block| match block {
             Block::Text(raw) => self.say(&raw.text().unwrap_or_default(), place(line), settled),
             Block::ToolUse { id, name, input } => {
@@ -491,8 +501,17 @@ impl State {
                 let tool_use = Use::read(&id, &name, input, &self.root, place(line));
                 self.uses.push(tool_use);
             }
+            Block::Thinking(raw) => self.think(&raw.text().unwrap_or_default(), &place(line)),
             Block::ToolResult { .. } => {}
         });
+    }
+
+    fn think(&mut self, thought: &str, place: &Place) {
+        let thought = thought.trim();
+        if !thought.is_empty() && !thought.contains(said::INJECTED_HEADING) {
+            let thought = clean::clean(thought);
+            self.open_turn(place, &thought).think(&thought);
+        }
     }
 
     fn say(&mut self, said: &str, place: Place, settled: &mut Vec<Draft>) {
@@ -507,10 +526,7 @@ impl State {
         let said = clean::clean(said);
         self.learn_from_answer(false, settled);
         self.failures.said(&said);
-        let labels = self.labels();
-        let line_place = place.clone();
-        self.open_turn(&line_place, &said)
-            .say(&said, place, labels, settled);
+        self.open_turn(&place.clone(), &said).say(&said, place);
     }
 
     /// The open turn; begun here where the agent works without a prompt.
@@ -586,6 +602,7 @@ impl State {
         let mut live = Vec::new();
         end.close_turn(&mut live);
         live.extend(end.memories.live().map(Kept::draft));
+        live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
         live.extend(end.failures.drafts(end.labels()));
         (end, live)
@@ -614,6 +631,7 @@ impl State {
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = ends(&turn.answer, LAST_ANSWER);
             if let Some(result) = prose::result_line(&turn.answer, 300)
+                .or_else(|| reported(&turn.answer))
                 .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
             {
                 let checked = prose::checked(&turn.answer)
@@ -632,8 +650,7 @@ impl State {
             }
         }
         self.learn_from_answer(true, settled);
-        let labels = self.labels();
-        self.turn.finish(labels, settled);
+        settled.extend(self.turn.draft());
         self.turn = Turn::default();
     }
 
@@ -665,17 +682,10 @@ impl State {
                 };
                 self.ran(tool_use, &output, is_error, settled);
             }
-            Tool::Edit if is_error => self.edit_failed(tool_use, &said, settled),
+            Tool::Edit if is_error => self.edit_failed(tool_use, &said),
             Tool::Edit => self.edited(tool_use, line.result, settled),
             Tool::Read if !tool_use.what.is_empty() => {
                 self.turn.touch(&tool_use.what);
-            }
-            Tool::Search => {
-                let piece = format!(
-                    "- {} `{}` {}",
-                    tool_use.name, tool_use.what, tool_use.detail
-                );
-                self.turn.add(&piece, self.labels(), settled);
             }
             Tool::Ask if !is_error => self.answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
@@ -686,8 +696,6 @@ impl State {
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let place = place(line);
                 self.approved(&plan, 50, &place, settled);
-                self.turn
-                    .add_long(text::head(&plan, 9000), self.labels(), settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
@@ -703,11 +711,6 @@ impl State {
                 let id = clean::line(&id, 40);
                 self.tasks
                     .create(&id, &tool_use.what, &tool_use.detail, &place(line));
-                self.turn.add(
-                    &format!("- task: {}: {}", tool_use.what, tool_use.detail),
-                    self.labels(),
-                    settled,
-                );
             }
             Tool::TaskUpdate if !is_error => {
                 self.tasks.update(
@@ -715,24 +718,6 @@ impl State {
                     Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()),
                     None,
                 );
-            }
-            Tool::Agent | Tool::Web => {
-                let output = clean::block(
-                    &transcript::result_text(content),
-                    if tool_use.tool == Tool::Agent {
-                        4000
-                    } else {
-                        600
-                    },
-                );
-                let piece = format!("- {}: {} {}", tool_use.name, tool_use.what, tool_use.detail);
-                self.turn.add(&piece, self.labels(), settled);
-                self.turn.add_long(&output, self.labels(), settled);
-            }
-            Tool::Other if is_error => {
-                let piece =
-                    turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &said);
-                self.turn.add(&piece, self.labels(), settled);
             }
             _ => {}
         }
@@ -759,12 +744,8 @@ impl State {
                 .unwrap_or(reason)
                 .to_owned();
             self.laid_down(&reason, place, settled);
-            let piece = format!(
-                "**{}:** {}",
-                self.labels().added,
-                text::clip_block(&reason, 1200)
-            );
-            self.turn.add(&piece, self.labels(), settled);
+            self.turn
+                .add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
 
@@ -775,11 +756,14 @@ impl State {
         let labels = self.labels();
         let counts = commands::tests(output).filter(|_| class != commands::Class::Look);
         if let Some(counts) = counts {
-            self.tests = Some((counts.passed, counts.failed));
+            let partly = class == commands::Class::Test && !commands::targets(command).is_empty();
+            // What some files' tests say does not unsay what all of them said.
+            if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
+                self.tests = Some((counts, partly));
+            }
         }
-        let outcome = turn::outcome(class, output, failed, counts);
-        self.turn
-            .add(&turn::command_piece(command, &outcome), labels, settled);
+        let verdict = counts.map(commands::Tests::verdict).unwrap_or_default();
+        self.turn.run(command, &verdict);
         if output.contains("Sibling tool call errored")
             || output.contains("tool call was cancelled")
             || output.contains("Request interrupted")
@@ -807,6 +791,7 @@ impl State {
             cured
         } else {
             let cured = if commands::passed(command, output) {
+                self.conventions.passed(command, &tool_use.place);
                 self.failures.command_passed(command, labels)
             } else {
                 Vec::new()
@@ -893,17 +878,11 @@ impl State {
         self.memories.add(kept, settled);
     }
 
-    fn edit_failed(&mut self, tool_use: &Use, said: &str, settled: &mut Vec<Draft>) {
+    fn edit_failed(&mut self, tool_use: &Use, said: &str) {
         let first = said
             .replace("<tool_use_error>", "")
             .replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
-        let labels = self.labels();
-        self.turn.add(
-            &turn::command_piece(&format!("{} {}", tool_use.name, tool_use.what), &first),
-            labels,
-            settled,
-        );
         // What the client asks of the agent before any edit is no trait of the file.
         if !first.contains("has not been read yet") && !first.contains("modified since read") {
             self.failures
@@ -941,11 +920,6 @@ impl State {
         self.turn.edited = true;
         self.turn.touch(file);
         let labels = self.labels();
-        self.turn.add(
-            &format!("- {} `{file}` +{added} −{removed}", tool_use.name),
-            labels,
-            settled,
-        );
         let (old, new) = (
             old.and_then(Raw::text).unwrap_or_default(),
             new.and_then(Raw::text).unwrap_or_default(),
@@ -995,7 +969,7 @@ impl State {
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
             let piece = format!("- {} → {}", question.question, question.answer);
-            self.turn.add(&piece, labels, settled);
+            self.turn.add(&piece);
             // An answer that was typed may lay something down beyond the question.
             if question.chosen().is_empty() {
                 self.laid_down(&question.answer, &place(line), settled);
@@ -1010,6 +984,11 @@ impl State {
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join("; ");
+            // What only lets the agent go on with a cure is told with the cure.
+            if human::is_consent(&question.answer) && self.failures.any_checks() {
+                self.failures.step(&format!("\"{}\"", question.answer));
+                continue;
+            }
             let what = format!("{} → {}", question.question, question.answer);
             let rejected = if chosen.is_empty() {
                 question
@@ -1078,6 +1057,17 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
     }
     content
+}
+
+/// The summary that a report in a fixed form holds: `summary:` with its text behind it or below.
+fn reported(answer: &str) -> Option<String> {
+    let (_, rest) = answer.split_once("summary:")?;
+    let first = rest
+        .trim_start_matches(['|', '>', ' ', '\n'])
+        .lines()
+        .next()?;
+    let sentence = text::first_sentence(first)?;
+    Some(text::clip(&sentence, 300).into_owned())
 }
 
 /// A plan's title, why, and headings: what it is, without its code.

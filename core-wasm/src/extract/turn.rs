@@ -1,29 +1,29 @@
-//! One turn of the conversation as text to be found by: the prompt, the answer, and the work between in chunks.
+//! One turn of the conversation as one text to be found by: the whole prompt, all the agent said, and what it ran.
+//!
+//! Outputs, file contents and edit texts stay out: they make the turn harder to find, not easier.
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::clean;
-use super::commands::{self, Class};
 use super::kept::Place;
-use super::labels::Labels;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
-/// The prompt and the answer share the first draft; what does not fit goes on in the work.
-const PROMPT: usize = 2800;
-const ANSWER: usize = 2800;
-/// One chunk of work, in bytes.
-const CHUNK: usize = 5600;
-/// Work up to this stands in the first draft too.
-const INLINE: usize = 2400;
-/// One piece of work, in bytes.
-const PIECE: usize = 2400;
-/// A prompt, in bytes; a longer one is no prompt but a document.
-const LONGEST_PROMPT: usize = 12 * 1024;
-/// An answer, in bytes.
+/// A turn's whole text, in characters.
+const TURN: usize = 12_000;
+/// A prompt, in characters: what is longer is no prompt but a document, and the answer needs room too.
+const PROMPT: usize = 9_000;
+/// A command, in characters.
+const COMMAND: usize = 300;
+/// The head of a thought, in characters.
+const THOUGHT: usize = 500;
+/// The latest answer, in bytes.
 const LONGEST_ANSWER: usize = 8 * 1024;
 /// Files that a turn names.
 const FILES: usize = 40;
+/// Stands where the middle was left out.
+const GAP: &str = "…";
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,17 +32,17 @@ pub struct Turn {
     pub place: Place,
     /// What the human said, in substance: one line.
     pub title: String,
-    /// The prompt's first part.
     prompt: String,
     /// The agent's latest text: the answer, once the turn is over.
     pub answer: String,
     /// When and where that was said.
     pub answered: Place,
-    /// The open chunk of work.
-    work: String,
-    /// How many chunks are closed.
-    closed: u32,
-    /// Files of the open chunk.
+    /// What was said and run, in order: the beginning, until it is full.
+    first: Vec<String>,
+    /// And the newest of what came after.
+    last: VecDeque<String>,
+    /// Whether parts between the two were left out.
+    gap: bool,
     files: Vec<String>,
     /// Whether it asks for something (a consent or "commit" does not).
     pub substantive: bool,
@@ -52,66 +52,56 @@ pub struct Turn {
 
 impl Turn {
     /// A turn that begins with a prompt. `prompt` is cleaned already.
-    pub fn begin(
-        place: Place,
-        title: String,
-        prompt: &str,
-        substantive: bool,
-        labels: &Labels,
-        settled: &mut Vec<Draft>,
-    ) -> Self {
-        let prompt = text::clip_block(prompt, LONGEST_PROMPT);
-        let mut turn = Turn {
+    pub fn begin(place: Place, title: String, prompt: &str, substantive: bool) -> Self {
+        Turn {
             place,
             title,
+            prompt: text::clip_block(prompt, byte_of(prompt, PROMPT)).into_owned(),
             substantive,
             ..Turn::default()
-        };
-        let cut = if prompt.len() > PROMPT {
-            text::natural_cut(&prompt, PROMPT)
-        } else {
-            prompt.len()
-        };
-        prompt[..cut].trim_end().clone_into(&mut turn.prompt);
-        turn.add_long(&prompt[cut..], labels, settled);
-        turn
+        }
     }
 
-    /// The agent said something; what it said before becomes work.
-    pub fn say(&mut self, said: &str, place: Place, labels: &Labels, settled: &mut Vec<Draft>) {
-        let before = std::mem::take(&mut self.answer);
-        self.add_long(&before, labels, settled);
+    /// The agent said something.
+    pub fn say(&mut self, said: &str, place: Place) {
+        self.add(said);
         self.answer = text::clip_block(said, LONGEST_ANSWER).into_owned();
         self.answered = place;
     }
 
-    /// Adds a text of any length to the work.
-    pub fn add_long(&mut self, text: &str, labels: &Labels, settled: &mut Vec<Draft>) {
-        let mut rest = text.trim();
-        while !rest.is_empty() {
-            let cut = if rest.len() > PIECE {
-                text::natural_cut(rest, PIECE)
-            } else {
-                rest.len()
-            };
-            self.add(&rest[..cut], labels, settled);
-            rest = rest[cut..].trim_start();
-        }
+    /// The agent thought something: how it begins.
+    pub fn think(&mut self, thought: &str) {
+        self.add(&text::clip(thought, THOUGHT));
     }
 
-    /// Adds a piece of work: a few lines.
-    pub fn add(&mut self, piece: &str, labels: &Labels, settled: &mut Vec<Draft>) {
-        let piece = piece.trim();
-        if piece.is_empty() {
+    /// The agent ran a command; `verdict` is what its tests counted, or empty. What the agent says of the command beside
+    /// it only repeats the prose.
+    pub fn run(&mut self, command: &str, verdict: &str) {
+        let command = text::one_line(command);
+        let command = text::clip(&command, COMMAND);
+        self.add(&if verdict.is_empty() {
+            format!("`{command}`")
+        } else {
+            format!("`{command}` — {verdict}")
+        });
+    }
+
+    /// Adds a part. The beginning and the end of a turn say the most, so what has no room is left out between.
+    pub fn add(&mut self, part: &str) {
+        let room = TURN.saturating_sub(self.prompt.chars().count()) / 2;
+        let part = without_middle(part.trim(), room);
+        if part.is_empty() {
             return;
         }
-        if !self.work.is_empty() && self.work.len() + piece.len() > CHUNK {
-            self.close_chunk(labels, settled);
+        if self.last.is_empty() && size(&self.first) + part.chars().count() <= room {
+            self.first.push(part);
+            return;
         }
-        if !self.work.is_empty() {
-            self.work.push('\n');
+        self.last.push_back(part);
+        while size(&self.last) > room {
+            self.last.pop_front();
+            self.gap = true;
         }
-        self.work.push_str(piece);
     }
 
     /// Notes that the work touches a file.
@@ -121,125 +111,109 @@ impl Turn {
         }
     }
 
-    fn close_chunk(&mut self, labels: &Labels, settled: &mut Vec<Draft>) {
-        settled.push(self.work_draft(labels));
-        self.closed += 1;
-        self.work.clear();
-        self.files.clear();
-    }
-
-    fn is_inline(&self) -> bool {
-        self.closed == 0 && self.work.len() <= INLINE
-    }
-
-    /// What of the turn may still change: the first draft and the open chunk.
-    pub fn open_drafts(&self, labels: &Labels) -> Vec<Draft> {
-        if self.prompt.is_empty()
-            && self.answer.is_empty()
-            && self.work.is_empty()
-            && self.closed == 0
-        {
-            return Vec::new();
+    /// The turn as a memory; none where nothing was said.
+    pub fn draft(&self) -> Option<Draft> {
+        let gap = self.gap.then_some(GAP);
+        let parts: Vec<&str> = Some(self.prompt.as_str())
+            .into_iter()
+            .filter(|prompt| !prompt.is_empty())
+            .chain(self.first.iter().map(String::as_str))
+            .chain(gap)
+            .chain(self.last.iter().map(String::as_str))
+            .collect();
+        if parts.is_empty() {
+            return None;
         }
-        let mut drafts = vec![self.first_draft(labels)];
-        if !self.is_inline() && !self.work.is_empty() {
-            drafts.push(self.work_draft(labels));
-        }
-        drafts
-    }
-
-    fn first_draft(&self, labels: &Labels) -> Draft {
-        let mut content = String::new();
-        section(&mut content, labels.asked, &self.prompt);
-        section(
-            &mut content,
-            labels.answer,
-            &text::clip_block(&self.answer, ANSWER),
-        );
-        if self.is_inline() {
-            section(&mut content, labels.work, &self.work);
-        }
-        let files = if self.is_inline() {
-            self.files.clone()
-        } else {
-            Vec::new()
-        };
-        self.draft(0, content, files)
-    }
-
-    fn work_draft(&self, labels: &Labels) -> Draft {
-        let mut content = String::new();
-        section(&mut content, labels.asked, &self.title);
-        section(&mut content, labels.work, &self.work);
-        self.draft(self.closed + 1, content, self.files.clone())
-    }
-
-    fn draft(&self, number: u32, content: String, files: Vec<String>) -> Draft {
-        Draft {
-            key: Some(format!("turn:{}:{number}", self.place.uuid)),
+        Some(Draft {
+            key: Some(format!("turn:{}", self.place.uuid)),
             kind: "turn".to_owned(),
             title: text::clip(&self.title, 160).into_owned(),
-            content,
+            content: parts.join("\n\n"),
             keywords: Vec::new(),
-            files,
+            files: self.files.clone(),
             importance: 0.1,
             origin: self.place.origin(),
             attributes: Vec::new(),
+        })
+    }
+}
+
+fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
+    parts.into_iter().map(|part| part.chars().count()).sum()
+}
+
+/// The byte just past that many characters.
+fn byte_of(text: &str, chars: usize) -> usize {
+    text.char_indices()
+        .nth(chars)
+        .map_or(text.len(), |(at, _)| at)
+}
+
+/// The text in at most `max` characters: its beginning and its end.
+fn without_middle(text: &str, max: usize) -> String {
+    let count = text.chars().count();
+    if count <= max {
+        return text.to_owned();
+    }
+    let half = max.saturating_sub(GAP.len() + 2) / 2;
+    let end = &text[byte_of(text, count - half)..];
+    let start = text::clip_block(text, byte_of(text, half));
+    format!("{start}\n\n{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn content(turn: &Turn) -> String {
+        turn.draft().map(|draft| draft.content).unwrap_or_default()
+    }
+
+    #[test]
+    fn all_that_was_said_and_run_is_one_text_in_order() {
+        let mut turn = Turn::begin(
+            Place::default(),
+            "fix it".to_owned(),
+            "fix it, please",
+            true,
+        );
+        turn.think("The lexer drops a token.");
+        turn.say("I look at the lexer.", Place::default());
+        turn.run("cargo test", "7 pass, 0 fail");
+        turn.say("Fixed.", Place::default());
+        assert_eq!(
+            content(&turn),
+            "fix it, please\n\nThe lexer drops a token.\n\nI look at the lexer.\n\n`cargo test` — 7 pass, 0 fail\n\nFixed."
+        );
+        assert_eq!(turn.answer, "Fixed.");
+    }
+
+    #[test]
+    fn the_middle_is_left_out_and_the_prompt_is_not() {
+        let prompt = "word ".repeat(1500);
+        let mut turn = Turn::begin(Place::default(), String::new(), &prompt, true);
+        turn.say("the first words", Place::default());
+        for number in 0..200 {
+            turn.run(&format!("command {number} {}", "x".repeat(90)), "");
         }
+        turn.say("the last words", Place::default());
+        let content = content(&turn);
+        assert!(content.starts_with(prompt.trim()));
+        assert!(content.contains("the first words") && content.ends_with("the last words"));
+        assert!(content.contains("command 3 ") && !content.contains("command 100 "));
     }
 
-    /// The end of a long answer that the first draft has no room for becomes work when the turn is over.
-    pub fn finish(&mut self, labels: &Labels, settled: &mut Vec<Draft>) {
-        if self.answer.len() > ANSWER {
-            let rest =
-                self.answer[text::natural_cut(&self.answer, ANSWER - '…'.len_utf8())..].to_owned();
-            self.add_long(&rest, labels, settled);
+    proptest! {
+        #[test]
+        fn it_is_bounded(prompt in "\\PC{0,60}", repeat in 1_usize..400, parts in prop::collection::vec(("\\PC{0,40}", 1_usize..300), 0..30)) {
+            let mut turn = Turn::begin(Place::default(), String::new(), &prompt.repeat(repeat), true);
+            for (part, times) in parts {
+                turn.say(&part.repeat(times), Place::default());
+            }
+            // The blank lines between the parts come on top.
+            let blanks = 2 * (turn.first.len() + turn.last.len() + 2);
+            prop_assert!(content(&turn).chars().count() <= TURN + blanks + GAP.len());
         }
-        settled.extend(self.open_drafts(labels));
-    }
-}
-
-fn section(content: &mut String, label: &str, body: &str) {
-    let body = body.trim();
-    if body.is_empty() {
-        return;
-    }
-    if !content.is_empty() {
-        content.push_str("\n\n");
-    }
-    content.push_str("**");
-    content.push_str(label);
-    content.push_str(":** ");
-    content.push_str(body);
-}
-
-/// A command as one line of work: what was run, and where that says something, what came of it.
-pub fn command_piece(command: &str, outcome: &str) -> String {
-    let command = text::one_line(command);
-    let command = text::clip(&command, 400);
-    if outcome.is_empty() {
-        format!("- `{command}`")
-    } else {
-        format!("- `{command}` → {}", clean::line(outcome, 500))
-    }
-}
-
-/// What came of a command, as far as it is worth finding again.
-pub fn outcome(
-    class: Class,
-    output: &str,
-    failed: bool,
-    counts: Option<commands::Tests>,
-) -> String {
-    if failed {
-        let telling = commands::error_lines(output, 4).join(" / ");
-        return format!("✗ {telling}");
-    }
-    if let Some(counts) = counts {
-        return format!("{} passed, {} failed", counts.passed, counts.failed);
-    }
-    match class {
-        Class::Look => String::new(),
-        _ => text::one_line(text::tail(output.trim(), 240)),
     }
 }

@@ -96,6 +96,11 @@ impl<'a> Line<'a> {
         self.branch?.text().filter(|branch| !branch.is_empty())
     }
 
+    /// The model that wrote it.
+    pub fn model(&self) -> Option<Cow<'a, str>> {
+        self.message?.get_text("model")
+    }
+
     /// The blocks of the message, in order.
     pub fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
         let Some(content) = self.message.and_then(|message| message.get("content")) else {
@@ -155,6 +160,8 @@ fn kind(value: Raw<'_>) -> Kind {
 pub enum Block<'a> {
     /// Text; a JSON string.
     Text(Raw<'a>),
+    /// What the agent thinks before it speaks; a JSON string.
+    Thinking(Raw<'a>),
     /// The agent uses a tool.
     ToolUse {
         /// Its identifier.
@@ -181,7 +188,7 @@ impl<'a> Block<'a> {
         let (mut use_id, mut content, mut is_error) = (None, None, false);
         item.fields(|key, value| match key {
             b"type" => kind = Some(value.json()),
-            b"text" => text = Some(value),
+            b"text" | b"thinking" => text = Some(value),
             b"id" => id = Some(value),
             b"name" => name = Some(value),
             b"input" => input = Some(value),
@@ -192,6 +199,7 @@ impl<'a> Block<'a> {
         });
         match kind? {
             "\"text\"" => Some(Block::Text(text?)),
+            "\"thinking\"" => Some(Block::Thinking(text?)),
             "\"tool_use\"" => Some(Block::ToolUse {
                 id: id?,
                 name: name?,

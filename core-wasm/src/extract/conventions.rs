@@ -1,0 +1,273 @@
+//! How the project is tested, built, checked and started: commands that passed, one for each purpose.
+
+use serde::{Deserialize, Serialize};
+
+use super::commands;
+use super::kept::{Kept, Place};
+use crate::bindings::throughline::policy::types::Draft;
+
+/// How many are told of one session.
+const SHOWN: usize = 5;
+/// How many are held.
+const HELD: usize = 12;
+/// Of a hundred: knowledge of the project, but any agent finds it out.
+const IMPORTANCE: u8 = 50;
+
+/// What words in a command say about its purpose, the most wanted first. The wording is the same in every session, so that the
+/// same command learned again is the same text.
+const PURPOSES: &[(&str, &[&str])] = &[
+    (
+        "Tests",
+        &[
+            "test",
+            "tests",
+            "nextest",
+            "pytest",
+            "vitest",
+            "jest",
+            "rspec",
+            "phpunit",
+            "ctest",
+            "playwright",
+            "e2e",
+        ],
+    ),
+    ("Build", &["build", "compile"]),
+    (
+        "Lint",
+        &[
+            "lint",
+            "eslint",
+            "biome",
+            "oxlint",
+            "clippy",
+            "golangci-lint",
+            "ruff",
+            "vet",
+        ],
+    ),
+    (
+        "Types",
+        &["typecheck", "type-check", "types", "tsc", "mypy", "pyright"],
+    ),
+    ("Format", &["format", "fmt", "prettier", "rustfmt"]),
+    ("Start", &["dev", "start", "serve"]),
+    ("Check", &["check", "verify"]),
+];
+
+/// Programs that run a project's own scripts: only through these is `dev` or `start` a purpose.
+const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task"];
+
+/// Words before the one that says the purpose.
+const LEADS: &[&str] = &[
+    "run", "exec", "go", "cargo", "uv", "poetry", "mix", "dotnet", "gradle", "./gradlew", "gradlew",
+    "mvn", "./mvnw", "python", "python3", "-m", "-r", "-s", "npx", "bunx", "pnpx", "uvx", "turbo", "nx",
+    "workspace", "--silent", "bundle", "rake", "swift", "zig", "composer", "docker", "compose",
+];
+
+/// One command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Convention {
+    purpose: String,
+    command: String,
+    place: Place,
+}
+
+/// The commands of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conventions {
+    all: Vec<Convention>,
+}
+
+impl Conventions {
+    /// A command line passed.
+    pub fn passed(&mut self, command: &str, place: &Place) {
+        for (purpose, command) in read(command) {
+            let full = self.all.len() >= HELD;
+            let known = self.all.iter_mut().find(|known| known.purpose == purpose);
+            match known {
+                Some(known) if known.command == command => {}
+                Some(known) => {
+                    known.command = command;
+                    known.place = place.clone();
+                }
+                None if !full => self.all.push(Convention {
+                    purpose,
+                    command,
+                    place: place.clone(),
+                }),
+                None => {}
+            }
+        }
+    }
+
+    /// As memories, the most wanted first.
+    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+        let mut wanted: Vec<&Convention> = self.all.iter().collect();
+        wanted.sort_by_key(|known| rank(&known.purpose));
+        wanted.into_iter().take(SHOWN).map(|known| {
+            Kept {
+                key: format!("convention:{}", known.purpose),
+                kind: "convention".to_owned(),
+                title: format!("{}: `{}`", known.purpose, known.command),
+                importance: IMPORTANCE,
+                place: known.place.clone(),
+                ..Kept::default()
+            }
+            .draft()
+        })
+    }
+}
+
+/// By purpose; a variant (`test:e2e`) comes after all that have none.
+fn rank(purpose: &str) -> (bool, usize) {
+    let name = purpose.split(' ').next().unwrap_or(purpose);
+    let at = PURPOSES.iter().position(|(known, _)| *known == name);
+    (purpose.contains('('), at.unwrap_or(PURPOSES.len()))
+}
+
+/// The project's commands in a command line that passed, with their purposes.
+fn read(command: &str) -> Vec<(String, String)> {
+    let all = commands::segments(command);
+    // Of alternatives and of what only follows, one exit code says nothing; and a folder of its own is not the project.
+    let several = all.len() > 1;
+    let loose = several && (command.contains("||") || command.contains(';') || command.contains('\n'));
+    let elsewhere = all
+        .iter()
+        .any(|segment| segment.starts_with("cd ") && segment.trim() != "cd .");
+    if loose || elsewhere {
+        return Vec::new();
+    }
+    all.into_iter().filter_map(convention).collect()
+}
+
+/// The purpose of one command and the command without redirections and wrappers; none for what is made up for one look.
+fn convention(segment: &str) -> Option<(String, String)> {
+    let mut words: Vec<&str> = segment
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "2>&1" | "&" | "2>/dev/null" | "&>/dev/null" | ">/dev/null"))
+        .collect();
+    while let Some(first) = words.first()
+        && matches!(*first, "rtk" | "time" | "nice")
+    {
+        words.remove(0);
+    }
+    if words.len() > 1 && words[0] == "timeout" {
+        words.drain(..2);
+    }
+    let odd = |word: &&str| word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~']);
+    if words.iter().any(|word| odd(&word)) {
+        return None;
+    }
+    let at = words.iter().position(|word| !LEADS.contains(word) && !RUNNERS.contains(word))?;
+    let purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
+    // `clippy -- -D warnings`, `./...` and `.` mean the whole project; another word names a part of it.
+    let rest = &words[at + 1..];
+    let whole = rest.iter().enumerate().all(|(at, word)| {
+        let follows_level = at > 0 && matches!(rest[at - 1], "-D" | "-W");
+        follows_level
+            || matches!(*word, "." | "./..." | "run" | "check")
+            || (word.starts_with('-') && !is_part(word))
+    });
+    (whole && words.len() <= 10).then(|| (purpose, words.join(" ")))
+}
+
+/// Options that name a part of the project or only change what is shown.
+fn is_part(option: &str) -> bool {
+    [
+        "-t", "-k", "-g", "-p", "-x", "-v", "-q", "-h", "-f", "-F", "--grep", "--filter", "--package", "--bin", "--example",
+        "--test", "-run", "--watch", "--help", "--version", "--verbose", "--quiet", "--reporter", "--bail",
+        "--project", "--cwd", "--prefix", "--list", "-C", "-u", "--only", "--testNamePattern", "--testPathPattern",
+    ]
+    .contains(&option)
+}
+
+/// The purpose that a script's or program's name says: `test:e2e` is the tests' variant `e2e`.
+fn purpose(word: &str, by_runner: bool) -> Option<String> {
+    let word = word.rsplit('/').next().unwrap_or(word);
+    let named = |part: &str| {
+        PURPOSES
+            .iter()
+            .find(|(_, words)| words.contains(&part))
+            .map(|(name, _)| *name)
+            .filter(|name| *name != "Start" || by_runner)
+    };
+    if let Some(name) = named(word) {
+        return Some(name.to_owned());
+    }
+    let parts: Vec<&str> = word.split(':').collect();
+    let (at, name) = parts
+        .iter()
+        .enumerate()
+        .find_map(|(at, part)| named(part).map(|name| (at, name)))?;
+    let rest: Vec<&str> = parts
+        .iter()
+        .enumerate()
+        .filter(|(other, part)| *other != at && !part.is_empty())
+        .map(|(_, part)| *part)
+        .collect();
+    Some(format!("{name} ({})", rest.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(command: &str) -> Vec<String> {
+        read(command)
+            .into_iter()
+            .map(|(purpose, command)| format!("{purpose}: {command}"))
+            .collect()
+    }
+
+    #[test]
+    fn commands_of_the_whole_project_are_told_without_pipes() {
+        assert_eq!(of("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
+        assert_eq!(
+            of("cd . && pnpm lint && pnpm run typecheck"),
+            ["Lint: pnpm lint", "Types: pnpm run typecheck"]
+        );
+        assert_eq!(
+            of("cargo clippy --all-targets -- -D warnings"),
+            ["Lint: cargo clippy --all-targets -- -D warnings"]
+        );
+        assert_eq!(of("go test ./..."), ["Tests: go test ./..."]);
+        assert_eq!(of("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
+        assert_eq!(of("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
+        assert_eq!(of("npm run dev"), ["Start: npm run dev"]);
+    }
+
+    #[test]
+    fn what_is_for_a_part_or_one_look_is_not() {
+        for command in [
+            "bun test src/a.test.ts",
+            "cargo test parser",
+            "cd web && npm test",
+            "npm test || true",
+            "vitest -t login",
+            "git commit -m test",
+            "ls test",
+            "service start",
+            "echo test; npm test",
+        ] {
+            assert_eq!(of(command), Vec::<String>::new(), "{command}");
+        }
+    }
+
+    #[test]
+    fn the_last_one_that_passed_wins() {
+        let mut all = Conventions::default();
+        all.passed("npm run test", &Place::default());
+        all.passed("bun run test", &Place::default());
+        let titles: Vec<String> = all.drafts().map(|draft| draft.title).collect();
+        assert_eq!(titles, ["Tests: `bun run test`"]);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(command in any::<String>()) {
+            read(&command);
+        }
+    }
+}
