@@ -309,8 +309,10 @@ fn commands_that_passed_are_the_projects_conventions() {
         .bash("npm run test 2>&1 | tail -5", " 12 pass\n 1 fail", false)
         .bash("bun run test 2>&1 | tail -5", " 13 pass\n 0 fail", false)
         .bash("bun run lint", "error: unused variable", true)
-        .agent("The tests pass.");
+        .edit("/home/u/proj/src/a.rs", "a", "b")
+        .agent("Removed the unused variable; all tests pass.");
     let outcome = script.outcome();
+    assert_eq!(outcome.notes.outcome, "Removed the unused variable; all 13 tests pass.");
     let told = of_kind(&outcome, "convention");
     let told: Vec<&str> = told.iter().map(|draft| draft.content.as_str()).collect();
     assert_eq!(told, ["Tests: `bun run test`"]);

@@ -383,19 +383,19 @@ impl Failure {
                 return format!("`{after}`");
             }
             // The same command in another folder.
-            let (before, after) = (placed(&self.what), placed(command));
-            if before != after {
-                return format!("`{after}`");
+            let (before_there, after_there) = (placed(&self.what), placed(command));
+            if before == after && before_there != after_there {
+                return format!("`{after_there}`");
             }
         }
-        self.steps
+        // Trying again is no cure: such steps stand without quotes.
+        let steps: Vec<&str> = self
+            .steps
             .iter()
-            .rev()
-            .take(2)
-            .rev()
-            .map(std::string::String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ")
+            .map(String::as_str)
+            .filter(|step| step.starts_with(['`', '"']) || step.starts_with("edit of "))
+            .collect();
+        steps[steps.len().saturating_sub(2)..].join(", ")
     }
 }
 
@@ -421,7 +421,8 @@ fn steady(text: &str) -> String {
             // Nor does the space before it stay at the end.
             continue;
         }
-        let mut parts = bare.split('/').map(steady_part);
+        let in_path = bare.contains('/');
+        let mut parts = bare.split('/').map(|part| steady_part(part, in_path));
         steady.push_str(&parts.next().unwrap_or_default());
         for part in parts {
             steady.push('/');
@@ -447,11 +448,12 @@ fn is_timing(word: &str) -> bool {
 }
 
 /// One part of a path, or a word.
-fn steady_part(part: &str) -> String {
+fn steady_part(part: &str, in_path: bool) -> String {
     let part = without_position(part);
     let word = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let name = word.rsplit(['-', '.', '_']).next().unwrap_or(word);
-    if is_random(name)
+    let made = in_path && name.len() < word.len() && is_made_name(name);
+    if (made || is_random(name))
         && let Some(at) = part.rfind(name)
     {
         return format!("{}…{}", &part[..at], &part[at + name.len()..]);
@@ -490,6 +492,14 @@ fn is_random(name: &str) -> bool {
         .count();
     hexadecimal || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
         || (name.len() == 6 && changes >= 2)
+}
+
+/// The six letters and digits that `mkdtemp` puts behind a name.
+fn is_made_name(name: &str) -> bool {
+    name.len() == 6
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && name.bytes().any(|byte| byte.is_ascii_lowercase())
+        && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
 fn class_of(byte: u8) -> u8 {
@@ -542,6 +552,7 @@ mod tests {
         for (text, same) in [
             ("(fail) Events > RawEvent [3.22ms]", "(fail) Events > RawEvent"),
             ("`rm -rf tmp/clones/agents-eval-eqYk1k`", "`rm -rf tmp/clones/agents-eval-…`"),
+            ("left in tmp/clones/agents-eval-DtKspd/.", "left in tmp/clones/agents-eval-…/."),
             ("src/engine.ts(217,6): error TS2322: no", "src/engine.ts: error TS2322: no"),
             ("src/main.rs:12:5 is at 1a2b3c4d", "src/main.rs is at …"),
             ("useEffect in RemediateTab.tsx needs base64 on port 3000", "useEffect in RemediateTab.tsx needs base64 on port 3000"),

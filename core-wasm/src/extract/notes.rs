@@ -122,9 +122,25 @@ fn outcome(state: &State) -> String {
     }
     sentences
         .into_iter()
-        .map(|sentence| closed(&text::clip(sentence, 260)))
+        .map(|sentence| closed(&counted(state, &text::clip(sentence, 260))))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// "All tests pass" with how many they are, where their last whole run says so.
+fn counted(state: &State, sentence: &str) -> String {
+    match state.tests {
+        Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => ["all", "All"]
+            .iter()
+            .fold(sentence.to_owned(), |sentence, all| {
+                sentence.replacen(
+                    &format!("{all} tests pass"),
+                    &format!("{all} {} tests pass", tests.passed),
+                    1,
+                )
+            }),
+        _ => sentence.to_owned(),
+    }
 }
 
 /// As a sentence with its full stop.

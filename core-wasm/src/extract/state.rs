@@ -1067,7 +1067,7 @@ fn reported(answer: &str) -> Option<String> {
         .lines()
         .next()?;
     let sentence = text::first_sentence(first)?;
-    Some(text::clip(&sentence, 300).into_owned())
+    Some(text::clip(sentence.trim_end_matches([':', '：']), 300).into_owned())
 }
 
 /// A plan's title, why, and headings: what it is, without its code.
