@@ -16,40 +16,10 @@ const IMPORTANCE: u8 = 50;
 /// What words in a command say about its purpose, the most wanted first. The wording is the same in every session, so that the
 /// same command learned again is the same text.
 const PURPOSES: &[(&str, &[&str])] = &[
-    (
-        "Tests",
-        &[
-            "test",
-            "tests",
-            "nextest",
-            "pytest",
-            "vitest",
-            "jest",
-            "rspec",
-            "phpunit",
-            "ctest",
-            "playwright",
-            "e2e",
-        ],
-    ),
+    ("Tests", &["test", "tests", "nextest", "pytest", "vitest", "jest", "rspec", "phpunit", "ctest", "playwright", "e2e"]),
     ("Build", &["build", "compile"]),
-    (
-        "Lint",
-        &[
-            "lint",
-            "eslint",
-            "biome",
-            "oxlint",
-            "clippy",
-            "golangci-lint",
-            "ruff",
-            "vet",
-        ],
-    ),
-    (
-        "Types",
-        &["typecheck", "type-check", "types", "tsc", "mypy", "pyright"],
-    ),
+    ("Lint", &["lint", "eslint", "biome", "oxlint", "clippy", "golangci-lint", "ruff", "vet"]),
+    ("Types", &["typecheck", "type-check", "types", "tsc", "mypy", "pyright"]),
     ("Format", &["format", "fmt", "prettier", "rustfmt"]),
     ("Start", &["dev", "start", "serve"]),
     ("Check", &["check", "verify"]),
@@ -60,9 +30,39 @@ const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just",
 
 /// Words before the one that says the purpose.
 const LEADS: &[&str] = &[
-    "run", "exec", "go", "cargo", "uv", "poetry", "mix", "dotnet", "gradle", "./gradlew", "gradlew",
-    "mvn", "./mvnw", "python", "python3", "-m", "-r", "-s", "npx", "bunx", "pnpx", "uvx", "turbo", "nx",
-    "workspace", "--silent", "bundle", "rake", "swift", "zig", "composer", "docker", "compose",
+    "run",
+    "exec",
+    "go",
+    "cargo",
+    "uv",
+    "poetry",
+    "mix",
+    "dotnet",
+    "gradle",
+    "./gradlew",
+    "gradlew",
+    "mvn",
+    "./mvnw",
+    "python",
+    "python3",
+    "-m",
+    "-r",
+    "-s",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "turbo",
+    "nx",
+    "workspace",
+    "--silent",
+    "bundle",
+    "rake",
+    "swift",
+    "zig",
+    "composer",
+    "docker",
+    "compose",
 ];
 
 /// One command.
@@ -91,11 +91,7 @@ impl Conventions {
                     known.command = command;
                     known.place = place.clone();
                 }
-                None if !full => self.all.push(Convention {
-                    purpose,
-                    command,
-                    place: place.clone(),
-                }),
+                None if !full => self.all.push(Convention { purpose, command, place: place.clone() }),
                 None => {}
             }
         }
@@ -132,9 +128,7 @@ fn read(command: &str) -> Vec<(String, String)> {
     // Of alternatives and of what only follows, one exit code says nothing; and a folder of its own is not the project.
     let several = all.len() > 1;
     let loose = several && (command.contains("||") || command.contains(';') || command.contains('\n'));
-    let elsewhere = all
-        .iter()
-        .any(|segment| segment.starts_with("cd ") && segment.trim() != "cd .");
+    let elsewhere = all.iter().any(|segment| segment.starts_with("cd ") && segment.trim() != "cd .");
     if loose || elsewhere {
         return Vec::new();
     }
@@ -156,7 +150,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
         words.drain(..2);
     }
     let odd = |word: &&str| word.contains(['"', '\'', '$', '(', '`', '*', '{', '<', '>', '|', '=', '~']);
-    if words.iter().any(|word| odd(&word)) {
+    if words.iter().any(odd) {
         return None;
     }
     let at = words.iter().position(|word| !LEADS.contains(word) && !RUNNERS.contains(word))?;
@@ -165,9 +159,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     let rest = &words[at + 1..];
     let whole = rest.iter().enumerate().all(|(at, word)| {
         let follows_level = at > 0 && matches!(rest[at - 1], "-D" | "-W");
-        follows_level
-            || matches!(*word, "." | "./..." | "run" | "check")
-            || (word.starts_with('-') && !is_part(word))
+        follows_level || matches!(*word, "." | "./..." | "run" | "check") || (word.starts_with('-') && !is_part(word))
     });
     (whole && words.len() <= 10).then(|| (purpose, words.join(" ")))
 }
@@ -175,9 +167,39 @@ fn convention(segment: &str) -> Option<(String, String)> {
 /// Options that name a part of the project or only change what is shown.
 fn is_part(option: &str) -> bool {
     [
-        "-t", "-k", "-g", "-p", "-x", "-v", "-q", "-h", "-f", "-F", "--grep", "--filter", "--package", "--bin", "--example",
-        "--test", "-run", "--watch", "--help", "--version", "--verbose", "--quiet", "--reporter", "--bail",
-        "--project", "--cwd", "--prefix", "--list", "-C", "-u", "--only", "--testNamePattern", "--testPathPattern",
+        "-t",
+        "-k",
+        "-g",
+        "-p",
+        "-x",
+        "-v",
+        "-q",
+        "-h",
+        "-f",
+        "-F",
+        "--grep",
+        "--filter",
+        "--package",
+        "--bin",
+        "--example",
+        "--test",
+        "-run",
+        "--watch",
+        "--help",
+        "--version",
+        "--verbose",
+        "--quiet",
+        "--reporter",
+        "--bail",
+        "--project",
+        "--cwd",
+        "--prefix",
+        "--list",
+        "-C",
+        "-u",
+        "--only",
+        "--testNamePattern",
+        "--testPathPattern",
     ]
     .contains(&option)
 }
@@ -196,16 +218,9 @@ fn purpose(word: &str, by_runner: bool) -> Option<String> {
         return Some(name.to_owned());
     }
     let parts: Vec<&str> = word.split(':').collect();
-    let (at, name) = parts
-        .iter()
-        .enumerate()
-        .find_map(|(at, part)| named(part).map(|name| (at, name)))?;
-    let rest: Vec<&str> = parts
-        .iter()
-        .enumerate()
-        .filter(|(other, part)| *other != at && !part.is_empty())
-        .map(|(_, part)| *part)
-        .collect();
+    let (at, name) = parts.iter().enumerate().find_map(|(at, part)| named(part).map(|name| (at, name)))?;
+    let rest: Vec<&str> =
+        parts.iter().enumerate().filter(|(other, part)| *other != at && !part.is_empty()).map(|(_, part)| *part).collect();
     Some(format!("{name} ({})", rest.join(" ")))
 }
 
@@ -215,23 +230,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(command: &str) -> Vec<String> {
-        read(command)
-            .into_iter()
-            .map(|(purpose, command)| format!("{purpose}: {command}"))
-            .collect()
+        read(command).into_iter().map(|(purpose, command)| format!("{purpose}: {command}")).collect()
     }
 
     #[test]
     fn commands_of_the_whole_project_are_told_without_pipes() {
         assert_eq!(of("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
-        assert_eq!(
-            of("cd . && pnpm lint && pnpm run typecheck"),
-            ["Lint: pnpm lint", "Types: pnpm run typecheck"]
-        );
-        assert_eq!(
-            of("cargo clippy --all-targets -- -D warnings"),
-            ["Lint: cargo clippy --all-targets -- -D warnings"]
-        );
+        assert_eq!(of("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
+        assert_eq!(of("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
         assert_eq!(of("go test ./..."), ["Tests: go test ./..."]);
         assert_eq!(of("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
         assert_eq!(of("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);

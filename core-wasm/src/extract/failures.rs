@@ -458,7 +458,7 @@ fn steady_part(part: &str, in_path: bool) -> String {
     {
         return format!("{}…{}", &part[..at], &part[at + name.len()..]);
     }
-    part.to_owned()
+    part
 }
 
 /// Without `:12:5` or `(12,5)` behind the name of a file.

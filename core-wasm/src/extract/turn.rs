@@ -79,11 +79,7 @@ impl Turn {
     pub fn run(&mut self, command: &str, verdict: &str) {
         let command = text::one_line(command);
         let command = text::clip(&command, COMMAND);
-        self.add(&if verdict.is_empty() {
-            format!("`{command}`")
-        } else {
-            format!("`{command}` — {verdict}")
-        });
+        self.add(&if verdict.is_empty() { format!("`{command}`") } else { format!("`{command}` — {verdict}") });
     }
 
     /// Adds a part. The beginning and the end of a turn say the most, so what has no room is left out between.
@@ -144,9 +140,7 @@ fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
 
 /// The byte just past that many characters.
 fn byte_of(text: &str, chars: usize) -> usize {
-    text.char_indices()
-        .nth(chars)
-        .map_or(text.len(), |(at, _)| at)
+    text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
 }
 
 /// The text in at most `max` characters: its beginning and its end.
@@ -172,12 +166,7 @@ mod tests {
 
     #[test]
     fn all_that_was_said_and_run_is_one_text_in_order() {
-        let mut turn = Turn::begin(
-            Place::default(),
-            "fix it".to_owned(),
-            "fix it, please",
-            true,
-        );
+        let mut turn = Turn::begin(Place::default(), "fix it".to_owned(), "fix it, please", true);
         turn.think("The lexer drops a token.");
         turn.say("I look at the lexer.", Place::default());
         turn.run("cargo test", "7 pass, 0 fail");
