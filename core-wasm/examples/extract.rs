@@ -30,10 +30,7 @@ fn main() -> std::io::Result<()> {
         match argument.as_str() {
             "--json" => json = true,
             "--split" => {
-                calls = arguments
-                    .next()
-                    .and_then(|count| count.parse().ok())
-                    .unwrap_or(1);
+                calls = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(1);
             }
             _ => files.push(argument),
         }
@@ -44,11 +41,7 @@ fn main() -> std::io::Result<()> {
         let (memories, extraction) = run(&lines, calls);
         let mut out = std::io::stdout().lock();
         if json {
-            let name = file
-                .rsplit('/')
-                .next()
-                .unwrap_or(&file)
-                .trim_end_matches(".jsonl");
+            let name = file.rsplit('/').next().unwrap_or(&file).trim_end_matches(".jsonl");
             for draft in memories.values() {
                 let (kind, title, content) = (&draft.kind, &draft.title, &draft.content);
                 let value = serde_json::json!({"session": name, "key": draft.key, "kind": kind, "title": title, "content": content, "files": draft.files});
@@ -73,12 +66,7 @@ fn run(lines: &[&str], calls: usize) -> (BTreeMap<String, Draft>, Extraction) {
     }
     let mut last = None;
     for chunk in chunks {
-        let request = Request {
-            session: session(),
-            moment: "ingest".to_owned(),
-            state,
-            supplements: Vec::new(),
-        };
+        let request = Request { session: session(), moment: "ingest".to_owned(), state, supplements: Vec::new() };
         let extraction = extract(&request, &mut Slice(Some(chunk)));
         for key in &extraction.retracted {
             memories.remove(key);
@@ -105,21 +93,11 @@ fn session() -> Session {
     }
 }
 
-fn print(
-    out: &mut impl Write,
-    memories: &BTreeMap<String, Draft>,
-    extraction: &Extraction,
-) -> std::io::Result<()> {
+fn print(out: &mut impl Write, memories: &BTreeMap<String, Draft>, extraction: &Extraction) -> std::io::Result<()> {
     let mut all: Vec<&Draft> = memories.values().collect();
     all.sort_by_key(|draft| draft.origin.at);
     for draft in all.iter().filter(|draft| draft.kind == "turn") {
-        writeln!(
-            out,
-            "--- {} {:?}\n{}\n",
-            draft.key.as_deref().unwrap_or(""),
-            draft.files,
-            draft.content
-        )?;
+        writeln!(out, "--- {} {:?}\n{}\n", draft.key.as_deref().unwrap_or(""), draft.files, draft.content)?;
     }
     for draft in all.iter().filter(|draft| draft.kind != "turn") {
         writeln!(
@@ -134,10 +112,5 @@ fn print(
     }
     writeln!(out, "{:#?}", extraction.notes)?;
     writeln!(out, "{:#?}", summarize(&extraction.notes))?;
-    writeln!(
-        out,
-        "state {} bytes, malformed {}",
-        extraction.state.len(),
-        extraction.malformed
-    )
+    writeln!(out, "state {} bytes, malformed {}", extraction.state.len(), extraction.malformed)
 }

@@ -1,8 +1,6 @@
 //! The component's exports: each stage hands the contract's values to its module. Wasm only.
 
-use crate::bindings::exports::throughline::policy::{
-    context_builder, extractor, observer, query, redactor, summarizer,
-};
+use crate::bindings::exports::throughline::policy::{context_builder, extractor, observer, query, redactor, summarizer};
 use crate::bindings::throughline::policy::memories;
 use crate::bindings::throughline::policy::transcript::Reader;
 use crate::bindings::throughline::policy::types::{Failure, Memory, Session, SessionNotes, SessionRecord};
@@ -12,11 +10,7 @@ use crate::{context, extract, redact, summary};
 
 struct Policy;
 
-#[allow(
-    unsafe_code,
-    clippy::pedantic,
-    reason = "generated: what crosses the component boundary"
-)]
+#[allow(unsafe_code, clippy::pedantic, reason = "generated: what crosses the component boundary")]
 mod exports {
     use super::Policy;
 
@@ -36,19 +30,13 @@ impl Lines for Pulled<'_> {
 }
 
 impl extractor::Guest for Policy {
-    fn extract(
-        request: extractor::Request,
-        transcript: &Reader,
-    ) -> Result<extractor::Extraction, Failure> {
+    fn extract(request: extractor::Request, transcript: &Reader) -> Result<extractor::Extraction, Failure> {
         Ok(extract::extract(&request, &mut Pulled(transcript)))
     }
 }
 
 impl summarizer::Guest for Policy {
-    fn summarize(
-        _session: Session,
-        notes: SessionNotes,
-    ) -> Result<Option<summarizer::Summary>, Failure> {
+    fn summarize(_session: Session, notes: SessionNotes) -> Result<Option<summarizer::Summary>, Failure> {
         Ok(summary::summarize(&notes))
     }
 }
@@ -56,14 +44,8 @@ impl summarizer::Guest for Policy {
 impl redactor::Guest for Policy {
     fn redact(texts: Vec<String>) -> Result<Vec<redactor::Redacted>, Failure> {
         let redacted = |text: &String| match redact::scrub(text) {
-            std::borrow::Cow::Borrowed(_) => redactor::Redacted {
-                text: None,
-                findings: Vec::new(),
-            },
-            std::borrow::Cow::Owned(text) => redactor::Redacted {
-                text: Some(text),
-                findings: Vec::new(),
-            },
+            std::borrow::Cow::Borrowed(_) => redactor::Redacted { text: None, findings: Vec::new() },
+            std::borrow::Cow::Owned(text) => redactor::Redacted { text: Some(text), findings: Vec::new() },
         };
         Ok(texts.iter().map(redacted).collect())
     }
@@ -117,20 +99,13 @@ impl context_builder::Guest for Policy {
 }
 
 impl observer::Guest for Policy {
-    fn observe(
-        _session: Session,
-        _event: observer::ToolEvent,
-    ) -> Result<Option<observer::Observation>, Failure> {
+    fn observe(_session: Session, _event: observer::ToolEvent) -> Result<Option<observer::Observation>, Failure> {
         Ok(None)
     }
 }
 
 impl query::Guest for Policy {
-    fn plan(
-        _session: Session,
-        _prompt: String,
-        _last_turn: Option<String>,
-    ) -> Result<Option<query::Search>, Failure> {
+    fn plan(_session: Session, _prompt: String, _last_turn: Option<String>) -> Result<Option<query::Search>, Failure> {
         Ok(None)
     }
 }

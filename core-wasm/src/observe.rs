@@ -77,11 +77,7 @@ struct Seen {
 impl Seen {
     fn finish(self, event: &ToolEvent) -> Observation {
         let error = event.error.as_deref().unwrap_or_default();
-        let detail = if event.succeeded || error.is_empty() {
-            self.detail
-        } else {
-            plain(error)
-        };
+        let detail = if event.succeeded || error.is_empty() { self.detail } else { plain(error) };
         let mut files: Vec<String> = Vec::new();
         for file in self.files {
             let file = scrub(&file).into_owned();
@@ -93,11 +89,7 @@ impl Seen {
             summary: line(&scrub(&self.summary), SUMMARY),
             detail: head_and_tail(&scrub(&detail)),
             files,
-            attributes: self
-                .attributes
-                .into_iter()
-                .map(|(name, value)| (name, scrub(&value).into_owned()))
-                .collect(),
+            attributes: self.attributes.into_iter().map(|(name, value)| (name, scrub(&value).into_owned())).collect(),
         }
     }
 }
@@ -112,15 +104,8 @@ struct Use<'a> {
 
 impl<'a> Use<'a> {
     fn read(session: &'a Session, event: &'a ToolEvent) -> Self {
-        let parse = |text: &str| {
-            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
-        };
-        Self {
-            session,
-            event,
-            input: parse(&event.input),
-            output: parse(&event.output),
-        }
+        let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        Self { session, event, input: parse(&event.input), output: parse(&event.output) }
     }
 
     fn input(&self, name: &str) -> &str {
@@ -136,8 +121,7 @@ impl<'a> Use<'a> {
         if self.event.succeeded {
             return "ok".to_owned();
         }
-        self.exit_code()
-            .map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
+        self.exit_code().map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
     }
 
     /// The client says `Exit code 3` in the first line of the error.
@@ -151,10 +135,8 @@ impl<'a> Use<'a> {
     fn command(&self) -> Seen {
         let command = self.input("command");
         let named = named(command);
-        let background = self.output["backgroundTaskId"].is_string()
-            || self.input["run_in_background"]
-                .as_bool()
-                .unwrap_or_default();
+        let background =
+            self.output["backgroundTaskId"].is_string() || self.input["run_in_background"].as_bool().unwrap_or_default();
         let interrupted = self.output["interrupted"].as_bool().unwrap_or_default();
         let state = match self.state() {
             _ if interrupted => "interrupted".to_owned(),
@@ -162,28 +144,16 @@ impl<'a> Use<'a> {
             state => state,
         };
         let output = [self.output("stdout"), self.output("stderr")].join("\n");
-        let output = if self.output.is_string() {
-            self.text()
-        } else {
-            output
-        };
+        let output = if self.output.is_string() { self.text() } else { output };
         let image = self.output["isImage"].as_bool().unwrap_or_default();
         // What we told the agent is not learned from it.
         let ours = command.trim_start().starts_with("throughline ");
-        let code = if self.event.succeeded {
-            Some(0)
-        } else {
-            self.exit_code()
-        };
+        let code = if self.event.succeeded { Some(0) } else { self.exit_code() };
         let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
         attributes.extend(code.map(|code| ("exit_code".to_owned(), code.to_string())));
         Seen {
             summary: format!("Ran `{named}`: {state}"),
-            detail: if image || ours {
-                String::new()
-            } else {
-                plain(&output)
-            },
+            detail: if image || ours { String::new() } else { plain(&output) },
             files: Vec::new(),
             attributes,
         }
@@ -193,11 +163,7 @@ impl<'a> Use<'a> {
         let path = self.relative(self.input("file_path"));
         let file = &self.output["file"];
         let content = file["content"].as_str().unwrap_or_default();
-        let content = if self.output.is_string() {
-            self.text()
-        } else {
-            content.to_owned()
-        };
+        let content = if self.output.is_string() { self.text() } else { content.to_owned() };
         let content = scrub(&content);
         let kind = self.output("type");
         let summary = if !self.event.succeeded {
@@ -213,17 +179,9 @@ impl<'a> Use<'a> {
                 String::new()
             };
             let first = content.lines().map(str::trim).find(|line| !line.is_empty());
-            first.map_or_else(
-                || format!("Read {path}{part}"),
-                |first| format!("Read {path}{part}: {}", named(first)),
-            )
+            first.map_or_else(|| format!("Read {path}{part}"), |first| format!("Read {path}{part}: {}", named(first)))
         };
-        Seen {
-            summary,
-            detail: head(&content, GLIMPSE),
-            files: vec![path],
-            attributes: Vec::new(),
-        }
+        Seen { summary, detail: head(&content, GLIMPSE), files: vec![path], attributes: Vec::new() }
     }
 
     fn write(&self) -> Seen {
@@ -231,28 +189,16 @@ impl<'a> Use<'a> {
         let content = self.input("content");
         let lines = content.lines().count();
         let hunks = Patch::of(&self.output["structuredPatch"]);
-        let done = if self.output("type") == "create" {
-            "Created"
-        } else {
-            "Wrote"
-        };
+        let done = if self.output("type") == "create" { "Created" } else { "Wrote" };
         let summary = if self.event.succeeded {
             format!("{done} {path} ({})", counted(lines, "line"))
         } else {
             format!("Write {path}: failed")
         };
-        let (added, removed) = if hunks.text.is_empty() {
-            (lines, 0)
-        } else {
-            (hunks.added, hunks.removed)
-        };
+        let (added, removed) = if hunks.text.is_empty() { (lines, 0) } else { (hunks.added, hunks.removed) };
         Seen {
             summary,
-            detail: if hunks.text.is_empty() {
-                head(&scrub(content), GLIMPSE)
-            } else {
-                hunks.text
-            },
+            detail: if hunks.text.is_empty() { head(&scrub(content), GLIMPSE) } else { hunks.text },
             files: vec![path],
             attributes: changed(added, removed),
         }
@@ -269,22 +215,13 @@ impl<'a> Use<'a> {
                 hunks.replace(edit);
             }
         }
-        let many = if edits > 1 {
-            format!("{edits} edits, ")
-        } else {
-            String::new()
-        };
+        let many = if edits > 1 { format!("{edits} edits, ") } else { String::new() };
         let summary = if self.event.succeeded {
             format!("Edited {path} ({many}+{} −{})", hunks.added, hunks.removed)
         } else {
             format!("Edit {path}: failed")
         };
-        Seen {
-            summary,
-            detail: hunks.text,
-            files: vec![path],
-            attributes: changed(hunks.added, hunks.removed),
-        }
+        Seen { summary, detail: hunks.text, files: vec![path], attributes: changed(hunks.added, hunks.removed) }
     }
 
     fn notebook(&self) -> Seen {
@@ -292,11 +229,7 @@ impl<'a> Use<'a> {
         let mode = self.input("edit_mode");
         let mode = if mode.is_empty() { "replace" } else { mode };
         Seen {
-            summary: format!(
-                "Edited notebook {path} ({} cell): {}",
-                named(mode),
-                self.state()
-            ),
+            summary: format!("Edited notebook {path} ({} cell): {}", named(mode), self.state()),
             detail: self.input("new_source").to_owned(),
             files: vec![path],
             attributes: Vec::new(),
@@ -305,11 +238,7 @@ impl<'a> Use<'a> {
 
     fn grep(&self) -> Seen {
         let pattern = named(self.input("pattern"));
-        let content = if self.output.is_string() {
-            self.text()
-        } else {
-            self.output("content").to_owned()
-        };
+        let content = if self.output.is_string() { self.text() } else { self.output("content").to_owned() };
         let mut files: Vec<String> = self.strings("filenames");
         if files.is_empty() {
             files = files_of_matches(&content);
@@ -318,26 +247,14 @@ impl<'a> Use<'a> {
         files.dedup();
         let place = self.input("path");
         let matches = number(&self.output["numMatches"]).max(number(&self.output["numLines"]));
-        let found = match (
-            self.event.succeeded,
-            files.len().max(number(&self.output["numFiles"])),
-            matches,
-        ) {
+        let found = match (self.event.succeeded, files.len().max(number(&self.output["numFiles"])), matches) {
             (false, ..) => "failed".to_owned(),
             (_, 0, 0) => "nothing".to_owned(),
             (_, 0, matches) => counted(matches, "match"),
             (_, files, 0) => counted(files, "file"),
-            (_, files, matches) => format!(
-                "{} in {}",
-                counted(matches, "match"),
-                counted(files, "file")
-            ),
+            (_, files, matches) => format!("{} in {}", counted(matches, "match"), counted(files, "file")),
         };
-        let within = if place.is_empty() {
-            String::new()
-        } else {
-            format!(" in {}", self.relative(place))
-        };
+        let within = if place.is_empty() { String::new() } else { format!(" in {}", self.relative(place)) };
         // A search in one file names it only in its input.
         if files.is_empty() && matches > 0 && !place.is_empty() {
             files.push(self.relative(place));
@@ -345,28 +262,16 @@ impl<'a> Use<'a> {
         Seen {
             summary: format!("Searched for `{pattern}`{within}: {found}"),
             detail: files.join("\n"),
-            files: if files.len() <= FILES {
-                files
-            } else {
-                Vec::new()
-            },
+            files: if files.len() <= FILES { files } else { Vec::new() },
             attributes: Vec::new(),
         }
     }
 
     fn glob(&self) -> Seen {
-        let files: Vec<String> = self
-            .strings("filenames")
-            .iter()
-            .map(|file| self.relative(file))
-            .collect();
+        let files: Vec<String> = self.strings("filenames").iter().map(|file| self.relative(file)).collect();
         let count = files.len().max(number(&self.output["numFiles"]));
         Seen {
-            summary: format!(
-                "Listed `{}`: {}",
-                named(self.input("pattern")),
-                counted(count, "file")
-            ),
+            summary: format!("Listed `{}`: {}", named(self.input("pattern")), counted(count, "file")),
             detail: files.join("\n"),
             files: Vec::new(),
             attributes: Vec::new(),
@@ -384,11 +289,7 @@ impl<'a> Use<'a> {
             "failed".to_owned()
         };
         Seen {
-            summary: format!(
-                "Sub-agent {}: {} ({state})",
-                named(kind),
-                named(self.input("description"))
-            ),
+            summary: format!("Sub-agent {}: {} ({state})", named(kind), named(self.input("description"))),
             detail: blocks(&self.output["content"]),
             files: Vec::new(),
             attributes: Vec::new(),
@@ -397,18 +298,10 @@ impl<'a> Use<'a> {
 
     fn fetch(&self) -> Seen {
         let code = number(&self.output["code"]);
-        let state = if code > 0 {
-            code.to_string()
-        } else {
-            self.state()
-        };
+        let state = if code > 0 { code.to_string() } else { self.state() };
         Seen {
             summary: format!("Fetched {}: {state}", named(self.input("url"))),
-            detail: if self.output.is_string() {
-                self.text()
-            } else {
-                self.output("result").to_owned()
-            },
+            detail: if self.output.is_string() { self.text() } else { self.output("result").to_owned() },
             files: Vec::new(),
             attributes: vec![("url".to_owned(), line(&scrub(self.input("url")), 2_000))],
         }
@@ -419,19 +312,12 @@ impl<'a> Use<'a> {
         for result in self.output["results"].as_array().into_iter().flatten() {
             for page in result["content"].as_array().into_iter().flatten() {
                 let title = page["title"].as_str().unwrap_or_default();
-                lines.push(format!(
-                    "{title} {}",
-                    page["url"].as_str().unwrap_or_default()
-                ));
+                lines.push(format!("{title} {}", page["url"].as_str().unwrap_or_default()));
             }
             lines.extend(result.as_str().map(str::to_owned));
         }
         Seen {
-            summary: format!(
-                "Searched the web for `{}`: {}",
-                named(self.input("query")),
-                self.state()
-            ),
+            summary: format!("Searched the web for `{}`: {}", named(self.input("query")), self.state()),
             detail: lines.join("\n"),
             ..Seen::default()
         }
@@ -443,24 +329,15 @@ impl<'a> Use<'a> {
             .into_iter()
             .flatten()
             .map(|(question, answer)| {
-                let answer = answer
-                    .as_str()
-                    .map_or_else(|| answer.to_string(), str::to_owned);
+                let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
                 format!("{question} → {answer}")
             })
             .collect();
-        let asked = self.input["questions"][0]["question"]
-            .as_str()
-            .unwrap_or_default();
+        let asked = self.input["questions"][0]["question"].as_str().unwrap_or_default();
         Seen {
             summary: answers.first().map_or_else(
                 || format!("Asked the user: {} (no answer)", named(asked)),
-                |answer| {
-                    format!(
-                        "Asked the user: {}",
-                        line(&scrub(answer), 2 * NAMED)
-                    )
-                },
+                |answer| format!("Asked the user: {}", line(&scrub(answer), 2 * NAMED)),
             ),
             detail: answers.join("\n"),
             ..Seen::default()
@@ -468,9 +345,7 @@ impl<'a> Use<'a> {
     }
 
     fn todo(&self) -> Seen {
-        let todos = self.input["todos"]
-            .as_array()
-            .map_or(&[][..], Vec::as_slice);
+        let todos = self.input["todos"].as_array().map_or(&[][..], Vec::as_slice);
         let count = |state: &str| todos.iter().filter(|todo| todo["status"] == state).count();
         let lines: Vec<String> = todos
             .iter()
@@ -493,18 +368,13 @@ impl<'a> Use<'a> {
 
     /// Tools of MCP servers, and those that are younger than this policy.
     fn other(&self) -> Seen {
-        let tool = self.event.tool.strip_prefix("mcp__").map_or_else(
-            || self.event.tool.clone(),
-            |name| name.replacen("__", " ", 1),
-        );
-        let argument = self
-            .input
-            .as_object()
-            .into_iter()
-            .flatten()
-            .find_map(|(_, value)| value.as_str());
-        let argument =
-            argument.map_or_else(String::new, |argument| format!(" `{}`", named(argument)));
+        let tool = self
+            .event
+            .tool
+            .strip_prefix("mcp__")
+            .map_or_else(|| self.event.tool.clone(), |name| name.replacen("__", " ", 1));
+        let argument = self.input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
+        let argument = argument.map_or_else(String::new, |argument| format!(" `{}`", named(argument)));
         let paths = ["file_path", "path", "notebook_path"];
         Seen {
             summary: format!("{}{argument}: {}", named(&tool), self.state()),
@@ -561,20 +431,12 @@ fn blocks(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         Value::Array(items) => {
-            let items: Vec<String> = items
-                .iter()
-                .map(blocks)
-                .filter(|text| !text.is_empty())
-                .collect();
+            let items: Vec<String> = items.iter().map(blocks).filter(|text| !text.is_empty()).collect();
             items.join("\n")
         }
         Value::Object(fields) => match fields.get("type").and_then(Value::as_str) {
             Some("image") => "[image]".to_owned(),
-            Some("text") => fields
-                .get("text")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            Some("text") => fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
             _ => value.to_string(),
         },
         _ => value.to_string(),
@@ -593,16 +455,8 @@ impl Patch {
     fn of(hunks: &Value) -> Self {
         let mut patch = Self::default();
         for hunk in hunks.as_array().into_iter().flatten() {
-            let lines = hunk["lines"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str);
-            patch.push(&format!(
-                "@@ -{} +{} @@",
-                number(&hunk["oldStart"]),
-                number(&hunk["newStart"])
-            ));
+            let lines = hunk["lines"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            patch.push(&format!("@@ -{} +{} @@", number(&hunk["oldStart"]), number(&hunk["newStart"])));
             lines.for_each(|line| patch.push(line));
         }
         patch
@@ -625,10 +479,7 @@ impl Patch {
 }
 
 fn changed(added: usize, removed: usize) -> Vec<(String, String)> {
-    vec![
-        ("lines_added".to_owned(), added.to_string()),
-        ("lines_removed".to_owned(), removed.to_string()),
-    ]
+    vec![("lines_added".to_owned(), added.to_string()), ("lines_removed".to_owned(), removed.to_string())]
 }
 
 /// The files that `path:line:text` and `path-line-text` name, each once.
@@ -636,18 +487,11 @@ fn files_of_matches(content: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for line in content.lines() {
         // `C:\a.rs:12:`: the first colon of a Windows path is not the one.
-        let from = if line.as_bytes().get(1) == Some(&b':') {
-            2
-        } else {
-            0
-        };
+        let from = if line.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
         let Some((path, rest)) = line.get(from..).and_then(|rest| rest.split_once(':')) else {
             continue;
         };
-        let numbered = rest
-            .split(':')
-            .next()
-            .is_some_and(|number| number.parse::<u32>().is_ok());
+        let numbered = rest.split(':').next().is_some_and(|number| number.parse::<u32>().is_ok());
         let path = &line[..from + path.len()];
         let is_path = !path.is_empty() && !path.contains(' ') && path.parse::<u32>().is_err();
         if numbered && is_path && files.iter().all(|file| file != path) {
@@ -669,10 +513,7 @@ fn named(text: &str) -> String {
 }
 
 fn number(value: &Value) -> usize {
-    value
-        .as_u64()
-        .and_then(|number| usize::try_from(number).ok())
-        .unwrap_or_default()
+    value.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -62,9 +62,7 @@ pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option
 /// `/compact`, `/plugin:command x`, `!ls`, `# remember this`; a path such as `/etc/hosts` is none.
 fn is_command(prompt: &str) -> bool {
     let first = prompt.split_whitespace().next().unwrap_or_default();
-    let command = first
-        .strip_prefix('/')
-        .is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']));
+    let command = first.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']));
     command || prompt.starts_with(['!', '#'])
 }
 
@@ -79,30 +77,20 @@ fn is_machine(prompt: &str) -> bool {
         "user-prompt-submit-hook",
         "tool-use-id",
     ];
-    const TEXTS: &[&str] = &[
-        "[Request interrupted",
-        "Stop hook feedback:",
-        "Caveat: The messages below",
-    ];
+    const TEXTS: &[&str] = &["[Request interrupted", "Stop hook feedback:", "Caveat: The messages below"];
     let tag = prompt.strip_prefix('<').unwrap_or_default();
-    TAGS.iter().any(|name| tag.starts_with(name))
-        || TEXTS.iter().any(|text| prompt.starts_with(text))
+    TAGS.iter().any(|name| tag.starts_with(name)) || TEXTS.iter().any(|text| prompt.starts_with(text))
 }
 
 /// The prompt behind what a program that runs the agent puts before it, such as `<system_instruction>…</system_instruction>`.
 fn without_instructions(prompt: &str) -> &str {
     const MOST: usize = 8;
     let is_joined = |name: &str| {
-        name.contains(['_', '-'])
-            && name
-                .chars()
-                .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+        name.contains(['_', '-']) && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
     };
     let mut rest = prompt;
     for _ in 0..MOST {
-        let name = rest
-            .strip_prefix('<')
-            .and_then(|tag| tag.split(['>', ' ']).next());
+        let name = rest.strip_prefix('<').and_then(|tag| tag.split(['>', ' ']).next());
         let Some(name) = name.filter(|name| is_joined(name)) else {
             break;
         };
@@ -135,12 +123,7 @@ fn proposed(last_turn: &str) -> Vec<Word> {
     let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSED));
     // Not from the middle of a word.
     let end = &scrubbed[start..];
-    let end = if start == 0 {
-        end
-    } else {
-        end.split_once(char::is_whitespace)
-            .map_or("", |(_, rest)| rest)
-    };
+    let end = if start == 0 { end } else { end.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) };
     let mut words = words::of(end);
     if words.iter().filter(|word| word.is_name).count() < NAMES {
         return Vec::new();
@@ -153,14 +136,8 @@ fn proposed(last_turn: &str) -> Vec<Word> {
 fn written(words: &[Word]) -> String {
     const FIELDS: &[&str] = &["type:", "file:", "session:", "after:", "before:"];
     let plain = |word: &Word| {
-        let field = FIELDS
-            .iter()
-            .any(|field| word.text.to_lowercase().starts_with(field));
-        if field {
-            word.text.replacen(':', " ", 1)
-        } else {
-            word.text.clone()
-        }
+        let field = FIELDS.iter().any(|field| word.text.to_lowercase().starts_with(field));
+        if field { word.text.replacen(':', " ", 1) } else { word.text.clone() }
     };
     words.iter().map(plain).collect::<Vec<_>>().join(" ")
 }
@@ -190,24 +167,13 @@ mod tests {
 
     #[test]
     fn a_question_is_searched_for_its_words() {
-        let search = plan(
-            &session(),
-            "why does src/pay.rs fail with E0308 again?",
-            None,
-        )
-        .unwrap();
+        let search = plan(&session(), "why does src/pay.rs fail with E0308 again?", None).unwrap();
         assert_eq!(search.text, "src/pay.rs fail E0308");
         assert_eq!(search.limit, 5);
         assert!((search.min_score - 0.35).abs() < f32::EPSILON);
         assert!(!search.kinds.contains(&"turn".to_owned()));
-        assert_eq!(
-            text("/etc/hosts is wrong", None).as_deref(),
-            Some("/etc/hosts")
-        );
-        assert_eq!(
-            text("결제 재시도는 왜 세 번이야?", None).as_deref(),
-            Some("결제 재시도 번이야")
-        );
+        assert_eq!(text("/etc/hosts is wrong", None).as_deref(), Some("/etc/hosts"));
+        assert_eq!(text("결제 재시도는 왜 세 번이야?", None).as_deref(), Some("결제 재시도 번이야"));
     }
 
     #[test]
@@ -238,11 +204,7 @@ mod tests {
             "👍",
         ] {
             assert_eq!(text(prompt, None), None, "{prompt}");
-            assert_eq!(
-                text(prompt, Some("All done, everything works.")),
-                None,
-                "{prompt}"
-            );
+            assert_eq!(text(prompt, Some("All done, everything works.")), None, "{prompt}");
         }
     }
 
@@ -274,10 +236,7 @@ mod tests {
 
     #[test]
     fn of_what_is_pasted_only_names_are_taken() {
-        let prompt = format!(
-            "fix this crash: {} panicked at src/deep/inside.rs",
-            "some words of prose ".repeat(200)
-        );
+        let prompt = format!("fix this crash: {} panicked at src/deep/inside.rs", "some words of prose ".repeat(200));
         let search = text(&prompt, None).unwrap();
         assert!(search.starts_with("fix crash"), "{search}");
         assert!(search.ends_with("src/deep/inside.rs"), "{search}");

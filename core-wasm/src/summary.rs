@@ -13,10 +13,7 @@ pub fn summarize(notes: &SessionNotes) -> Option<Summary> {
     if notes.original_request.is_empty() && notes.outcome.is_empty() && notes.changes.is_empty() {
         return None;
     }
-    Some(Summary {
-        text: sentences(notes),
-        topics: topics(notes),
-    })
+    Some(Summary { text: sentences(notes), topics: topics(notes) })
 }
 
 fn sentences(notes: &SessionNotes) -> String {
@@ -29,16 +26,8 @@ fn sentences(notes: &SessionNotes) -> String {
         };
     }
     if let Some(commits) = quoted(&notes.commits, 3) {
-        let language = notes
-            .attributes
-            .iter()
-            .find(|(name, _)| name == "language")
-            .map_or("en", |(_, language)| language);
-        all = format!(
-            "{} ({}: {commits})",
-            all.trim_end(),
-            labels::of(language).committed
-        );
+        let language = notes.attributes.iter().find(|(name, _)| name == "language").map_or("en", |(_, language)| language);
+        all = format!("{} ({}: {commits})", all.trim_end(), labels::of(language).committed);
     }
     all
 }
@@ -47,45 +36,25 @@ fn quoted(list: &[String], max: usize) -> Option<String> {
     if list.is_empty() {
         return None;
     }
-    let shown: Vec<String> = list
-        .iter()
-        .rev()
-        .take(max)
-        .rev()
-        .map(|item| format!("\"{}\"", text::clip(item, 100)))
-        .collect();
+    let shown: Vec<String> =
+        list.iter().rev().take(max).rev().map(|item| format!("\"{}\"", text::clip(item, 100))).collect();
     let more = list.len().saturating_sub(max);
-    Some(if more > 0 {
-        format!("{} (+{more})", shown.join(", "))
-    } else {
-        shown.join(", ")
-    })
+    Some(if more > 0 { format!("{} (+{more})", shown.join(", ")) } else { shown.join(", ") })
 }
 
 /// What the session was about, most telling first: its title, what was committed, done and asked.
 fn topics(notes: &SessionNotes) -> Vec<String> {
-    let title = notes
-        .attributes
-        .iter()
-        .find(|(name, _)| name == "title")
-        .map(|(_, title)| title.as_str());
+    let title = notes.attributes.iter().find(|(name, _)| name == "title").map(|(_, title)| title.as_str());
     let candidates = title
         .into_iter()
         .chain(notes.commits.iter().rev().map(String::as_str))
         .chain(notes.done.iter().map(String::as_str))
-        .chain([
-            notes.original_request.as_str(),
-            notes.current_objective.as_str(),
-        ]);
+        .chain([notes.original_request.as_str(), notes.current_objective.as_str()]);
     let mut topics: Vec<String> = Vec::new();
     for candidate in candidates {
         let topic = text::clip(&text::plain(candidate), 80).into_owned();
         let features = text::features(&topic);
-        if topic.is_empty()
-            || topics
-                .iter()
-                .any(|known| text::likeness(&text::features(known), &features) >= 0.6)
-        {
+        if topic.is_empty() || topics.iter().any(|known| text::likeness(&text::features(known), &features) >= 0.6) {
             continue;
         }
         topics.push(topic);

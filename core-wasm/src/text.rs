@@ -25,10 +25,7 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     };
     // One character of the budget is the ellipsis.
-    let cut = text[..cut]
-        .char_indices()
-        .next_back()
-        .map_or(0, |(at, _)| at);
+    let cut = text[..cut].char_indices().next_back().map_or(0, |(at, _)| at);
     let word = text[..cut].rfind(char::is_whitespace).unwrap_or(cut);
     // Scripts without spaces, and long words, are cut where the budget ends.
     let cut = if word * 3 >= cut * 2 { word } else { cut };
@@ -86,10 +83,7 @@ pub fn plain(line: &str) -> String {
         rest = shorter;
     }
     let unmarked = one_line(&unlinked(&rest.replace("**", "").replace("__", "")));
-    numbering_stripped(&unmarked)
-        .trim_end_matches('|')
-        .trim()
-        .to_owned()
+    numbering_stripped(&unmarked).trim_end_matches('|').trim().to_owned()
 }
 
 /// With the text in place of each Markdown link outside code.
@@ -184,11 +178,7 @@ fn sentence_end(line: &str) -> Option<usize> {
             '.' | '!' | '?' if !code => {
                 let next = line[at + 1..].chars().next();
                 let abbreviation = mark == '.' && ends_in_abbreviation(&line[..at]);
-                let goes_on = line[at + 1..]
-                    .trim_start()
-                    .chars()
-                    .next()
-                    .is_some_and(char::is_lowercase);
+                let goes_on = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
                 if next.is_some_and(char::is_whitespace) && !abbreviation && !goes_on {
                     return Some(at + 1);
                 }
@@ -200,18 +190,13 @@ fn sentence_end(line: &str) -> Option<usize> {
 }
 
 fn ends_in_abbreviation(text: &str) -> bool {
-    let word = text
-        .rsplit(|c: char| c.is_whitespace() || c == '(')
-        .next()
-        .unwrap_or("");
+    let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "no" | "No") || word.len() == 1
 }
 
 /// FNV-1a over bytes, in 32 bits: identities inside one session, not security.
 pub fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Hashes of what a text is about.
@@ -219,10 +204,9 @@ pub type Features = HashSet<u32>;
 
 /// Words that say nothing of what a text is about.
 const COMMON: &[&str] = &[
-    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has",
-    "have", "had", "its", "now", "when", "which", "will", "can", "into", "all", "also", "more",
-    "than", "then", "them", "they", "been", "only", "one", "our", "out", "you", "your", "there",
-    "their", "what",
+    "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its",
+    "now", "when", "which", "will", "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only",
+    "one", "our", "out", "you", "your", "there", "their", "what",
 ];
 
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
@@ -251,9 +235,7 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let ascii = rest.chars().next()?.is_ascii();
-        let end = rest
-            .find(|c: char| c.is_ascii() != ascii)
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_ascii() != ascii).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
         Some(run)
@@ -324,39 +306,24 @@ mod tests {
     fn sentences_keep_paths_versions_and_code_whole() {
         assert_eq!(
             sentences("Use `a. B` in v1.2.3, e.g. here. Then run src/main.rs! 끝났다. 終わり。次"),
-            [
-                "Use `a. B` in v1.2.3, e.g. here.",
-                "Then run src/main.rs!",
-                "끝났다.",
-                "終わり。",
-                "次"
-            ]
+            ["Use `a. B` in v1.2.3, e.g. here.", "Then run src/main.rs!", "끝났다.", "終わり。", "次"]
         );
     }
 
     #[test]
     fn sentences_leave_out_code_and_marks() {
-        assert_eq!(
-            sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"),
-            ["Fix", "One done", "Two"]
-        );
+        assert_eq!(sentences("## Fix\n- **One** done\n```rust\nlet x = 1;\n```\n2. Two"), ["Fix", "One done", "Two"]);
     }
 
     #[test]
     fn links_are_their_text_outside_code() {
-        assert_eq!(
-            plain("- see [a.md](docs/a.md:3) and `[text](url)`"),
-            "see a.md and `[text](url)`"
-        );
+        assert_eq!(plain("- see [a.md](docs/a.md:3) and `[text](url)`"), "see a.md and `[text](url)`");
     }
 
     #[test]
     fn languages_by_script() {
         assert_eq!(language("fix `runner.ts`"), Language::English);
-        assert_eq!(
-            language("writing-guide.md 문서를 한국어로 변경해줘"),
-            Language::Korean
-        );
+        assert_eq!(language("writing-guide.md 문서를 한국어로 변경해줘"), Language::Korean);
         assert_eq!(language("todo.mdもけして"), Language::Japanese);
         assert_eq!(language("请修复这个错误"), Language::Chinese);
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use core_wasm::bindings::exports::throughline::policy::extractor::{
-    Extraction, Request, Supplement,
-};
+use core_wasm::bindings::exports::throughline::policy::extractor::{Extraction, Request, Supplement};
 use core_wasm::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
 use core_wasm::extract::{Lines, extract};
 use proptest::prelude::*;
@@ -37,12 +35,7 @@ fn call(state: Option<String>, supplements: Vec<Supplement>, lines: &[String]) -
         now: 0,
         attributes: Vec::new(),
     };
-    let request = Request {
-        session,
-        moment: "stop".into(),
-        state,
-        supplements,
-    };
+    let request = Request { session, moment: "stop".into(), state, supplements };
     extract(&request, &mut Slice(Some(lines)))
 }
 
@@ -64,25 +57,15 @@ fn run(chunks: &[&[String]]) -> Outcome {
             memories.remove(key);
         }
         for draft in &last.drafts {
-            memories.insert(
-                draft.key.clone().expect("every memory has a key"),
-                draft.clone(),
-            );
+            memories.insert(draft.key.clone().expect("every memory has a key"), draft.clone());
         }
         state = Some(last.state.clone());
     }
-    Outcome {
-        memories,
-        notes: last.notes,
-    }
+    Outcome { memories, notes: last.notes }
 }
 
 fn of_kind<'a>(outcome: &'a Outcome, kind: &str) -> Vec<&'a Draft> {
-    outcome
-        .memories
-        .values()
-        .filter(|draft| draft.kind == kind)
-        .collect()
+    outcome.memories.values().filter(|draft| draft.kind == kind).collect()
 }
 
 /// Writes transcript lines as the client does.
@@ -96,11 +79,7 @@ impl Script {
     fn line(&mut self, mut value: Value) -> &mut Self {
         let number = self.lines.len();
         value["uuid"] = json!(format!("00000000-0000-4000-8000-{number:012}"));
-        value["timestamp"] = json!(format!(
-            "2026-01-02T03:{:02}:{:02}.000Z",
-            number / 60 % 60,
-            number % 60
-        ));
+        value["timestamp"] = json!(format!("2026-01-02T03:{:02}:{:02}.000Z", number / 60 % 60, number % 60));
         value["cwd"] = json!("/home/u/proj");
         self.lines.push(value.to_string());
         self
@@ -111,19 +90,10 @@ impl Script {
     }
 
     fn agent(&mut self, text: &str) -> &mut Self {
-        self.line(
-            json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}),
-        )
+        self.line(json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}))
     }
 
-    fn tool(
-        &mut self,
-        name: &str,
-        input: &Value,
-        output: &str,
-        is_error: bool,
-        result: &Value,
-    ) -> &mut Self {
+    fn tool(&mut self, name: &str, input: &Value, output: &str, is_error: bool, result: &Value) -> &mut Self {
         self.used += 1;
         let id = format!("toolu_{}", self.used);
         self.line(json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id, "name": name, "input": input}]}}));
@@ -135,29 +105,14 @@ impl Script {
     }
 
     fn bash(&mut self, command: &str, output: &str, is_error: bool) -> &mut Self {
-        self.tool(
-            "Bash",
-            &json!({"command": command}),
-            output,
-            is_error,
-            &json!({"stdout": output}),
-        )
+        self.tool("Bash", &json!({"command": command}), output, is_error, &json!({"stdout": output}))
     }
 
     fn edit(&mut self, file: &str, old: &str, new: &str) -> &mut Self {
-        let lines: Vec<String> = old
-            .lines()
-            .map(|line| format!("-{line}"))
-            .chain(new.lines().map(|line| format!("+{line}")))
-            .collect();
+        let lines: Vec<String> =
+            old.lines().map(|line| format!("-{line}")).chain(new.lines().map(|line| format!("+{line}"))).collect();
         let result = json!({"filePath": file, "oldString": old, "newString": new, "structuredPatch": [{"lines": lines}]});
-        self.tool(
-            "Edit",
-            &json!({"file_path": file, "old_string": old, "new_string": new}),
-            "updated",
-            false,
-            &result,
-        )
+        self.tool("Edit", &json!({"file_path": file, "old_string": old, "new_string": new}), "updated", false, &result)
     }
 
     fn outcome(&self) -> Outcome {
@@ -201,80 +156,41 @@ fn everything() -> Script {
 fn one_of_everything_is_remembered() {
     let outcome = everything().outcome();
     let notes = &outcome.notes;
-    assert_eq!(
-        notes.original_request,
-        "The parser crashes on empty input. Please make it return an error."
-    );
+    assert_eq!(notes.original_request, "The parser crashes on empty input. Please make it return an error.");
     assert_eq!(notes.turns, 3);
     assert_eq!(notes.done, ["Return an error"]);
     assert_eq!(notes.pending, ["Write the changelog"]);
     assert_eq!(notes.commits, ["Return an error on empty input"]);
     assert_eq!(
-        notes
-            .changes
-            .iter()
-            .map(|c| (c.path.as_str(), c.added, c.removed))
-            .collect::<Vec<_>>(),
+        notes.changes.iter().map(|c| (c.path.as_str(), c.added, c.removed)).collect::<Vec<_>>(),
         [("src/parser.rs", 2, 1)]
     );
     assert!(notes.errors.is_empty(), "{:?}", notes.errors);
-    assert!(
-        notes
-            .preferences
-            .iter()
-            .any(|line| line == "Always run the linter before committing.")
-    );
-    let store = notes
-        .decisions
-        .iter()
-        .find(|decision| decision.what == "Which store? \u{2192} SQLite")
-        .unwrap();
-    assert_eq!(
-        (store.why.as_str(), store.rejected.as_slice()),
-        ("one file", ["Postgres".to_owned()].as_slice())
-    );
-    let option = notes
-        .decisions
-        .iter()
-        .find(|decision| decision.what.starts_with("Parse each time"))
-        .unwrap();
+    assert!(notes.preferences.iter().any(|line| line == "Always run the linter before committing."));
+    let store = notes.decisions.iter().find(|decision| decision.what == "Which store? \u{2192} SQLite").unwrap();
+    assert_eq!((store.why.as_str(), store.rejected.as_slice()), ("one file", ["Postgres".to_owned()].as_slice()));
+    let option = notes.decisions.iter().find(|decision| decision.what.starts_with("Parse each time")).unwrap();
     assert_eq!(option.rejected, ["Cache the tokens \u{2014} fewer calls"]);
     assert!(
         notes
             .learnings
             .iter()
-            .any(|line| line.contains("`rtk cargo test` fails")
-                && line.ends_with("Fixed by: `cargo test`")),
+            .any(|line| line.contains("`rtk cargo test` fails") && line.ends_with("Fixed by: `cargo test`")),
         "{:?}",
         notes.learnings
     );
     assert!(
-        notes
-            .learnings
-            .iter()
-            .any(|line| line.contains("tests of other projects")
-                && line.contains("`rm -rf tmp/clones`")),
+        notes.learnings.iter().any(|line| line.contains("tests of other projects") && line.contains("`rm -rf tmp/clones`")),
         "{:?}",
         notes.learnings
     );
     assert_eq!(of_kind(&outcome, "correction").len(), 1);
-    assert_eq!(
-        of_kind(&outcome, "commit").len(),
-        1,
-        "the failed commit is none"
-    );
+    assert_eq!(of_kind(&outcome, "commit").len(), 1, "the failed commit is none");
     assert_eq!(of_kind(&outcome, "task").len(), 1);
     assert!(of_kind(&outcome, "turn").len() >= 3);
-    let all: Vec<&str> = outcome
-        .memories
-        .values()
-        .filter(|draft| draft.kind != "turn")
-        .map(|draft| draft.content.as_str())
-        .collect();
-    assert!(
-        all.iter().all(|content| !content.contains("Let me")),
-        "{all:#?}"
-    );
+    let all: Vec<&str> =
+        outcome.memories.values().filter(|draft| draft.kind != "turn").map(|draft| draft.content.as_str()).collect();
+    assert!(all.iter().all(|content| !content.contains("Let me")), "{all:#?}");
 }
 
 #[test]
@@ -346,65 +262,40 @@ fn what_is_not_the_humans_is_not_learned() {
 #[test]
 fn prompts_typed_meanwhile_are_heard_once() {
     let mut script = Script::default();
-    script
-        .human("rename the button to Add to Studio please")
-        .agent("Working on the rename.");
-    script.line(json!({"type": "queue-operation", "operation": "enqueue", "content": "never touch the snapshot tests for that"}));
+    script.human("rename the button to Add to Studio please").agent("Working on the rename.");
+    script.line(
+        json!({"type": "queue-operation", "operation": "enqueue", "content": "never touch the snapshot tests for that"}),
+    );
     script.line(json!({"type": "queue-operation", "operation": "remove"}));
     script.line(json!({"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt", "prompt": "never touch the snapshot tests for that"}}));
     script.agent("Renamed the button and left the snapshot tests alone.");
     let outcome = script.outcome();
     assert_eq!(outcome.notes.turns, 1);
-    assert_eq!(
-        outcome.notes.preferences,
-        ["never touch the snapshot tests for that"]
-    );
+    assert_eq!(outcome.notes.preferences, ["never touch the snapshot tests for that"]);
     let turn = of_kind(&outcome, "turn")[0];
-    assert_eq!(
-        turn.content.matches("never touch the snapshot").count(),
-        1,
-        "{}",
-        turn.content
-    );
+    assert_eq!(turn.content.matches("never touch the snapshot").count(), 1, "{}", turn.content);
 }
 
 #[test]
 fn the_last_message_counts_for_the_notes_of_one_call() {
     let mut script = Script::default();
     script.human("rename the button to Add to Studio please");
-    let supplement = |kind: &str, text: &str| {
-        vec![Supplement {
-            kind: kind.to_owned(),
-            text: text.to_owned(),
-        }]
-    };
+    let supplement = |kind: &str, text: &str| vec![Supplement { kind: kind.to_owned(), text: text.to_owned() }];
     let message = "Renamed the button in both places of the toolbar.";
-    let ahead = call(
-        None,
-        supplement("last-assistant-message", message),
-        &script.lines,
-    );
+    let ahead = call(None, supplement("last-assistant-message", message), &script.lines);
     assert_eq!(ahead.notes.outcome, message);
     let behind = call(Some(ahead.state), Vec::new(), &[]);
     assert_eq!(behind.notes.outcome, "");
     let mut whole = Script::default();
-    whole
-        .human("rename the button to Add to Studio please")
-        .agent(message);
-    assert_eq!(
-        call(Some(behind.state), Vec::new(), &whole.lines[1..]).notes,
-        whole.outcome().notes
-    );
+    whole.human("rename the button to Add to Studio please").agent(message);
+    assert_eq!(call(Some(behind.state), Vec::new(), &whole.lines[1..]).notes, whole.outcome().notes);
 }
 
 #[test]
 fn both_sources_of_a_compact_summary_are_one_memory() {
     let raw = "<analysis>x</analysis>\n<summary>\n1. Primary Request:\n   - Make the parser return errors\n</summary>";
     let line = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Primary Request:\n   - Make the parser return errors\nPlease continue the conversation from where we left off.";
-    let supplement = Supplement {
-        kind: "compact-summary".to_owned(),
-        text: raw.to_owned(),
-    };
+    let supplement = Supplement { kind: "compact-summary".to_owned(), text: raw.to_owned() };
     let hook = call(None, vec![supplement], &[]);
     let mut script = Script::default();
     script.line(json!({"type": "user", "isCompactSummary": true, "message": {"content": line}}));
@@ -416,18 +307,8 @@ fn both_sources_of_a_compact_summary_are_one_memory() {
 #[test]
 fn an_unreadable_state_is_a_new_beginning() {
     let script = everything();
-    for state in [
-        "",
-        "{",
-        "[1]",
-        "{\"version\":99}",
-        "{\"version\":1,\"turns\":\"many\"}",
-    ] {
-        assert_eq!(
-            call(Some(state.to_owned()), Vec::new(), &script.lines).notes,
-            script.outcome().notes,
-            "{state}"
-        );
+    for state in ["", "{", "[1]", "{\"version\":99}", "{\"version\":1,\"turns\":\"many\"}"] {
+        assert_eq!(call(Some(state.to_owned()), Vec::new(), &script.lines).notes, script.outcome().notes, "{state}");
     }
 }
 
@@ -436,22 +317,10 @@ fn the_state_is_bounded_whatever_comes() {
     let mut script = Script::default();
     for number in 0..200 {
         let odd = "\"\\\n\u{1}".repeat(300);
-        script.human(&format!(
-            "Always do thing number {number} differently {odd}"
-        ));
-        script.agent(&format!(
-            "The root cause of {number} is `x{number}` because {odd}"
-        ));
-        script.bash(
-            &format!("tool{number} run {odd}"),
-            &format!("error: command not found {number} {odd}"),
-            true,
-        );
-        script.edit(
-            &format!("/home/u/proj/{}/{number}.rs", "deep/".repeat(40)),
-            &odd,
-            "x",
-        );
+        script.human(&format!("Always do thing number {number} differently {odd}"));
+        script.agent(&format!("The root cause of {number} is `x{number}` because {odd}"));
+        script.bash(&format!("tool{number} run {odd}"), &format!("error: command not found {number} {odd}"), true);
+        script.edit(&format!("/home/u/proj/{}/{number}.rs", "deep/".repeat(40)), &odd, "x");
         script.tool(
             "TaskCreate",
             &json!({"subject": format!("task {number} {odd}")}),
@@ -461,16 +330,9 @@ fn the_state_is_bounded_whatever_comes() {
         );
     }
     let extraction = call(None, Vec::new(), &script.lines);
-    assert!(
-        extraction.state.len() <= 256 * 1024,
-        "{}",
-        extraction.state.len()
-    );
+    assert!(extraction.state.len() <= 256 * 1024, "{}", extraction.state.len());
     let again = call(Some(extraction.state), Vec::new(), &[]);
-    assert_eq!(
-        again.notes, extraction.notes,
-        "what was saved is what was known"
-    );
+    assert_eq!(again.notes, extraction.notes, "what was saved is what was known");
     assert!(again.drafts.is_empty() && again.retracted.is_empty());
 }
 
@@ -478,9 +340,7 @@ fn the_state_is_bounded_whatever_comes() {
 fn lines_that_cannot_be_read_are_counted() {
     let mut script = everything();
     let notes = script.outcome().notes;
-    script
-        .lines
-        .insert(3, "{\"type\":\"user\",\"mess".to_owned());
+    script.lines.insert(3, "{\"type\":\"user\",\"mess".to_owned());
     script.lines.insert(5, "// a comment".to_owned());
     script.lines.insert(6, String::new());
     let extraction = call(None, Vec::new(), &script.lines);

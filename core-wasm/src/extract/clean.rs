@@ -29,19 +29,12 @@ fn window(text: &str) -> Cow<'_, str> {
     if text.len() <= WINDOW {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!(
-        "{}\n…\n{}",
-        text::head(text, WINDOW / 2),
-        text::tail(text, WINDOW / 2)
-    ))
+    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW / 2), text::tail(text, WINDOW / 2)))
 }
 
 /// Without ANSI escape sequences and other control characters; carriage returns end lines.
 fn printable(text: &str) -> Cow<'_, str> {
-    if !text
-        .bytes()
-        .any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t')
-    {
+    if !text.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t') {
         return Cow::Borrowed(text);
     }
     let mut plain = String::with_capacity(text.len());
@@ -75,10 +68,7 @@ pub fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
     let root = root.trim_end_matches('/');
-    let relative = path
-        .strip_prefix(root)
-        .filter(|_| !root.is_empty())
-        .and_then(|rest| rest.strip_prefix('/'));
+    let relative = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
     line(relative.unwrap_or(&path), 300)
 }
 
@@ -95,9 +85,7 @@ pub fn inside(command: &str, root: &str) -> String {
         if let Some(after) = rest.strip_prefix('/') {
             rest = after;
             // The root with a slash and nothing after it.
-            if !rest.starts_with(|c: char| {
-                c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '*' | '@' | '{')
-            }) {
+            if !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '*' | '@' | '{')) {
                 short.push_str("./");
             }
         } else if rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
@@ -121,10 +109,7 @@ mod tests {
 
     #[test]
     fn commands_are_relative_inside_the_root() {
-        assert_eq!(
-            inside("cd /p/a && ls /p/a/src /p/ab", "/p/a"),
-            "cd . && ls src /p/ab"
-        );
+        assert_eq!(inside("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(inside("git -C /p/a status", "/p/a"), "git -C . status");
     }
 

@@ -26,19 +26,16 @@ pub enum Class {
 }
 
 /// Programs that run the program after them.
-const WRAPPERS: &[&str] = &[
-    "sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx",
-    "rtk", "nohup", "xvfb-run",
-];
+const WRAPPERS: &[&str] =
+    &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
 /// Programs that only look or prepare.
 const LOOKS: &[&str] = &[
-    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc",
-    "sed", "awk", "sort", "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep",
-    "export", "source", "set", "printf", "jq", "ps", "lsof", "env", "date", "du", "df", "kill",
-    "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink", "basename",
-    "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for",
-    "while", "if", "do", "done", "then", "fi",
+    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
+    "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
+    "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
+    "basename", "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for", "while", "if",
+    "do", "done", "then", "fi",
 ];
 
 /// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
@@ -110,18 +107,11 @@ fn words(segment: &str) -> Vec<&str> {
             }
         }
         // git's and make's folder, cargo's package: what follows names the place, not the purpose.
-        if matches!(
-            word,
-            "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F"
-        ) {
+        if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
             skip = true;
             continue;
         }
-        if word.starts_with('-')
-            || word.contains('>')
-            || word.starts_with('<')
-            || word.starts_with('&')
-        {
+        if word.starts_with('-') || word.contains('>') || word.starts_with('<') || word.starts_with('&') {
             continue;
         }
         words.push(word);
@@ -134,11 +124,7 @@ pub fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
         .rev()
-        .find(|segment| {
-            words(segment)
-                .first()
-                .is_some_and(|program| !LOOKS.contains(program))
-        })
+        .find(|segment| words(segment).first().is_some_and(|program| !LOOKS.contains(program)))
         .or(all.last())
         .copied()
         .unwrap_or(command)
@@ -148,69 +134,28 @@ pub fn main_segment(command: &str) -> &str {
 pub fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
-    let Some(program) = words
-        .first()
-        .map(|word| word.rsplit('/').next().unwrap_or(word))
-    else {
+    let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
         return Class::Look;
     };
     if LOOKS.contains(&program) {
         return Class::Look;
     }
-    let has = |any: &[&str]| {
-        words
-            .iter()
-            .any(|word| any.contains(&word.split(':').next().unwrap_or(word)))
-    };
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
-        "git"
-            if has(&[
-                "status",
-                "diff",
-                "log",
-                "show",
-                "branch",
-                "ls-files",
-                "blame",
-                "check-ignore",
-                "rev-parse",
-            ]) =>
-        {
+        "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
             Class::Look
         }
         "gh" if has(&["create", "merge"]) => Class::Publish,
         "gh" => Class::Look,
-        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest"
-        | "ctest" => Class::Test,
-        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint"
-        | "clippy" | "oxlint" | "rustfmt" | "tsc" => Class::Check,
-        _ if has(&[
-            "test", "tests", "nextest", "pytest", "vitest", "jest", "e2e",
-        ]) =>
-        {
-            Class::Test
-        }
-        _ if has(&[
-            "lint",
-            "typecheck",
-            "type-check",
-            "format",
-            "fmt",
-            "check",
-            "clippy",
-            "vet",
-            "verify",
-        ]) =>
-        {
-            Class::Check
-        }
+        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
+        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
+        | "rustfmt" | "tsc" => Class::Check,
+        _ if has(&["test", "tests", "nextest", "pytest", "vitest", "jest", "e2e"]) => Class::Test,
+        _ if has(&["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify"]) => Class::Check,
         _ if has(&["build", "compile"])
-            || matches!(
-                program,
-                "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite"
-            ) =>
+            || matches!(program, "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite") =>
         {
             Class::Build
         }
@@ -222,16 +167,8 @@ pub fn class(command: &str) -> Class {
 /// What commands of the same purpose share: the program and its subcommands.
 pub fn purpose(command: &str) -> String {
     let words = words(main_segment(command));
-    let plain = |word: &&&str| {
-        !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word)
-    };
-    words
-        .iter()
-        .take(3)
-        .filter(plain)
-        .map(|word| word.rsplit('/').next().unwrap_or(word))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
+    words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The files and folders that the command line names.
@@ -256,10 +193,7 @@ pub fn same_purpose(failed: &str, later: &str) -> bool {
         return false;
     }
     let (before, after) = (targets(failed), targets(later));
-    before.is_empty()
-        || after.is_empty()
-        || before.iter().any(|target| after.contains(target))
-        || after.len() < before.len()
+    before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
 }
 
 /// Whether a later command line is the failed one in other words.
@@ -392,12 +326,8 @@ const VERDICTS: &[&str] = &[
 
 /// The line of an output that says why a command of that class failed.
 pub fn error_line_of(class: Class, output: &str) -> Option<String> {
-    if matches!(
-        class,
-        Class::Test | Class::Check | Class::Build | Class::Commit
-    ) {
-        let verdict =
-            |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+    if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
+        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -407,15 +337,8 @@ pub fn error_line_of(class: Class, output: &str) -> Option<String> {
 
 /// The line of an output that says why a command failed.
 pub fn error_line(output: &str) -> Option<String> {
-    let lines = || {
-        output
-            .lines()
-            .map(str::trim)
-            .filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic))
-    };
-    let telling = lines()
-        .find(|line| is_strong(line))
-        .or_else(|| lines().find(|line| is_telling(line)));
+    let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
+    let telling = lines().find(|line| is_strong(line)).or_else(|| lines().find(|line| is_telling(line)));
     let line = telling.or_else(|| lines().next_back())?;
     Some(text::clip(line, 200).into_owned())
 }
@@ -423,11 +346,7 @@ pub fn error_line(output: &str) -> Option<String> {
 /// The lines of an output that say what went wrong, at most `max`.
 pub fn error_lines(output: &str, max: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for line in output
-        .lines()
-        .map(str::trim)
-        .filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line)))
-    {
+    for line in output.lines().map(str::trim).filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line))) {
         let line = text::clip(line, 200).into_owned();
         if !all.contains(&line) {
             all.push(line);
@@ -436,11 +355,7 @@ pub fn error_lines(output: &str, max: usize) -> Vec<String> {
             return all;
         }
     }
-    if all.is_empty() {
-        error_line(output).into_iter().collect()
-    } else {
-        all
-    }
+    if all.is_empty() { error_line(output).into_iter().collect() } else { all }
 }
 
 /// Whether a command may be what made another pass: it changes something.
@@ -449,10 +364,7 @@ pub fn may_cure(command: &str) -> bool {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
     let program = words(main_segment(command)).first().copied().unwrap_or("");
-    matches!(
-        program,
-        "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed"
-    )
+    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
 }
 
 fn is_frame(line: &str) -> bool {
@@ -466,39 +378,16 @@ fn is_frame(line: &str) -> bool {
 
 /// Lines about what passed may hold any word of failure.
 fn is_passing(line: &str) -> bool {
-    [
-        "(pass)",
-        " 0 fail",
-        "0 failed",
-        "0 errors",
-        "No errors",
-        "✓",
-        "✔",
-        "PASS ",
-        "[PASS]",
-        "√",
-    ]
-    .iter()
-    .any(|sign| line.contains(sign))
+    ["(pass)", " 0 fail", "0 failed", "0 errors", "No errors", "✓", "✔", "PASS ", "[PASS]", "√"]
+        .iter()
+        .any(|sign| line.contains(sign))
         || line.starts_with("ok ")
-        || ["... ok", "Passed", "Skipped"]
-            .iter()
-            .any(|end| line.ends_with(end))
+        || ["... ok", "Passed", "Skipped"].iter().any(|end| line.ends_with(end))
 }
 
 fn is_strong(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let starts = [
-        "error",
-        "fatal",
-        "panic",
-        "typeerror",
-        "failed:",
-        "e   ",
-        "✗",
-        "✘",
-        "× ",
-    ];
+    let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
     starts.iter().any(|start| lower.starts_with(start))
         || lower.ends_with("...failed")
         || lower.contains("error:")
@@ -539,9 +428,7 @@ pub fn output_says_failed(class: Class, output: &str) -> bool {
         }
         Class::Test => tests(output).is_some_and(|counts| counts.failed > 0),
         Class::Publish => {
-            output.contains("! [rejected]")
-                || output.contains("error: failed to push")
-                || output.contains("fatal:")
+            output.contains("! [rejected]") || output.contains("error: failed to push") || output.contains("fatal:")
         }
         _ => false,
     }
@@ -563,9 +450,7 @@ const COMMIT_FAILED: &[&str] = &[
 pub fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
     let main = main_segment(command);
-    let after = command
-        .find(main)
-        .map_or("", |at| &command[at + main.len()..]);
+    let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
     let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
     if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
         return true;
@@ -608,19 +493,13 @@ pub fn tests(output: &str) -> Option<Tests> {
         let Some(counts) = counts_of(line) else {
             continue;
         };
-        if line.starts_with("Test Suites")
-            || line.starts_with("Test Files")
-            || line.starts_with("Suites")
-        {
+        if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
             continue;
         }
         // Runners such as bun say passed and failed on lines of their own.
         match &mut found {
             Some(Tests { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
-                found = Some(Tests {
-                    passed: *passed,
-                    failed: counts.failed,
-                });
+                found = Some(Tests { passed: *passed, failed: counts.failed });
             }
             _ => found = Some(counts),
         }
@@ -630,22 +509,15 @@ pub fn tests(output: &str) -> Option<Tests> {
 
 /// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<Tests> {
-    let first = line
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .find(|word| !word.is_empty())?;
+    let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
-        || matches!(
-            first,
-            "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results"
-        );
+        || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
     if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }
     let mut counts = None::<Tests>;
     let mut number = None;
-    for word in line
-        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':'))
-    {
+    for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
         if word.is_empty() {
             continue;
         }
@@ -677,10 +549,7 @@ mod tests_ {
             segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
             ["cd a", "FOO=1 bun test 2>&1", "echo 'a && b'"]
         );
-        assert_eq!(
-            segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(),
-            1
-        );
+        assert_eq!(segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(), 1);
     }
 
     #[test]
@@ -689,18 +558,9 @@ mod tests_ {
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
         assert_eq!(class("git status"), Class::Look);
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
-        assert!(same_purpose(
-            "npm run build",
-            "cd web && npm run build 2>&1 | tail"
-        ));
-        assert!(same_purpose(
-            "git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"",
-            "git commit -m 'a'"
-        ));
-        assert!(!same_purpose(
-            "bun test src/a.test.ts",
-            "bun test src/b.test.ts"
-        ));
+        assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
+        assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
+        assert!(!same_purpose("bun test src/a.test.ts", "bun test src/b.test.ts"));
         assert!(!same_purpose("npm run lint", "npm run typecheck"));
         assert!(alike("rtk bun run test 2>&1", "bun run test 2>&1"));
     }
@@ -724,28 +584,14 @@ mod tests_ {
     #[test]
     fn counts_of_common_runners() {
         let counts = |output| tests(output).map(|t| (t.passed, t.failed));
+        assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
+        assert_eq!(counts("Tests:       1 failed, 20 passed, 21 total"), Some((20, 1)));
+        assert_eq!(counts("===== 3 failed, 20 passed in 1.2s ====="), Some((20, 3)));
         assert_eq!(
-            counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"),
-            Some((1346, 114))
-        );
-        assert_eq!(
-            counts("Tests:       1 failed, 20 passed, 21 total"),
-            Some((20, 1))
-        );
-        assert_eq!(
-            counts("===== 3 failed, 20 passed in 1.2s ====="),
-            Some((20, 3))
-        );
-        assert_eq!(
-            counts(
-                "test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"
-            ),
+            counts("test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"),
             Some((10, 0))
         );
-        assert_eq!(
-            counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"),
-            Some((20, 0))
-        );
+        assert_eq!(counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"), Some((20, 0)));
         assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
         assert_eq!(counts("all good"), None);
     }

@@ -18,10 +18,7 @@ pub struct Commit {
 
 /// The commits that a command made, going by its output; none where it failed.
 pub fn made(command: &str, output: &str) -> Vec<Commit> {
-    let Some(segment) = commands::segments(command)
-        .into_iter()
-        .find(|segment| is_commit(segment))
-    else {
+    let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
         return Vec::new();
     };
     // The message's own lines are cut off by here-documents: look in the whole command.
@@ -33,17 +30,8 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
         .filter_map(bracketed)
         .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
         .map(|(branch, shown)| {
-            let body = if shown == subject {
-                body.clone()
-            } else {
-                String::new()
-            };
-            Commit {
-                subject: shown,
-                body,
-                branch: Some(branch),
-                amends,
-            }
+            let body = if shown == subject { body.clone() } else { String::new() };
+            Commit { subject: shown, body, branch: Some(branch), amends }
         })
         .collect();
     if all.is_empty()
@@ -51,12 +39,7 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
         && !commands::output_says_failed(commands::Class::Commit, output)
         && says_done(output)
     {
-        all.push(Commit {
-            subject,
-            body,
-            branch: None,
-            amends,
-        });
+        all.push(Commit { subject, body, branch: None, amends });
     }
     for commit in &mut all {
         commit.subject = without_trailer(&commit.subject).to_owned();
@@ -71,26 +54,20 @@ fn without_trailer(subject: &str) -> &str {
     let (Some(value), Some(name), Some(rest)) = (words.next(), words.next(), words.next()) else {
         return subject;
     };
-    let is_trailer = name.ends_with(':')
-        && name.contains('-')
-        && name.starts_with(|c: char| c.is_ascii_uppercase())
-        && !value.is_empty();
+    let is_trailer =
+        name.ends_with(':') && name.contains('-') && name.starts_with(|c: char| c.is_ascii_uppercase()) && !value.is_empty();
     if is_trailer { rest.trim_end() } else { subject }
 }
 
 /// Commits that are meant to be folded into others, and subjects that a shell has yet to fill in.
 fn is_passing(subject: &str) -> bool {
     let lower = subject.to_lowercase();
-    ["wip", "fixup!", "squash!", "amend!", "tmp", "temp "]
-        .iter()
-        .any(|opening| lower.starts_with(opening))
+    ["wip", "fixup!", "squash!", "amend!", "tmp", "temp "].iter().any(|opening| lower.starts_with(opening))
         || subject.contains('$')
 }
 
 fn is_commit(segment: &str) -> bool {
-    let mut words = segment
-        .split_whitespace()
-        .skip_while(|word| *word != "git" && !word.ends_with("/git"));
+    let mut words = segment.split_whitespace().skip_while(|word| *word != "git" && !word.ends_with("/git"));
     words.next().is_some()
         && words
             .find(|word| !word.starts_with('-') && !word.contains('/') && !word.contains('='))
@@ -109,8 +86,7 @@ fn bracketed(line: &str) -> Option<(String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
     let (branch, hash) = inside.rsplit_once(' ')?;
-    let is_hash =
-        (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| (branch.to_owned(), subject.trim().to_owned()))
 }
 
@@ -120,34 +96,20 @@ pub fn message(command: &str) -> Option<String> {
     let rest = &command[at..];
     if let Some(start) = rest.find("<<") {
         let after = rest[start + 2..].trim_start_matches('-').trim_start();
-        let tag: String = after
-            .trim_start_matches(['\'', '"'])
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || *c == '_')
-            .collect();
+        let tag: String =
+            after.trim_start_matches(['\'', '"']).chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let body = &after[after.find('\n')? + 1..];
-        let end = body
-            .lines()
-            .take_while(|line| line.trim() != tag)
-            .map(|line| line.len() + 1)
-            .sum::<usize>();
+        let end = body.lines().take_while(|line| line.trim() != tag).map(|line| line.len() + 1).sum::<usize>();
         return Some(body[..end.min(body.len())].trim().to_owned());
     }
     let start = [" -m ", " -am ", " --message ", " --message=", " -m"]
         .iter()
         .find_map(|flag| rest.find(flag).map(|at| at + flag.len()))?;
     let value = rest[start..].trim_start();
-    let quote = value
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '"' | '\'' | '@'))?;
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '@'))?;
     if quote == '@' {
         // PowerShell's here-string.
-        return value
-            .get(2..)?
-            .split("'@")
-            .next()
-            .map(|text| text.trim().to_owned());
+        return value.get(2..)?.split("'@").next().map(|text| text.trim().to_owned());
     }
     let inner = &value[1..];
     let mut end = inner.len();
@@ -167,15 +129,10 @@ fn split(message: &str) -> (String, String) {
     let subject = lines.next().unwrap_or("").trim().to_owned();
     let trailer = |line: &&str| {
         let lower = line.to_lowercase();
-        !(lower.starts_with("co-authored-by:")
-            || lower.starts_with("signed-off-by:")
-            || lower.contains("generated with"))
+        !(lower.starts_with("co-authored-by:") || lower.starts_with("signed-off-by:") || lower.contains("generated with"))
     };
     let body: Vec<&str> = lines.filter(trailer).collect();
-    (
-        subject,
-        text::clip_block(body.join("\n").trim(), 1200).into_owned(),
-    )
+    (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
 }
 
 /// The pull request that an output of `gh pr create` names.
@@ -183,10 +140,7 @@ pub fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
         return None;
     }
-    output
-        .split_whitespace()
-        .find(|word| word.starts_with("https://") && word.contains("/pull/"))
-        .map(str::to_owned)
+    output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
 }
 
 /// The title that `gh pr create` was given.
@@ -204,23 +158,10 @@ mod tests {
     #[test]
     fn the_output_decides_whether_there_is_a_commit() {
         let command = "git add a && git commit -m \"$(cat <<'EOF'\nFix it\n\nBecause.\n\nCo-Authored-By: X <x@y>\nEOF\n)\"";
-        let made_by = |output| {
-            made(command, output)
-                .into_iter()
-                .map(|commit| commit.subject)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            made_by("[main 7c7833a] Fix it\n 1 file changed"),
-            ["Fix it"]
-        );
+        let made_by = |output| made(command, output).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
+        assert_eq!(made_by("[main 7c7833a] Fix it\n 1 file changed"), ["Fix it"]);
         assert_eq!(made_by("ok ✓"), ["Fix it"]);
-        assert!(
-            made_by(
-                "ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)"
-            )
-            .is_empty()
-        );
+        assert!(made_by("ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)").is_empty());
         assert!(made_by("On branch main\nnothing to commit, working tree clean").is_empty());
         assert_eq!(made(command, "ok")[0].body, "Because.");
     }
@@ -228,10 +169,7 @@ mod tests {
     #[test]
     fn messages_in_quotes() {
         assert_eq!(message("git commit -m 'Fix it'").unwrap(), "Fix it");
-        assert_eq!(
-            message("git commit -am \"Say \\\"hi\\\"\n\nbody\"").unwrap(),
-            "Say \"hi\"\n\nbody"
-        );
+        assert_eq!(message("git commit -am \"Say \\\"hi\\\"\n\nbody\"").unwrap(), "Say \"hi\"\n\nbody");
         assert_eq!(message("git commit --amend --no-edit"), None);
         assert!(made("echo commit", "ok").is_empty());
         assert!(made("git log --grep commit -m 'x'", "ok").is_empty());
@@ -240,10 +178,7 @@ mod tests {
     #[test]
     fn pull_requests() {
         let command = "gh pr create --title \"Add x\" --body y";
-        assert_eq!(
-            pull_request(command, "https://github.com/o/r/pull/7\n").unwrap(),
-            "https://github.com/o/r/pull/7"
-        );
+        assert_eq!(pull_request(command, "https://github.com/o/r/pull/7\n").unwrap(), "https://github.com/o/r/pull/7");
         assert_eq!(pull_request_title(command).unwrap(), "Add x");
     }
 }

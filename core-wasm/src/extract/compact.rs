@@ -17,9 +17,8 @@ pub fn summary(text: &str, place: &Place) -> Option<Draft> {
         return None;
     }
     let is_heading = |sentence: &String| sentence.ends_with([':', '：']);
-    let title = text::sentences(&summary)
-        .into_iter()
-        .find(|sentence| !is_heading(sentence) && sentence.chars().count() >= 20);
+    let title =
+        text::sentences(&summary).into_iter().find(|sentence| !is_heading(sentence) && sentence.chars().count() >= 20);
     Some(Draft {
         key: Some(format!("compact:{:08x}", text::hash(&summary))),
         kind: "compact_summary".to_owned(),
@@ -50,30 +49,21 @@ pub fn fixes(text: &str, place: &Place) -> Vec<Kept> {
             details.push(item);
         }
     }
-    all.into_iter()
-        .filter_map(|(problem, details)| fix(&problem, &details, place))
-        .take(FIXES)
-        .collect()
+    all.into_iter().filter_map(|(problem, details)| fix(&problem, &details, place)).take(FIXES).collect()
 }
 
 fn fix(problem: &str, details: &[String], place: &Place) -> Option<Kept> {
     let problem = problem.trim_end_matches([':', '：']);
-    let content = if details.is_empty() {
-        problem.to_owned()
-    } else {
-        format!("{problem}: {}", details.join(" "))
-    };
+    let content = if details.is_empty() { problem.to_owned() } else { format!("{problem}: {}", details.join(" ")) };
     let content = text::clip(&content, 420).into_owned();
     let lower = content.to_lowercase();
     let says_fix = [
-        "fix", "resolved", "solution", "changed", "replaced", "switched", "added", "removed",
-        "해결", "수정", "解決", "修正", "修复", "解决",
+        "fix", "resolved", "solution", "changed", "replaced", "switched", "added", "removed", "해결", "수정", "解決",
+        "修正", "修复", "解决",
     ]
     .iter()
     .any(|sign| lower.contains(sign));
-    let open = ["not yet fixed", "not fixed", "no errors", "none"]
-        .iter()
-        .any(|sign| lower.contains(sign));
+    let open = ["not yet fixed", "not fixed", "no errors", "none"].iter().any(|sign| lower.contains(sign));
     (says_fix && !open && content.chars().count() >= 40).then(|| Kept {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
@@ -95,10 +85,8 @@ fn section(summary: &str) -> Vec<&str> {
             code = !code;
             continue;
         }
-        let heading = !line.starts_with("  ")
-            && trimmed
-                .trim_start_matches(['#', '*', ' '])
-                .starts_with(|c: char| c.is_ascii_digit());
+        let heading =
+            !line.starts_with("  ") && trimmed.trim_start_matches(['#', '*', ' ']).starts_with(|c: char| c.is_ascii_digit());
         if heading {
             inside = trimmed.to_lowercase().contains("errors and fixes");
         } else if inside && !code && !trimmed.is_empty() {
@@ -118,10 +106,7 @@ mod tests {
     fn fixes_are_taken_one_by_one() {
         let fixes = fixes(SUMMARY, &Place::default());
         assert_eq!(fixes.len(), 1);
-        assert_eq!(
-            fixes[0].content,
-            "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it"
-        );
+        assert_eq!(fixes[0].content, "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it");
     }
 
     #[test]

@@ -61,27 +61,19 @@ impl Failures {
     /// A command failed.
     pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
         // A path that is not there is the agent's slip.
-        if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error))
-        {
+        if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
             return;
         }
-        let same = |failure: &&mut Failure| {
-            failure.subject == Subject::Command && commands::same_purpose(&failure.what, command)
-        };
+        let same =
+            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
             // The first failure is the riddle; a different error of the code under work is the newer state of it.
-            if known.error.is_empty()
-                || (!commands::is_environment(&known.error) && !error.is_empty())
-            {
+            if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(
-                &mut known.steps,
-                text::clip(&text::one_line(command), 200).into_owned(),
-                STEPS,
-            );
+            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), STEPS);
             return;
         }
         self.push(Failure {
@@ -97,11 +89,7 @@ impl Failures {
 
     /// An edit failed.
     pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
-        if let Some(known) = self
-            .open
-            .iter_mut()
-            .find(|failure| failure.subject == Subject::Edit && failure.what == file)
-        {
+        if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
             return;
         }
@@ -129,8 +117,7 @@ impl Failures {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
-        self.open
-            .retain(|failure| failure.age < GIVEN_UP || failure.is_check());
+        self.open.retain(|failure| failure.age < GIVEN_UP || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
             // What is said much later is about something else.
@@ -152,10 +139,7 @@ impl Failures {
     /// A command passed: gives the pairs of failure and cure that this ends.
     pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
         self.end(
-            |failure| {
-                failure.subject == Subject::Command
-                    && commands::same_purpose(&failure.what, command)
-            },
+            |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
             labels,
         )
@@ -179,19 +163,10 @@ impl Failures {
 
     /// An edit passed.
     pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
-            |failure| failure.subject == Subject::Edit && failure.what == file,
-            None,
-            labels,
-        )
+        self.end(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
 
-    fn end(
-        &mut self,
-        ended: impl Fn(&Failure) -> bool,
-        command: Option<&str>,
-        labels: &Labels,
-    ) -> Vec<Kept> {
+    fn end(&mut self, ended: impl Fn(&Failure) -> bool, command: Option<&str>, labels: &Labels) -> Vec<Kept> {
         let mut cured = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
@@ -215,49 +190,36 @@ impl Failures {
 
     /// Nor has what the agent reports as passing; a commit that failed is still one.
     pub fn checked(&mut self) {
-        self.open.retain(|failure| {
-            !failure.is_check() || commands::class(&failure.what) == Class::Commit
-        });
+        self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
     }
 
     /// Failed checks and commits that are still open and whose cause the agent named: what the next session runs into.
     pub fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
-        self.open
-            .iter()
-            .filter(|failure| failure.is_check() && !failure.error.is_empty())
-            .filter_map(move |failure| {
-                let cause = failure.cause();
-                let kept = Kept {
-                    key: format!(
-                        "open:{}:{:08x}",
-                        failure.place.uuid,
-                        text::hash(&failure.what)
-                    ),
-                    kind: "learning".to_owned(),
-                    title: format!(
-                        "`{}` {}: {}. {}: {cause}",
-                        shown(&failure.what),
-                        labels.fails.to_lowercase(),
-                        failure.error,
-                        labels.cause
-                    ),
-                    importance: 60,
-                    place: failure.place.clone(),
-                    ..Kept::default()
-                };
-                (!cause.is_empty()).then(|| kept.draft())
-            })
+        self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
+            let cause = failure.cause();
+            let kept = Kept {
+                key: format!("open:{}:{:08x}", failure.place.uuid, text::hash(&failure.what)),
+                kind: "learning".to_owned(),
+                title: format!(
+                    "`{}` {}: {}. {}: {cause}",
+                    shown(&failure.what),
+                    labels.fails.to_lowercase(),
+                    failure.error,
+                    labels.cause
+                ),
+                importance: 60,
+                place: failure.place.clone(),
+                ..Kept::default()
+            };
+            (!cause.is_empty()).then(|| kept.draft())
+        })
     }
 
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
     pub fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
-            .filter(|failure| {
-                failure.subject == Subject::Command
-                    && failure.turn + 1 >= turn
-                    && !failure.error.is_empty()
-            })
+            .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
             .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
             .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
             .collect()
@@ -278,13 +240,8 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
 /// Commands that are made up for one look: their failing teaches nothing but that.
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
-    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"]
-        .iter()
-        .any(|flag| main.contains(flag));
-    let loops = ["for ", "while ", "until "]
-        .iter()
-        .any(|word| command.contains(word))
-        && command.contains("done");
+    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
+    let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
     let class = commands::class(command);
     class == Class::Look || (class == Class::Other && inline) || loops
 }
@@ -292,10 +249,7 @@ fn is_throwaway(command: &str) -> bool {
 impl Failure {
     fn is_check(&self) -> bool {
         self.subject == Subject::Command
-            && matches!(
-                commands::class(&self.what),
-                Class::Test | Class::Check | Class::Build | Class::Commit
-            )
+            && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
     }
 
     /// The pair as a memory; none where it would only say that work went on.
@@ -303,8 +257,7 @@ impl Failure {
         if self.error.is_empty() {
             return None;
         }
-        let environment =
-            commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
         let (what, importance) = match self.subject {
             // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
@@ -323,11 +276,7 @@ impl Failure {
         let mut content = format!("{} {}: {error}", steady(&what), labels.fails.to_lowercase());
         for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
             if !body.is_empty() {
-                content.push_str(if content.ends_with(['.', '。', '`']) {
-                    " "
-                } else {
-                    ". "
-                });
+                content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
                 content.push_str(label);
                 content.push_str(": ");
                 content.push_str(body);
@@ -349,12 +298,8 @@ impl Failure {
 
     /// The telling sentences between failure and success, in order.
     fn cause(&self) -> String {
-        let mut ranked: Vec<(usize, u8)> = self
-            .said
-            .iter()
-            .enumerate()
-            .map(|(at, said)| (at, prose::cause_weight(said)))
-            .collect();
+        let mut ranked: Vec<(usize, u8)> =
+            self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
         ranked.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
         ranked.truncate(2);
         ranked.sort_unstable();
@@ -362,10 +307,7 @@ impl Failure {
         let mut chosen: Vec<&str> = Vec::new();
         for (at, _) in ranked {
             let said = self.said[at].as_str();
-            if chosen
-                .iter()
-                .all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6)
-            {
+            if chosen.iter().all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6) {
                 chosen.push(said);
             }
         }
@@ -376,10 +318,7 @@ impl Failure {
     fn cure(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
             let (before, after) = (shown(&self.what), shown(command));
-            if before != after
-                && (commands::is_invocation(&self.error)
-                    || commands::class(&self.what) != Class::Test)
-            {
+            if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return format!("`{after}`");
             }
             // The same command in another folder.
@@ -401,10 +340,7 @@ impl Failure {
 
 /// The command with the folder that it changes to.
 fn placed(command: &str) -> String {
-    match commands::segments(command)
-        .first()
-        .filter(|first| first.starts_with("cd "))
-    {
+    match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
         Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), shown(command)),
         _ => shown(command),
     }
@@ -467,9 +403,8 @@ fn without_position(part: &str) -> String {
         return part.to_owned();
     };
     let (name, rest) = part.split_at(at);
-    let end = rest[1..]
-        .find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | ',' | ')'))
-        .map_or(rest.len(), |end| end + 1);
+    let end =
+        rest[1..].find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | ',' | ')')).map_or(rest.len(), |end| end + 1);
     let digits = rest[..end].bytes().any(|byte| byte.is_ascii_digit());
     if !name.contains('.') || !digits {
         return part.to_owned();
@@ -490,7 +425,8 @@ fn is_random(name: &str) -> bool {
         .windows(2)
         .filter(|pair| class_of(pair[0]) != class_of(pair[1]) && !pair[0].is_ascii_uppercase())
         .count();
-    hexadecimal || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
+    hexadecimal
+        || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
         || (name.len() == 6 && changes >= 2)
 }
 
@@ -516,29 +452,22 @@ pub fn shown(command: &str) -> String {
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {
             let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
-            let closing = if main[..at].contains("\"$(") {
-                ")\""
-            } else {
-                ""
-            };
+            let closing = if main[..at].contains("\"$(") { ")\"" } else { "" };
             format!("{} …{closing}", &main[..end])
         }
         (None, Some(at)) if commands::class(command) == Class::Commit => {
             format!("{} -m \"…\"", &main[..at])
         }
-        _ => match [" -e \"", " -e '", " -c \"", " -c '"]
-            .iter()
-            .find_map(|flag| main.find(flag).map(|at| at + flag.len()))
-        {
-            // What an inline script says is for the machine.
-            Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
-            _ => main.to_owned(),
-        },
+        _ => {
+            match [" -e \"", " -e '", " -c \"", " -c '"].iter().find_map(|flag| main.find(flag).map(|at| at + flag.len())) {
+                // What an inline script says is for the machine.
+                Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
+                _ => main.to_owned(),
+            }
+        }
     };
     let line = text::one_line(&main);
-    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"]
-        .iter()
-        .fold(line, |line, end| line.replace(end, ""));
+    let line = ["2>&1", "2>/dev/null", "> /dev/null", ">/dev/null"].iter().fold(line, |line, end| line.replace(end, ""));
     text::clip(&text::one_line(&line), 140).into_owned()
 }
 
@@ -555,7 +484,10 @@ mod tests {
             ("left in tmp/clones/agents-eval-DtKspd/.", "left in tmp/clones/agents-eval-…/."),
             ("src/engine.ts(217,6): error TS2322: no", "src/engine.ts: error TS2322: no"),
             ("src/main.rs:12:5 is at 1a2b3c4d", "src/main.rs is at …"),
-            ("useEffect in RemediateTab.tsx needs base64 on port 3000", "useEffect in RemediateTab.tsx needs base64 on port 3000"),
+            (
+                "useEffect in RemediateTab.tsx needs base64 on port 3000",
+                "useEffect in RemediateTab.tsx needs base64 on port 3000",
+            ),
         ] {
             assert_eq!(steady(text), same);
         }

@@ -41,10 +41,7 @@ impl Files {
     pub fn change(&mut self, path: &str, added: u32, removed: u32) {
         let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
             Some(at) => self.changed.remove(at),
-            None => Changed {
-                path: path.to_owned(),
-                ..Changed::default()
-            },
+            None => Changed { path: path.to_owned(), ..Changed::default() },
         };
         changed.added = changed.added.saturating_add(added);
         changed.removed = changed.removed.saturating_add(removed);
@@ -56,11 +53,7 @@ impl Files {
 
     /// As the contract has them, latest last.
     pub fn changes(&self) -> Vec<Change> {
-        let change = |file: &Changed| Change {
-            path: file.path.clone(),
-            added: file.added,
-            removed: file.removed,
-        };
+        let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };
         self.changed.iter().map(change).collect()
     }
 
@@ -74,18 +67,8 @@ impl Files {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
-            out: before
-                .iter()
-                .filter(|line| !after.contains(line))
-                .copied()
-                .take(LINES)
-                .collect(),
-            put: after
-                .iter()
-                .filter(|line| !before.contains(line))
-                .copied()
-                .take(LINES)
-                .collect(),
+            out: before.iter().filter(|line| !after.contains(line)).copied().take(LINES).collect(),
+            put: after.iter().filter(|line| !before.contains(line)).copied().take(LINES).collect(),
         };
         let reverts = !edit.put.is_empty()
             && !edit.out.is_empty()
@@ -104,12 +87,7 @@ impl Files {
 
 /// Hashes of the lines that say something.
 fn lines(text: &str) -> Vec<u32> {
-    text.lines()
-        .map(str::trim)
-        .filter(|line| line.len() >= 6)
-        .take(400)
-        .map(text::hash)
-        .collect()
+    text.lines().map(str::trim).filter(|line| line.len() >= 6).take(400).map(text::hash).collect()
 }
 
 /// Lines added and removed by a `structuredPatch`.
@@ -134,16 +112,8 @@ mod tests {
     #[test]
     fn an_edit_taken_back_is_recognized() {
         let mut files = Files::default();
-        assert!(!files.edit(
-            "a.md",
-            "[text one](url)\n[other](url)\n# [Title]",
-            "<text one>(url)\n<other>(url)\n# <Title>"
-        ));
-        assert!(files.edit(
-            "a.md",
-            "<text one>(url)\n<other>(url)",
-            "[text one](url)\n[other](url)"
-        ));
+        assert!(!files.edit("a.md", "[text one](url)\n[other](url)\n# [Title]", "<text one>(url)\n<other>(url)\n# <Title>"));
+        assert!(files.edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
         assert!(!files.edit("a.md", "something else here", "and another one"));
     }
 
@@ -153,11 +123,7 @@ mod tests {
         files.change("a", 1, 0);
         files.change("b", 2, 1);
         files.change("a", 3, 0);
-        let all: Vec<_> = files
-            .changes()
-            .into_iter()
-            .map(|c| (c.path, c.added, c.removed))
-            .collect();
+        let all: Vec<_> = files.changes().into_iter().map(|c| (c.path, c.added, c.removed)).collect();
         assert_eq!(all, [("b".to_owned(), 2, 1), ("a".to_owned(), 4, 0)]);
     }
 }

@@ -14,21 +14,14 @@ const PLAN_OPENINGS: &[&str] = &[
 
 /// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
 pub fn plan(prompt: &str) -> Option<&str> {
-    let rest = PLAN_OPENINGS
-        .iter()
-        .find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
-    let end = rest
-        .find("If you need specific details from before exiting plan mode")
-        .unwrap_or(rest.len());
+    let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
+    let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
 /// The title of a plan or another document.
 pub fn title(document: &str) -> Option<String> {
-    let heading = document
-        .lines()
-        .map(str::trim)
-        .find(|line| line.starts_with('#'))?;
+    let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
@@ -36,13 +29,9 @@ pub fn title(document: &str) -> Option<String> {
 /// The request in substance: at most `max` characters on one line.
 pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
-        let name = title(plan)
-            .or_else(|| text::first_sentence(plan))
-            .unwrap_or_default();
+        let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
-        return labels
-            .plan
-            .replace("{}", &text::clip(name, max.saturating_sub(24)));
+        return labels.plan.replace("{}", &text::clip(name, max.saturating_sub(24)));
     }
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
@@ -59,19 +48,14 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     }
     let mut said = String::new();
     // Pasted banners draw with these.
-    let prompt: String = prompt
-        .chars()
-        .filter(|c| !('\u{2500}'..='\u{259f}').contains(c))
-        .collect();
+    let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
     for sentence in text::sentences(&prompt) {
         let sentence = sentence.replace('@', "").trim().to_owned();
         if is_greeting(&sentence) || sentence.starts_with("[Image") {
             continue;
         }
         // A standing rule beside the request is remembered as one.
-        if !said.is_empty()
-            && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max)
-        {
+        if !said.is_empty() && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max) {
             break;
         }
         if !said.is_empty() {
@@ -124,10 +108,7 @@ fn is_greeting(sentence: &str) -> bool {
 
 /// Letters, digits and single spaces, in lower case.
 fn bare(text: &str) -> String {
-    let kept: String = text
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
+    let kept: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     text::one_line(&kept).to_lowercase()
 }
 
@@ -204,16 +185,11 @@ const CONSENTS: &[&str] = &[
 pub fn is_consent(prompt: &str) -> bool {
     let bare = bare(prompt);
     let length = bare.chars().count();
-    let short = if bare.is_ascii() {
-        length <= 60
-    } else {
-        length <= 30
-    };
+    let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short
         && !prompt.contains(['?', '？'])
         && CONSENTS.iter().any(|word| {
-            bare.strip_prefix(word)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
+            bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
         })
 }
 
@@ -251,16 +227,11 @@ const CHORES: &[&str] = &[
 pub fn is_chore(prompt: &str) -> bool {
     let bare = bare(prompt);
     let count = bare.split(' ').count();
-    let short = if bare.is_ascii() {
-        count <= 8
-    } else {
-        bare.chars().count() <= 28
-    };
+    let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
     short
         && (CHORES.iter().any(|word| {
-            bare.match_indices(word).any(|(at, _)| {
-                !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' ')
-            })
+            bare.match_indices(word)
+                .any(|(at, _)| !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' '))
         }) || is_consent(prompt))
 }
 
@@ -457,10 +428,7 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Word::default();
     }
-    let sentences: Vec<String> = text::sentences(prompt)
-        .into_iter()
-        .filter(|sentence| !looks_pasted(sentence))
-        .collect();
+    let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
@@ -470,19 +438,14 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
     let correction = sentences
         .iter()
         .position(|sentence| after_work && is_correction(sentence))
-        .map(|at| {
-            text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned()
-        })
+        .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Word { rules, correction }
 }
 
 /// Stack traces, code and logs that stand without a fence.
 fn looks_pasted(sentence: &str) -> bool {
-    let odd = sentence
-        .chars()
-        .filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$'))
-        .count();
+    let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
     odd * 12 > sentence.chars().count()
         || sentence.starts_with("at ")
         || sentence.contains("Error:")
@@ -492,10 +455,7 @@ fn looks_pasted(sentence: &str) -> bool {
 fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
-    if length < if sentence.is_ascii() { 16 } else { 7 }
-        || length > 400
-        || sentence.ends_with(['?', '？'])
-    {
+    if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
     // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
@@ -527,13 +487,7 @@ fn is_rule(sentence: &str) -> bool {
     if told.iter().any(|words| lower.contains(words)) {
         return false;
     }
-    RULES.iter().any(|rule| {
-        if rule.is_ascii() {
-            contains_words(&lower, rule)
-        } else {
-            lower.contains(rule)
-        }
-    })
+    RULES.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
 /// In lower case; people leave the apostrophes out as often as not.
@@ -548,9 +502,9 @@ fn is_correction(sentence: &str) -> bool {
         return false;
     }
     let opening = |word: &&str| {
-        lower.strip_prefix(*word).is_some_and(|rest| {
-            !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!'])
-        })
+        lower
+            .strip_prefix(*word)
+            .is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
     };
     let harmless = [
         "no problem",
@@ -567,8 +521,7 @@ fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(opening)
-        || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
+    CORRECTION_OPENINGS.iter().any(opening) || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
 }
 
 /// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
@@ -584,23 +537,18 @@ pub fn is_remark(prompt: &str) -> bool {
 /// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
 pub fn reports(prompt: &str) -> bool {
     let lower = without_apostrophes(prompt);
-    let opens = ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
+    let opens =
+        ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
     opens.iter().any(|opening| lower.starts_with(opening))
 }
 
 /// Whether a remark points to what was said before it.
 pub fn needs_context(said: &str) -> bool {
     let bare = bare(said);
-    let pointers = [
-        "it", "this", "that", "these", "those", "them", "there", "its", "thats",
-    ];
+    let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
     bare.split(' ').any(|word| pointers.contains(&word))
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
-        || [
-            "그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个",
-        ]
-        .iter()
-        .any(|word| said.contains(word))
+        || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
 }
 
 fn contains_words(text: &str, words: &str) -> bool {
@@ -630,14 +578,8 @@ mod tests {
     #[test]
     fn a_plan_is_named_by_its_heading() {
         let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
-        assert_eq!(
-            substance_of(prompt),
-            "Implement the plan \"Fix the Parser Crash\""
-        );
-        assert_eq!(
-            plan(prompt).unwrap(),
-            "# Fix the Parser Crash\n\n## Context\n\nIt crashes."
-        );
+        assert_eq!(substance_of(prompt), "Implement the plan \"Fix the Parser Crash\"");
+        assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
     }
 
     #[test]
@@ -667,27 +609,14 @@ mod tests {
 
     #[test]
     fn consents_and_chores_in_four_languages() {
-        for prompt in [
-            "yes",
-            "ok go ahead",
-            "응",
-            "어 그렇게 해줘.",
-            "はい、お願いします",
-            "好的",
-            "방법 1로 진행하자.",
-        ]
-        .iter()
-        .take(6)
+        for prompt in ["yes", "ok go ahead", "응", "어 그렇게 해줘.", "はい、お願いします", "好的", "방법 1로 진행하자."]
+            .iter()
+            .take(6)
         {
             assert!(is_consent(prompt), "{prompt}");
         }
-        for prompt in [
-            "commit",
-            "커밋해줘.",
-            "수정된것들을 전부 커밋해줘.",
-            "ok lets get a pr up for this",
-            "commit then",
-        ] {
+        for prompt in ["commit", "커밋해줘.", "수정된것들을 전부 커밋해줘.", "ok lets get a pr up for this", "commit then"]
+        {
             assert!(is_chore(prompt), "{prompt}");
         }
         for prompt in [
@@ -710,11 +639,7 @@ mod tests {
         ] {
             assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
         }
-        for prompt in [
-            "it never finishes when I run it",
-            "is it always like that?",
-            "add a button to the page",
-        ] {
+        for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
             assert!(word(prompt, false).rules.is_empty(), "{prompt}");
         }
     }
@@ -730,10 +655,7 @@ mod tests {
         ] {
             assert!(word(prompt, true).correction.is_some(), "{prompt}");
         }
-        assert_eq!(
-            word("no, the branch is called feat/x", false).correction,
-            None
-        );
+        assert_eq!(word("no, the branch is called feat/x", false).correction, None);
         assert_eq!(word("add a button to the page", true).correction, None);
     }
 

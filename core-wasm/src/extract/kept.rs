@@ -30,10 +30,7 @@ pub struct Place {
 impl Place {
     /// As the contract has it.
     pub fn origin(&self) -> Origin {
-        Origin {
-            line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()),
-            at: self.at,
-        }
+        Origin { line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()), at: self.at }
     }
 }
 
@@ -80,11 +77,7 @@ impl Kept {
             key: Some(self.key.clone()),
             kind: self.kind.clone(),
             title: text::clip(&self.title, 200).into_owned(),
-            content: if self.content.is_empty() {
-                self.title.clone()
-            } else {
-                self.content.clone()
-            },
+            content: if self.content.is_empty() { self.title.clone() } else { self.content.clone() },
             keywords: Vec::new(),
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
@@ -96,11 +89,7 @@ impl Kept {
     fn says_the_same(&self, other: &Kept) -> bool {
         // Commits and plans are facts of their own, however much else they say.
         let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
-        let least = if self.prose || other.prose {
-            SAME_PROSE
-        } else {
-            SAME
-        };
+        let least = if self.prose || other.prose { SAME_PROSE } else { SAME };
         !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
     }
 
@@ -126,11 +115,7 @@ impl Memories {
             *same = memory;
             return;
         }
-        if self
-            .all
-            .iter()
-            .any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory))
-        {
+        if self.all.iter().any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory)) {
             return;
         }
         self.all.retain(|kept| !kept.says_the_same(&memory));
@@ -164,9 +149,7 @@ impl Memories {
 
     /// Indexes of memories that only prose speaks for, best first; the older of two equals is the better.
     fn ranked_prose(&self) -> Vec<usize> {
-        let mut ranked: Vec<usize> = (0..self.all.len())
-            .filter(|&at| self.all[at].prose)
-            .collect();
+        let mut ranked: Vec<usize> = (0..self.all.len()).filter(|&at| self.all[at].prose).collect();
         ranked.sort_by_key(|&at| std::cmp::Reverse(self.all[at].importance));
         ranked
     }
@@ -181,10 +164,7 @@ impl Memories {
 
     /// The memories that hold now, oldest first.
     pub fn live(&self) -> impl Iterator<Item = &Kept> {
-        self.all
-            .iter()
-            .zip(self.shown())
-            .filter_map(|(kept, shown)| shown.then_some(kept))
+        self.all.iter().zip(self.shown()).filter_map(|(kept, shown)| shown.then_some(kept))
     }
 }
 
@@ -206,18 +186,9 @@ mod tests {
     #[test]
     fn the_same_is_said_once_by_the_weightier() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        memories.add(
-            kept("a", "the parser rejects empty input lines", 40, true),
-            &mut settled,
-        );
-        memories.add(
-            kept("b", "the parser rejects empty input lines today", 60, false),
-            &mut settled,
-        );
-        memories.add(
-            kept("c", "parser rejects empty input", 50, true),
-            &mut settled,
-        );
+        memories.add(kept("a", "the parser rejects empty input lines", 40, true), &mut settled);
+        memories.add(kept("b", "the parser rejects empty input lines today", 60, false), &mut settled);
+        memories.add(kept("c", "parser rejects empty input", 50, true), &mut settled);
         let keys: Vec<&str> = memories.live().map(|kept| kept.key.as_str()).collect();
         assert_eq!(keys, ["b"]);
     }
@@ -225,13 +196,8 @@ mod tests {
     #[test]
     fn only_the_best_of_what_prose_says_is_shown() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        for word in [
-            "alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india",
-        ] {
-            memories.add(
-                kept(word, word, if word == "alpha" { 10 } else { 50 }, true),
-                &mut settled,
-            );
+        for word in ["alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india"] {
+            memories.add(kept(word, word, if word == "alpha" { 10 } else { 50 }, true), &mut settled);
         }
         assert_eq!(memories.live().count(), PROSE_SHOWN);
         assert!(memories.live().all(|kept| kept.key != "alpha"));
@@ -241,10 +207,7 @@ mod tests {
     fn what_leaves_for_want_of_room_is_settled() {
         let (mut memories, mut settled) = (Memories::default(), Vec::new());
         for number in 0..=COUNT {
-            memories.add(
-                kept(&number.to_string(), &format!("word{number}"), 50, false),
-                &mut settled,
-            );
+            memories.add(kept(&number.to_string(), &format!("word{number}"), 50, false), &mut settled);
         }
         assert_eq!(settled.len(), 1);
         assert_eq!(settled[0].key.as_deref(), Some("0"));

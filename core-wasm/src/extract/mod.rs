@@ -49,17 +49,10 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
         malformed = malformed.saturating_add(state.fold(line, &mut settled));
         consumed = end;
     }) {}
-    for supplement in request
-        .supplements
-        .iter()
-        .filter(|supplement| supplement.kind == "compact-summary")
-    {
+    for supplement in request.supplements.iter().filter(|supplement| supplement.kind == "compact-summary") {
         settled.extend(compact::summary(&supplement.text, &Place::default()));
     }
-    let last_message = request
-        .supplements
-        .iter()
-        .rfind(|supplement| supplement.kind == "last-assistant-message");
+    let last_message = request.supplements.iter().rfind(|supplement| supplement.kind == "last-assistant-message");
     let last_message = last_message.map(|supplement| supplement.text.as_str());
     let (end, live) = state.ended(None);
     let notes = match last_message {
@@ -67,60 +60,22 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
         None => notes::notes(&end),
     };
     let (drafts, retracted) = give_out(&mut state, settled, live);
-    Extraction {
-        drafts,
-        retracted,
-        notes,
-        state: state.save(STATE),
-        consumed,
-        malformed,
-    }
+    Extraction { drafts, retracted, notes, state: state.save(STATE), consumed, malformed }
 }
 
 /// What is new or changed since the last call, and what no longer holds.
 fn give_out(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
     let ledger = std::mem::take(&mut state.ledger);
-    let known = |draft: &Draft| {
-        ledger
-            .iter()
-            .any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft))
-    };
-    let gone = |key: &String| {
-        !live
-            .iter()
-            .chain(&settled)
-            .any(|draft| draft.key.as_ref() == Some(key))
-    };
-    let retracted = ledger
-        .iter()
-        .map(|(key, _)| key.clone())
-        .filter(gone)
-        .collect();
-    state.ledger = live
-        .iter()
-        .filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft))))
-        .collect();
-    let drafts = settled
-        .into_iter()
-        .chain(live)
-        .filter(|draft| !known(draft))
-        .collect();
+    let known =
+        |draft: &Draft| ledger.iter().any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft));
+    let gone = |key: &String| !live.iter().chain(&settled).any(|draft| draft.key.as_ref() == Some(key));
+    let retracted = ledger.iter().map(|(key, _)| key.clone()).filter(gone).collect();
+    state.ledger = live.iter().filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft)))).collect();
+    let drafts = settled.into_iter().chain(live).filter(|draft| !known(draft)).collect();
     (drafts, retracted)
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    let Draft {
-        key: _,
-        kind,
-        title,
-        content,
-        keywords: _,
-        files,
-        importance,
-        origin,
-        attributes: _,
-    } = draft;
-    text::hash(&format!(
-        "{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"
-    ))
+    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
+    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
 }

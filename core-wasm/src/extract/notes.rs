@@ -11,67 +11,30 @@ const ENTRIES: usize = 40;
 /// The notes of a session whose last turn is closed.
 pub fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
-    let of = |kinds: &'static [&'static str]| {
-        live().filter(move |kept| kinds.contains(&kept.kind.as_str()))
-    };
+    let of = |kinds: &'static [&'static str]| live().filter(move |kept| kinds.contains(&kept.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {
         of(kinds)
-            .map(|kept| {
-                if kept.content.is_empty() {
-                    kept.title.clone()
-                } else {
-                    text::one_line(&kept.content)
-                }
-            })
+            .map(|kept| if kept.content.is_empty() { kept.title.clone() } else { text::one_line(&kept.content) })
             .collect()
     };
     let done: Vec<String> = state.tasks.with(Status::Done).map(str::to_owned).collect();
-    let results = || {
-        state
-            .results
-            .iter()
-            .filter(|result| !result.open)
-            .map(|result| result.result.clone())
-            .collect()
-    };
-    let mut pending: Vec<String> = state
-        .tasks
-        .with(Status::Pending)
-        .map(str::to_owned)
-        .collect();
+    let results = || state.results.iter().filter(|result| !result.open).map(|result| result.result.clone()).collect();
+    let mut pending: Vec<String> = state.tasks.with(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
-        pending.push(format!(
-            "{}: {}",
-            state.labels().open_question,
-            state.open_question
-        ));
+        pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
     SessionNotes {
         original_request: state.request.clone(),
-        current_objective: if state.objective == state.request {
-            String::new()
-        } else {
-            state.objective.clone()
-        },
+        current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome: outcome(state),
         started: state.started,
         ended: state.ended,
         turns: state.turns,
         done: last(if done.is_empty() { results() } else { done }),
-        current: last(
-            state
-                .tasks
-                .with(Status::Current)
-                .map(str::to_owned)
-                .collect(),
-        ),
+        current: last(state.tasks.with(Status::Current).map(str::to_owned).collect()),
         pending: last(pending),
         decisions: of(&["decision"])
-            .map(|kept| Decision {
-                what: kept.title.clone(),
-                why: kept.why.clone(),
-                rejected: kept.rejected.clone(),
-            })
+            .map(|kept| Decision { what: kept.title.clone(), why: kept.why.clone(), rejected: kept.rejected.clone() })
             .collect(),
         discoveries: of(&["discovery"])
             .map(|kept| Discovery {
@@ -92,64 +55,38 @@ pub fn notes(state: &State) -> SessionNotes {
 
 /// What came of it, in at most three sentences: the results that changed something, else the ones that report.
 fn outcome(state: &State) -> String {
-    let edited: Vec<&TurnResult> = state
-        .results
-        .iter()
-        .filter(|result| result.edited)
-        .collect();
-    let closed_ones: Vec<&TurnResult> =
-        state.results.iter().filter(|result| !result.open).collect();
-    let results = [edited, closed_ones]
-        .into_iter()
-        .find(|list| !list.is_empty())
-        .unwrap_or_else(|| state.results.iter().collect());
+    let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
+    let closed_ones: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
+    let results =
+        [edited, closed_ones].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
     let Some((first, rest)) = results.split_first() else {
         return String::new();
     };
-    let checked = rest
-        .last()
-        .map_or(first.checked.as_str(), |latest| latest.checked.as_str());
+    let checked = rest.last().map_or(first.checked.as_str(), |latest| latest.checked.as_str());
     let mut sentences = vec![first.result.as_str()];
-    sentences.extend(
-        rest.iter()
-            .rev()
-            .take(if checked.is_empty() { 2 } else { 1 })
-            .rev()
-            .map(|result| result.result.as_str()),
-    );
+    sentences
+        .extend(rest.iter().rev().take(if checked.is_empty() { 2 } else { 1 }).rev().map(|result| result.result.as_str()));
     if !checked.is_empty() {
         sentences.push(checked);
     }
-    sentences
-        .into_iter()
-        .map(|sentence| closed(&counted(state, &text::clip(sentence, 260))))
-        .collect::<Vec<_>>()
-        .join(" ")
+    sentences.into_iter().map(|sentence| closed(&counted(state, &text::clip(sentence, 260)))).collect::<Vec<_>>().join(" ")
 }
 
 /// "All tests pass" with how many they are, where their last whole run says so.
 fn counted(state: &State, sentence: &str) -> String {
     match state.tests {
-        Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => ["all", "All"]
-            .iter()
-            .fold(sentence.to_owned(), |sentence, all| {
-                sentence.replacen(
-                    &format!("{all} tests pass"),
-                    &format!("{all} {} tests pass", tests.passed),
-                    1,
-                )
-            }),
+        Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
+            ["all", "All"].iter().fold(sentence.to_owned(), |sentence, all| {
+                sentence.replacen(&format!("{all} tests pass"), &format!("{all} {} tests pass", tests.passed), 1)
+            })
+        }
         _ => sentence.to_owned(),
     }
 }
 
 /// As a sentence with its full stop.
 fn closed(line: &str) -> String {
-    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) {
-        line.to_owned()
-    } else {
-        format!("{line}.")
-    }
+    if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
 }
 
 fn last(mut list: Vec<String>) -> Vec<String> {

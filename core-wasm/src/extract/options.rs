@@ -70,42 +70,28 @@ pub fn resolve(prompt: &str, answer: &str) -> Option<Resolved> {
 
 /// A prompt may agree in its first sentence and go on to ask for more.
 fn consents(prompt: &str) -> bool {
-    human::is_consent(prompt)
-        || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
+    human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
 
 fn taken(offers: &[Offer], at: usize, answer: &str) -> Resolved {
     let offer = &offers[at];
-    let what = if offer.name.is_empty() {
-        offer.title.clone()
-    } else {
-        format!("{}: {}", offer.name, offer.title)
-    };
+    let what = if offer.name.is_empty() { offer.title.clone() } else { format!("{}: {}", offer.name, offer.title) };
     let rejected = offers
         .iter()
         .enumerate()
         .filter(|(other, _)| *other != at)
-        .map(|(_, other)| {
-            if other.name.is_empty() {
-                other.title.clone()
-            } else {
-                format!("{}: {}", other.name, other.title)
-            }
-        })
+        .map(
+            |(_, other)| {
+                if other.name.is_empty() { other.title.clone() } else { format!("{}: {}", other.name, other.title) }
+            },
+        )
         .collect();
-    Resolved {
-        what,
-        why: reason(offer, answer),
-        rejected,
-    }
+    Resolved { what, why: reason(offer, answer), rejected }
 }
 
 /// The agent's reason: a sentence of the option's own text that gives one, else what it says of the option elsewhere.
 fn reason(offer: &Offer, answer: &str) -> String {
-    let own = prose::insights(&offer.body, true)
-        .into_iter()
-        .max_by_key(|insight| insight.score)
-        .map(|insight| insight.text);
+    let own = prose::insights(&offer.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
     let elsewhere = || {
         text::sentences(answer).into_iter().find(|sentence| {
             !offer.name.is_empty()
@@ -114,13 +100,8 @@ fn reason(offer: &Offer, answer: &str) -> String {
                 && !sentence.ends_with(['?', '？'])
         })
     };
-    let first =
-        || text::first_sentence(&offer.body).filter(|sentence| !sentence.ends_with([':', '：']));
-    text::clip(
-        &own.or_else(elsewhere).or_else(first).unwrap_or_default(),
-        280,
-    )
-    .into_owned()
+    let first = || text::first_sentence(&offer.body).filter(|sentence| !sentence.ends_with([':', '：']));
+    text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
 /// The options of an answer: lines such as `### Option 1: …`, `**B)** …`, or the numbered bold points of its last list.
@@ -172,11 +153,7 @@ fn named_offer(line: &str) -> Option<Offer> {
     let lower = line.to_lowercase();
     let name = NAMES.iter().find(|name| lower.starts_with(*name))?;
     let after = line.get(name.len()..)?.trim_start_matches([' ', '#']);
-    let id: String = after
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .take(2)
-        .collect();
+    let id: String = after.chars().take_while(char::is_ascii_alphanumeric).take(2).collect();
     if id.is_empty() || (id.len() > 1 && !id.bytes().all(|byte| byte.is_ascii_digit())) {
         return None;
     }
@@ -184,9 +161,7 @@ fn named_offer(line: &str) -> Option<Offer> {
     if !rest.is_empty() && !rest.starts_with([':', '：', '.', ')', ' ', '—', '–', '-', '(']) {
         return None;
     }
-    let marked = rest
-        .trim_start()
-        .starts_with([':', '：', '.', ')', '—', '–', '-', '(']);
+    let marked = rest.trim_start().starts_with([':', '：', '.', ')', '—', '–', '-', '(']);
     if !marked {
         return None;
     }
@@ -204,11 +179,7 @@ fn named_offer(line: &str) -> Option<Offer> {
 fn numbered_offer(line: &str) -> Option<Offer> {
     let line = line.trim_start_matches(['*', '#', '-', ' ']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let length = if digits > 0 {
-        digits
-    } else {
-        usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic()))
-    };
+    let length = if digits > 0 { digits } else { usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic())) };
     if length == 0 || length > 2 {
         return None;
     }
@@ -217,10 +188,7 @@ fn numbered_offer(line: &str) -> Option<Offer> {
         return None;
     }
     let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
-    let title = title
-        .trim_end_matches(", or")
-        .trim_end_matches(", and")
-        .trim_end_matches([',', ';']);
+    let title = title.trim_end_matches(", or").trim_end_matches(", and").trim_end_matches([',', ';']);
     (!title.is_empty()).then(|| Offer {
         id: line[..length].to_lowercase(),
         name: String::new(),
@@ -236,59 +204,23 @@ fn names(prompt: &str, offer: &Offer) -> bool {
         return true;
     }
     let id = &offer.id;
-    let words = [
-        "option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법",
-        "옵션",
-    ];
-    if words.iter().any(|word| {
-        contains_id(&lower, &format!("{word} {id}")) || contains_id(&lower, &format!("{word}{id}"))
-    }) {
+    let words = ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
+    if words.iter().any(|word| contains_id(&lower, &format!("{word} {id}")) || contains_id(&lower, &format!("{word}{id}"))) {
         return true;
     }
-    if [
-        format!("{id}번"),
-        format!("{id}番"),
-        format!("第{id}"),
-        format!("({id})"),
-        format!("{id}안"),
-    ]
-    .iter()
-    .any(|form| lower.contains(form.as_str()))
+    if [format!("{id}번"), format!("{id}番"), format!("第{id}"), format!("({id})"), format!("{id}안")]
+        .iter()
+        .any(|form| lower.contains(form.as_str()))
     {
         return true;
     }
     let ordinal = match id.as_str() {
-        "1" | "a" => [
-            "the first",
-            "first one",
-            "첫 번째",
-            "첫번째",
-            "一つ目",
-            "第一",
-        ],
-        "2" | "b" => [
-            "the second",
-            "second one",
-            "두 번째",
-            "두번째",
-            "二つ目",
-            "第二",
-        ],
-        "3" | "c" => [
-            "the third",
-            "third one",
-            "세 번째",
-            "세번째",
-            "三つ目",
-            "第三",
-        ],
+        "1" | "a" => ["the first", "first one", "첫 번째", "첫번째", "一つ目", "第一"],
+        "2" | "b" => ["the second", "second one", "두 번째", "두번째", "二つ目", "第二"],
+        "3" | "c" => ["the third", "third one", "세 번째", "세번째", "三つ目", "第三"],
         _ => [""; 6],
     };
-    if lower.chars().count() <= 60
-        && ordinal
-            .iter()
-            .any(|word| !word.is_empty() && lower.contains(word))
-    {
+    if lower.chars().count() <= 60 && ordinal.iter().any(|word| !word.is_empty() && lower.contains(word)) {
         return true;
     }
     // "1 does seem like a decent path" begins with the choice itself.
@@ -317,40 +249,19 @@ fn contains_id(text: &str, id: &str) -> bool {
     text.match_indices(id).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + id.len()..].chars().next();
-        before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '.')
-            && after.is_none_or(|c| !c.is_ascii_alphanumeric())
+        before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '.') && after.is_none_or(|c| !c.is_ascii_alphanumeric())
     })
 }
 
 fn recommended(offers: &[Offer], answer: &str) -> Option<usize> {
     let lower = answer.to_lowercase();
-    let signs = [
-        "recommend",
-        "추천",
-        "권장",
-        "おすすめ",
-        "推奨",
-        "推荐",
-        "建议",
-    ];
-    let named = |text: &str| {
-        offers
-            .iter()
-            .position(|offer| !offer.name.is_empty() && text.contains(&offer.name.to_lowercase()))
-    };
+    let signs = ["recommend", "추천", "권장", "おすすめ", "推奨", "推荐", "建议"];
+    let named =
+        |text: &str| offers.iter().position(|offer| !offer.name.is_empty() && text.contains(&offer.name.to_lowercase()));
     offers
         .iter()
-        .position(|offer| {
-            signs
-                .iter()
-                .any(|sign| offer.title.to_lowercase().contains(sign))
-        })
-        .or_else(|| {
-            signs
-                .iter()
-                .filter_map(|sign| lower.rfind(sign))
-                .find_map(|at| named(text::head(&lower[at..], 200)))
-        })
+        .position(|offer| signs.iter().any(|sign| offer.title.to_lowercase().contains(sign)))
+        .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
 }
 
 /// What the agent proposed at the end of an answer.
@@ -362,11 +273,7 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
         .iter()
         .rev()
         .skip(1)
-        .find(|sentence| {
-            !prose::is_narration(sentence)
-                && !sentence.ends_with(['?', '？'])
-                && !is_aside(sentence)
-        })
+        .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
         .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
     // A question without an object ("Shall I fix it?", "수정할까요?") is answered by the sentence before it.
     let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
@@ -379,36 +286,21 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
         }
         _ => bare,
     };
-    Some(Resolved {
-        what: text::clip(&what, 240).into_owned(),
-        why: String::new(),
-        rejected: Vec::new(),
-    })
+    Some(Resolved { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
 }
 
 /// A second thought beside the proposal.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    [
-        "or ",
-        "alternatively",
-        "optionally",
-        "또는",
-        "혹은",
-        "あるいは",
-        "または",
-        "或者",
-    ]
-    .iter()
-    .any(|opening| lower.starts_with(opening))
+    ["or ", "alternatively", "optionally", "또는", "혹은", "あるいは", "または", "或者"]
+        .iter()
+        .any(|opening| lower.starts_with(opening))
         || sentence.chars().count() < if sentence.is_ascii() { 24 } else { 10 }
 }
 
 fn is_hedged(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    ["may need", "might", "maybe", "try again", "not sure"]
-        .iter()
-        .any(|sign| lower.contains(sign))
+    ["may need", "might", "maybe", "try again", "not sure"].iter().any(|sign| lower.contains(sign))
 }
 
 fn has_pointer(text: &str) -> bool {
@@ -416,9 +308,7 @@ fn has_pointer(text: &str) -> bool {
     lower
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| matches!(word, "it" | "this" | "that" | "these" | "those" | "them"))
-        || ["이대로", "그렇게", "이렇게", "これ", "この", "这样"]
-            .iter()
-            .any(|word| lower.contains(word))
+        || ["이대로", "그렇게", "이렇게", "これ", "この", "这样"].iter().any(|word| lower.contains(word))
 }
 
 /// "Would you like me to add tests?" → "add tests"
@@ -459,47 +349,31 @@ mod tests {
         assert_eq!(resolved.what, "방법 1: 가이드에 언어 정책을 명시하는 방식");
         assert_eq!(resolved.rejected, ["방법 2: 필드를 추가하는 방식"]);
         assert!(resolved.why.contains("이미 있으므로"), "{}", resolved.why);
-        assert_eq!(
-            resolve("2번", KOREAN).unwrap().rejected,
-            ["방법 1: 가이드에 언어 정책을 명시하는 방식"]
-        );
-        assert!(
-            resolve("응", KOREAN).unwrap().what.starts_with("방법 1"),
-            "a consent takes the recommended one"
-        );
+        assert_eq!(resolve("2번", KOREAN).unwrap().rejected, ["방법 1: 가이드에 언어 정책을 명시하는 방식"]);
+        assert!(resolve("응", KOREAN).unwrap().what.starts_with("방법 1"), "a consent takes the recommended one");
     }
 
     #[test]
     fn numbered_points() {
-        let answer = "Two ways:\n\n1. **Cache the token** — fewer calls\n2. **Ask each time** — simpler\n\nWhich one do you want?";
+        let answer =
+            "Two ways:\n\n1. **Cache the token** — fewer calls\n2. **Ask each time** — simpler\n\nWhich one do you want?";
         let resolved = resolve("let's do option 2", answer).unwrap();
         assert_eq!(resolved.what, "Ask each time — simpler");
         assert_eq!(resolved.rejected, ["Cache the token — fewer calls"]);
-        assert_eq!(
-            resolve(
-                "add a test for the cache as well, please, in a new file",
-                answer
-            ),
-            None
-        );
+        assert_eq!(resolve("add a test for the cache as well, please, in a new file", answer), None);
     }
 
     #[test]
     fn a_consent_takes_the_proposal() {
-        let resolved = resolve("yes please", "The index is stale.\n\nWould you like me to rebuild the search index with trigram support?").unwrap();
-        assert_eq!(
-            resolved.what,
-            "rebuild the search index with trigram support"
-        );
         let resolved = resolve(
-            "어 그렇게 해줘.",
-            "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다. 수정할까요?",
+            "yes please",
+            "The index is stale.\n\nWould you like me to rebuild the search index with trigram support?",
         )
         .unwrap();
-        assert_eq!(
-            resolved.what,
-            "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다."
-        );
+        assert_eq!(resolved.what, "rebuild the search index with trigram support");
+        let resolved =
+            resolve("어 그렇게 해줘.", "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다. 수정할까요?").unwrap();
+        assert_eq!(resolved.what, "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다.");
         assert_eq!(resolve("yes", "All done."), None);
     }
 

@@ -219,16 +219,13 @@ pub fn is_narration(sentence: &str) -> bool {
     let sentence = without_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
-    NARRATION
-        .iter()
-        .any(|opening| starts_with_words(&lower, opening))
+    NARRATION.iter().any(|opening| starts_with_words(&lower, opening))
         || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
 }
 
 fn starts_with_words(text: &str, opening: &str) -> bool {
     text.strip_prefix(opening).is_some_and(|rest| {
-        !opening.ends_with(|c: char| c.is_ascii_alphanumeric())
-            || !rest.starts_with(|c: char| c.is_alphanumeric())
+        !opening.ends_with(|c: char| c.is_ascii_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric())
     })
 }
 
@@ -239,15 +236,9 @@ pub fn without_interjection(sentence: &str) -> &str {
         let lower = rest.to_lowercase();
         let shorter = INTERJECTIONS.iter().find_map(|word| {
             // Only where lower-casing kept the bytes in place can the cut be carried over.
-            let after = lower
-                .strip_prefix(word)
-                .filter(|_| lower.len() == rest.len())?;
-            let cut = after.trim_start_matches([
-                ',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
-            ]);
-            let marked = after.trim_start().starts_with([
-                ',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：',
-            ]);
+            let after = lower.strip_prefix(word).filter(|_| lower.len() == rest.len())?;
+            let cut = after.trim_start_matches([',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
+            let marked = after.trim_start().starts_with([',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
             marked.then(|| &rest[rest.len() - cut.len()..])
         });
         match shorter {
@@ -380,11 +371,7 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> = signs
-        .iter()
-        .filter(|(sign, _)| lower.contains(sign))
-        .map(|(_, weight)| *weight)
-        .collect();
+    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| lower.contains(sign)).map(|(_, weight)| *weight).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
@@ -420,10 +407,7 @@ pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
 }
 
 fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Option<Insight> {
-    if is_narration(sentence)
-        || sentence.ends_with(['?', '？', ':', '：'])
-        || sentence.contains("```")
-    {
+    if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
         return None;
     }
     let lower = sentence.to_lowercase();
@@ -434,9 +418,7 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     }
     if is_change_note(&lower)
         && weight(&lower, CAUSES) < 2
-        && !["so that", "to avoid", "to prevent", "prevents"]
-            .iter()
-            .any(|why| lower.contains(why))
+        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| lower.contains(why))
     {
         return None;
     }
@@ -448,25 +430,13 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     }
     let file = file_in(&whole);
     let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
-    let score = cause
-        + reason
-        + 2 * u8::from(concrete)
-        + u8::from(is_answer)
-        + u8::from(!heading.is_empty() && is_answer);
-    Some(Insight {
-        text: whole,
-        score,
-        is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause),
-        file,
-    })
+    let score = cause + reason + 2 * u8::from(concrete) + u8::from(is_answer) + u8::from(!heading.is_empty() && is_answer);
+    Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
 }
 
 /// `file` — Updated this and that: what merely happened stands in the list of files.
 fn is_change_note(lower: &str) -> bool {
-    let rest = lower
-        .strip_prefix('`')
-        .and_then(|rest| rest.split_once("` "))
-        .map_or(lower, |(_, rest)| rest);
+    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
     let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
     let verbs = [
         "updated",
@@ -513,24 +483,10 @@ pub fn cause_weight(sentence: &str) -> u8 {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
-    let failing = [
-        "fail",
-        "error",
-        "not ",
-        "n't",
-        "uses",
-        "expects",
-        "runs",
-        "문제",
-        "않",
-        "없",
-        "ない",
-        "エラー",
-        "不",
-        "错误",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign));
+    let failing =
+        ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
+            .iter()
+            .any(|sign| lower.contains(sign));
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
@@ -625,10 +581,7 @@ fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
         // Korean and Japanese leave out the subject where the sentence before names it.
-        let drops = matches!(
-            text::language(sentence),
-            text::Language::Korean | text::Language::Japanese
-        );
+        let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
         if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
             return Some(format!("{before} {sentence}"));
         }
@@ -638,25 +591,17 @@ fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
         return Some(format!("{heading}: {sentence}"));
     }
     let lower = before.to_lowercase();
-    let usable = !before.is_empty()
-        && !is_narration(before)
-        && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    let usable = !before.is_empty() && !is_narration(before) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
     usable.then(|| format!("{} {sentence}", before.trim_end_matches(':')))
 }
 
 /// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
 fn heading_of(line: &str) -> Option<String> {
     let is_marked = line.starts_with('#');
-    let unnumbered = line.trim_start_matches(|c: char| {
-        c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*')
-    });
+    let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
     let is_bold = line.contains("**")
-        && line
-            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-'))
-            .starts_with("**")
-        && unnumbered
-            .split_once("**")
-            .is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
+        && line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-')).starts_with("**")
+        && unnumbered.split_once("**").is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
     if !is_marked && !is_bold {
         return None;
     }
@@ -695,11 +640,7 @@ fn heading_of(line: &str) -> Option<String> {
         "solution",
     ];
     let lower = title.to_lowercase();
-    Some(if generic.contains(&lower.as_str()) {
-        String::new()
-    } else {
-        without_numbering(title)
-    })
+    Some(if generic.contains(&lower.as_str()) { String::new() } else { without_numbering(title) })
 }
 
 /// `Fix 2: Title` → `Title`
@@ -717,11 +658,7 @@ fn without_numbering(title: &str) -> String {
 /// The first thing in the text that looks like a file of a project.
 pub fn file_in(text: &str) -> Option<String> {
     text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。'
-            )
+        c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
     })
     .map(|word| word.trim_end_matches('.'))
     .find(|word| is_file(word))
@@ -729,11 +666,10 @@ pub fn file_in(text: &str) -> Option<String> {
 }
 
 const EXTENSIONS: &[&str] = &[
-    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h",
-    "cc", "cpp", "hpp", "cs", "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh",
-    "ps1", "sql", "css", "scss", "html", "vue", "svelte", "lua", "nix", "tf", "proto", "wit",
-    "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs", "erl", "hs", "scala",
-    "dart", "omp",
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs",
+    "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh", "ps1", "sql", "css", "scss", "html", "vue",
+    "svelte", "lua", "nix", "tf", "proto", "wit", "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs",
+    "erl", "hs", "scala", "dart", "omp",
 ];
 
 fn is_file(word: &str) -> bool {
@@ -751,24 +687,17 @@ fn is_file(word: &str) -> bool {
 /// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
 /// opens.
 pub fn result_line(answer: &str, max: usize) -> Option<String> {
-    let lines: Vec<&str> = text::prose_lines(answer)
-        .filter(|line| !line.starts_with('|'))
-        .collect();
+    let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
     let mut short = None;
     for (at, line) in lines.iter().enumerate() {
         // A heading says what follows; only one that is nearly a sentence is a result.
-        if heading_of(line)
-            .is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14)
-        {
+        if heading_of(line).is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14) {
             continue;
         }
         for sentence in text::sentences(line) {
             let sentence = without_interjection(&sentence);
             let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
-            if is_empty_talk(sentence)
-                || (is_narration(sentence) && !lead)
-                || sentence.ends_with(['?', '？'])
-            {
+            if is_empty_talk(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
                 continue;
             }
             if !lead {
@@ -800,11 +729,7 @@ fn points(lines: &[&str]) -> Vec<String> {
     let titles: Vec<(usize, String)> = lines
         .iter()
         .enumerate()
-        .filter_map(|(at, line)| {
-            heading_of(line)
-                .filter(|title| !title.is_empty())
-                .map(|title| (at, title))
-        })
+        .filter_map(|(at, line)| heading_of(line).filter(|title| !title.is_empty()).map(|title| (at, title)))
         .collect();
     // `**1. Title** — what was done:` and its like open the sections of an answer as well.
     let bold: Vec<String> = lines
@@ -816,16 +741,14 @@ fn points(lines: &[&str]) -> Vec<String> {
         return bold.into_iter().take(4).collect();
     }
     let point = |line: &&str| {
-        let is_point =
-            line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
+        let is_point = line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
         is_point.then(|| text::plain(line).trim_end_matches([':', '：']).to_owned())
     };
     if titles.is_empty() {
         return lines.iter().filter_map(point).take(4).collect();
     }
     let said = |(at, title): (usize, String)| {
-        let speaks = title.split_whitespace().count() >= 3
-            || (!title.is_ascii() && title.chars().count() >= 10);
+        let speaks = title.split_whitespace().count() >= 3 || (!title.is_ascii() && title.chars().count() >= 10);
         match lines.get(at + 1).and_then(point).filter(|_| !speaks) {
             Some(first) => format!("{title}: {}", text::clip(&first, 120)),
             None => title,
@@ -886,12 +809,8 @@ fn is_empty_lead(lead: &str) -> bool {
 
 /// Sentences that report nothing.
 fn is_empty_talk(sentence: &str) -> bool {
-    let bare: String = sentence
-        .chars()
-        .filter(|c| c.is_alphanumeric() || *c == ' ')
-        .collect::<String>()
-        .trim()
-        .to_lowercase();
+    let bare: String =
+        sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
     let empty = [
         "done",
         "all done",
@@ -976,13 +895,9 @@ pub fn blockers(answer: &str) -> Vec<String> {
 
 /// What the agent proposes or asks at the end of its answer; none where it only reports.
 pub fn closing_question(answer: &str) -> Option<String> {
-    let last = text::sentences(text::tail(answer, 1200))
-        .into_iter()
-        .next_back()?;
-    let asks = last.ends_with(['?', '？'])
-        || ["까요.", "ますか。", "しょうか。", "吗。"]
-            .iter()
-            .any(|end| last.ends_with(end));
+    let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
+    let asks =
+        last.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| last.ends_with(end));
     asks.then_some(last)
 }
 
@@ -1009,10 +924,7 @@ mod tests {
         let said = "I see — the hook fails because `bun test` picks up files in `tmp/clones/`. Let me remove them.";
         let found = insights(said, false);
         assert_eq!(found.len(), 1);
-        assert_eq!(
-            found[0].text,
-            "the hook fails because `bun test` picks up files in `tmp/clones/`."
-        );
+        assert_eq!(found[0].text, "the hook fails because `bun test` picks up files in `tmp/clones/`.");
     }
 
     #[test]
@@ -1020,20 +932,19 @@ mod tests {
         let answer = "Done:\n\n**Fix 2: Aggregation guarded against malformed results** (2 places)\n- same guard\n\nThis prevents a `TypeError` when the limiter stores a raw Error.";
         let found = insights(answer, true);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].text.starts_with(
-            "Aggregation guarded against malformed results (2 places): This prevents"
-        ));
+        assert!(found[0].text.starts_with("Aggregation guarded against malformed results (2 places): This prevents"));
         assert!(found[0].is_choice);
-        assert_eq!(
-            insights("This prevents a `TypeError` because of it.", true),
-            []
-        );
+        assert_eq!(insights("This prevents a `TypeError` because of it.", true), []);
     }
 
     #[test]
     fn the_result_of_an_answer() {
         assert_eq!(
-            result_line("All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b", 200).unwrap(),
+            result_line(
+                "All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b",
+                200
+            )
+            .unwrap(),
             "All fixes applied and verified: Writes wrapped (4); Loop guarded: b"
         );
         assert_eq!(
@@ -1045,15 +956,9 @@ mod tests {
 
     #[test]
     fn files_are_told_from_names() {
-        assert_eq!(
-            file_in("see `src/a/runner.ts:12` and Node.js").as_deref(),
-            Some("src/a/runner.ts")
-        );
+        assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
         assert_eq!(file_in("Next.js 14 and e.g. that"), None);
-        assert_eq!(
-            file_in("`writing-guide.md`의 내용").as_deref(),
-            Some("writing-guide.md")
-        );
+        assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
     }
 
     proptest! {

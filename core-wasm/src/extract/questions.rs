@@ -31,31 +31,21 @@ pub struct Question {
 impl Question {
     /// The options that were taken; empty where the human answered otherwise.
     pub fn chosen(&self) -> Vec<&Choice> {
-        let exact: Vec<&Choice> = self
-            .options
-            .iter()
-            .filter(|option| option.label == self.answer)
-            .collect();
+        let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
         if !exact.is_empty() {
             return exact;
         }
         // Several taken at once are joined by commas, and a label may hold one itself.
         self.options
             .iter()
-            .filter(|option| {
-                format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label))
-            })
+            .filter(|option| format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label)))
             .collect()
     }
 
     /// The options that were not taken.
     pub fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
-        self.options
-            .iter()
-            .filter(|option| !chosen.contains(option))
-            .map(|option| option.label.clone())
-            .collect()
+        self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
     /// Whether the question is about the conversation itself.
@@ -85,17 +75,9 @@ impl Question {
     pub fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
-        let left = [
-            "you decide",
-            "claude's discretion",
-            "let claude decide",
-            "no preference",
-            "skip",
-        ];
+        let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
         let hedged = self.chosen().is_empty()
-            && ["hmm", "depend", "not sure", "i don't know", "maybe"]
-                .iter()
-                .any(|word| lower.contains(word));
+            && ["hmm", "depend", "not sure", "i don't know", "maybe"].iter().any(|word| lower.contains(word));
         !answer.is_empty()
             && !hedged
             && !self.is_of_procedure()
@@ -115,14 +97,8 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
-                        label: without_advice(&clean::line(
-                            &option.get_text("label").unwrap_or_default(),
-                            160,
-                        )),
-                        description: clean::line(
-                            &option.get_text("description").unwrap_or_default(),
-                            300,
-                        ),
+                        label: without_advice(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
+                        description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
                     });
                 }
             }),
@@ -144,10 +120,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             None => join(value),
         };
         let said = without_advice(&said);
-        if let Some(question) = questions
-            .iter_mut()
-            .find(|question| question.question == asked)
-        {
+        if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
             question.answer = said;
         }
     });
@@ -155,21 +128,9 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
 
 /// Without the mark that the agent puts on the option it advises.
 fn without_advice(label: &str) -> String {
-    [
-        "(Recommended)",
-        "(recommended)",
-        "(추천)",
-        "(권장)",
-        "(推奨)",
-        "(おすすめ)",
-        "（推奨）",
-        "(推荐)",
-        "（推荐）",
-    ]
-    .iter()
-    .fold(label.to_owned(), |label, mark| {
-        label.replace(&format!(" {mark}"), "").replace(mark, "")
-    })
+    ["(Recommended)", "(recommended)", "(추천)", "(권장)", "(推奨)", "(おすすめ)", "（推奨）", "(推荐)", "（推荐）"]
+        .iter()
+        .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
 }
 
 fn join(values: Raw<'_>) -> String {
@@ -205,27 +166,18 @@ mod tests {
     #[test]
     fn chosen_and_rejected() {
         let mut questions = asked();
-        answer(
-            &mut questions,
-            serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap(),
-        );
+        answer(&mut questions, serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap());
         assert_eq!(questions[0].chosen()[0].description, "one file");
         assert_eq!(questions[0].rejected(), ["Postgres, remote"]);
         assert!(questions[0].is_decided());
-        answer(
-            &mut questions,
-            serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap(),
-        );
+        answer(&mut questions, serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
         assert!(questions[0].rejected().is_empty());
     }
 
     #[test]
     fn answers_in_text_and_questions_back() {
         let mut questions = asked();
-        answer_from_text(
-            &mut questions,
-            "User has answered your questions: \"Which store?\"=\"why not both?\". You can",
-        );
+        answer_from_text(&mut questions, "User has answered your questions: \"Which store?\"=\"why not both?\". You can");
         assert_eq!(questions[0].answer, "why not both?");
         assert!(!questions[0].is_decided());
         assert!(questions[0].chosen().is_empty());

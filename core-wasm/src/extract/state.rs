@@ -95,14 +95,9 @@ pub struct State {
 impl State {
     /// A state from what the last call returned; anew where that cannot be read.
     pub fn restore(state: Option<&str>, root: &str) -> Self {
-        let mut this: State = state
-            .and_then(|json| serde_json::from_str(json).ok())
-            .unwrap_or_default();
+        let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         if this.version != VERSION {
-            this = State {
-                version: VERSION,
-                ..State::default()
-            };
+            this = State { version: VERSION, ..State::default() };
         }
         if !root.is_empty() {
             root.clone_into(&mut this.root);
@@ -127,20 +122,12 @@ impl State {
     /// The session's language.
     pub fn language(&self) -> Language {
         let [english, korean, japanese, chinese] = self.spoken;
-        let (most, language) = [
-            (korean, Language::Korean),
-            (japanese, Language::Japanese),
-            (chinese, Language::Chinese),
-        ]
-        .into_iter()
-        .max_by_key(|(count, _)| *count)
-        .unwrap_or_default();
+        let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
+            .into_iter()
+            .max_by_key(|(count, _)| *count)
+            .unwrap_or_default();
         // Plans and code are English in every session: a third of another language decides.
-        if most * 2 > english {
-            language
-        } else {
-            Language::English
-        }
+        if most * 2 > english { language } else { Language::English }
     }
 
     /// The session's words.
@@ -181,11 +168,7 @@ impl State {
                 }
             }
             Kind::Title => {
-                self.title = line
-                    .title
-                    .and_then(Raw::text)
-                    .map(|text| clean::line(&text, 120))
-                    .unwrap_or_default();
+                self.title = line.title.and_then(Raw::text).map(|text| clean::line(&text, 120)).unwrap_or_default();
             }
             Kind::System | Kind::Other => {}
         }
@@ -234,11 +217,7 @@ impl State {
                 Said::Interrupted => self.interrupted = !self.asked_back,
                 Said::Machine => {}
             },
-            Block::ToolResult {
-                id,
-                content,
-                is_error,
-            } => {
+            Block::ToolResult { id, content, is_error } => {
                 let id = id.text().unwrap_or_default();
                 if let Some(tool_use) = self.uses.take(&id) {
                     self.result(&tool_use, content, is_error, line, settled);
@@ -256,8 +235,7 @@ impl State {
         self.close_turn(settled);
         self.turns += 1;
         self.spoken[text::language(&prompt) as usize] += 2;
-        self.queue
-            .retain(|queued| !prompt.contains(queued.as_str()));
+        self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         let labels = self.labels();
         let title = human::substance(&prompt, 180, labels);
         let substantive = human::is_substantive(&prompt);
@@ -302,11 +280,7 @@ impl State {
         let operation = line.operation.and_then(Raw::text).unwrap_or_default();
         // These lines have no identifier of their own.
         let content = line.content.and_then(Raw::text).unwrap_or_default();
-        let identity = format!(
-            "{operation} {} {}",
-            line.timestamp().unwrap_or_default(),
-            text::hash(&content)
-        );
+        let identity = format!("{operation} {} {}", line.timestamp().unwrap_or_default(), text::hash(&content));
         if !self.seen.insert(&identity) {
             return;
         }
@@ -379,22 +353,11 @@ impl State {
         }
         let resolved = options::resolve(prompt, &self.last_answer);
         // That all is well is a fact, and nobody's choice.
-        let chose = |resolved: &options::Resolved| {
-            !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none()
-        };
+        let chose = |resolved: &options::Resolved| !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none();
         if let Some(resolved) = resolved.filter(chose) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
-            let content = decision_text(
-                &resolved.what,
-                &resolved.why,
-                &resolved.rejected,
-                self.labels(),
-            );
-            let content = if resolved.rejected.is_empty() {
-                content
-            } else {
-                format!("{content} (\"{said}\")")
-            };
+            let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
+            let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
             let kept = decision(
                 format!("choice:{}", place.uuid),
@@ -430,9 +393,7 @@ impl State {
         // After a refusal the next words say why, if they are more than a word and no new request.
         // What the human sees on the screen is a new request and not the reason.
         let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::reports(prompt);
-        let said = word
-            .correction
-            .or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
+        let said = word.correction.or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
         let Some(said) = said.filter(|_| word.rules.is_empty()) else {
             return;
         };
@@ -461,11 +422,7 @@ impl State {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };
-        let title = title
-            .strip_prefix("Plan:")
-            .unwrap_or(&title)
-            .trim()
-            .to_owned();
+        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
         let kept = Kept {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
@@ -494,10 +451,7 @@ impl State {
         line.blocks(|block| match block {
             Block::Text(raw) => self.say(&raw.text().unwrap_or_default(), place(line), settled),
             Block::ToolUse { id, name, input } => {
-                let (id, name) = (
-                    id.text().unwrap_or_default(),
-                    name.text().unwrap_or_default(),
-                );
+                let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
                 let tool_use = Use::read(&id, &name, input, &self.root, place(line));
                 self.uses.push(tool_use);
             }
@@ -533,9 +487,8 @@ impl State {
     fn open_turn(&mut self, place: &Place, said: &str) -> &mut Turn {
         if self.turn.place.uuid.is_empty() {
             self.turn.place = place.clone();
-            self.turn.title = text::first_sentence(said)
-                .map(|title| text::clip(&title, 160).into_owned())
-                .unwrap_or_default();
+            self.turn.title =
+                text::first_sentence(said).map(|title| text::clip(&title, 160).into_owned()).unwrap_or_default();
         }
         &mut self.turn
     }
@@ -546,11 +499,7 @@ impl State {
         let place = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
             // A reason beside a change has to say more than a cause to be worth it.
-            let least = if is_answer && !insight.is_choice {
-                6
-            } else {
-                7
-            };
+            let least = if is_answer && !insight.is_choice { 6 } else { 7 };
             if insight.score < least {
                 continue;
             }
@@ -579,14 +528,9 @@ impl State {
     /// The whole path of a file that prose names by its end.
     fn known_file(&self, name: &str) -> String {
         let ends = |path: &&str| {
-            path.ends_with(name)
-                && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
+            path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
         };
-        self.files
-            .paths()
-            .rev()
-            .find(ends)
-            .map_or_else(|| clean::path(name, &self.root), str::to_owned)
+        self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
     /// The session as if it ended here, and the memories that then hold. `last_message` is what the agent said last where
@@ -611,10 +555,7 @@ impl State {
     /// The agent's last text, where its line has not come yet.
     fn catch_up(&mut self, message: &str) {
         if clean::clean(message.trim()) != self.turn.answer {
-            let place = Place {
-                at: self.ended,
-                ..Place::default()
-            };
+            let place = Place { at: self.ended, ..Place::default() };
             self.say(message, place, &mut Vec::new());
         }
     }
@@ -634,9 +575,8 @@ impl State {
                 .or_else(|| reported(&turn.answer))
                 .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
             {
-                let checked = prose::checked(&turn.answer)
-                    .filter(|checked| !result.contains(checked.as_str()))
-                    .unwrap_or_default();
+                let checked =
+                    prose::checked(&turn.answer).filter(|checked| !result.contains(checked.as_str())).unwrap_or_default();
                 self.results.push(TurnResult {
                     asked: turn.title.clone(),
                     result,
@@ -664,22 +604,14 @@ impl State {
         line: &Line<'_>,
         settled: &mut Vec<Draft>,
     ) {
-        let said = if is_error {
-            clean::clean(&transcript::result_text(content))
-        } else {
-            String::new()
-        };
+        let said = if is_error { clean::clean(&transcript::result_text(content)) } else { String::new() };
         if is_error && said.contains("The user doesn't want to proceed with this tool use") {
             self.refuse(tool_use, &said, &place(line), settled);
             return;
         }
         match tool_use.tool {
             Tool::Shell => {
-                let output = if is_error {
-                    said
-                } else {
-                    clean::clean(&transcript::result_text(content))
-                };
+                let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
                 self.ran(tool_use, &output, is_error, settled);
             }
             Tool::Edit if is_error => self.edit_failed(tool_use, &said),
@@ -689,10 +621,7 @@ impl State {
             }
             Tool::Ask if !is_error => self.answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
-                let plan = line
-                    .result
-                    .and_then(|result| result.get_text("plan"))
-                    .map(|plan| clean::clean(&plan));
+                let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let place = place(line);
                 self.approved(&plan, 50, &place, settled);
@@ -709,15 +638,10 @@ impl State {
                     .and_then(|task| task.get_text("id"))
                     .unwrap_or_default();
                 let id = clean::line(&id, 40);
-                self.tasks
-                    .create(&id, &tool_use.what, &tool_use.detail, &place(line));
+                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &place(line));
             }
             Tool::TaskUpdate if !is_error => {
-                self.tasks.update(
-                    &tool_use.what,
-                    Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()),
-                    None,
-                );
+                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()), None);
             }
             _ => {}
         }
@@ -734,18 +658,11 @@ impl State {
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
         what.trim().clone_into(&mut self.refused);
-        let reason = said
-            .split_once("the user said:")
-            .map(|(_, reason)| reason.trim());
+        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            let reason = reason
-                .split("\n\nNote: The user's next message")
-                .next()
-                .unwrap_or(reason)
-                .to_owned();
+            let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
             self.laid_down(&reason, place, settled);
-            self.turn
-                .add(&format!("**{}:** {reason}", self.labels().added));
+            self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
 
@@ -770,11 +687,7 @@ impl State {
         {
             return;
         }
-        let made = if is_error {
-            Vec::new()
-        } else {
-            commits::made(command, output)
-        };
+        let made = if is_error { Vec::new() } else { commits::made(command, output) };
         let committed = !made.is_empty();
         for commit in made {
             self.committed(commit, &tool_use.place, settled);
@@ -786,8 +699,7 @@ impl State {
         let cured = if failed {
             let error = commands::error_line_of(class, output).unwrap_or_default();
             let cured = self.failures.command_reached(command, &error, labels);
-            self.failures
-                .command_failed(command, &error, &tool_use.place, self.turns);
+            self.failures.command_failed(command, &error, &tool_use.place, self.turns);
             cured
         } else {
             let cured = if commands::passed(command, output) {
@@ -797,8 +709,7 @@ impl State {
                 Vec::new()
             };
             if commands::may_cure(command) {
-                self.failures
-                    .step(&format!("`{}`", super::failures::shown(command)));
+                self.failures.step(&format!("`{}`", super::failures::shown(command)));
             }
             cured
         };
@@ -813,8 +724,7 @@ impl State {
     /// A pair of failure and cure says what its sentences said before as mere insights.
     fn cured(&mut self, kept: Kept, settled: &mut Vec<Draft>) {
         let why = kept.why.clone();
-        self.memories
-            .forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
+        self.memories.forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
         self.memories.add(kept, settled);
     }
 
@@ -825,8 +735,7 @@ impl State {
         if commit.amends
             && let Some(last) = self.commits.pop()
         {
-            self.memories
-                .forget(|kept| kept.kind == "commit" && kept.title == last);
+            self.memories.forget(|kept| kept.kind == "commit" && kept.title == last);
         }
         let subject = clean::line(&commit.subject, 180);
         if !self.commits.contains(&subject) {
@@ -836,10 +745,7 @@ impl State {
             }
         }
         let mut content = subject.clone();
-        if let Some(branch) = commit
-            .branch
-            .filter(|branch| !matches!(branch.as_str(), "main" | "master"))
-        {
+        if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
             content = format!("{content} ({branch})");
         }
         if !commit.body.is_empty() {
@@ -858,11 +764,7 @@ impl State {
     }
 
     fn pull_request(&mut self, url: &str, title: &str, place: &Place, settled: &mut Vec<Draft>) {
-        let line = if title.is_empty() {
-            url.to_owned()
-        } else {
-            format!("{title} ({url})")
-        };
+        let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
         if self.commits.iter().any(|known| known.contains(url)) {
             return;
         }
@@ -879,14 +781,11 @@ impl State {
     }
 
     fn edit_failed(&mut self, tool_use: &Use, said: &str) {
-        let first = said
-            .replace("<tool_use_error>", "")
-            .replace("</tool_use_error>", "");
+        let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         // What the client asks of the agent before any edit is no trait of the file.
         if !first.contains("has not been read yet") && !first.contains("modified since read") {
-            self.failures
-                .edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
+            self.failures.edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
         }
     }
 
@@ -912,18 +811,13 @@ impl State {
         }
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
         if added + removed == 0 && kind == Some("\"create\"") {
-            added = content.and_then(Raw::text).map_or(0, |text| {
-                u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
-            });
+            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
         self.files.change(file, added, removed);
         self.turn.edited = true;
         self.turn.touch(file);
         let labels = self.labels();
-        let (old, new) = (
-            old.and_then(Raw::text).unwrap_or_default(),
-            new.and_then(Raw::text).unwrap_or_default(),
-        );
+        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
         if self.files.edit(file, &old, &new) {
             self.reverted(file, &tool_use.place, settled);
         }
@@ -954,13 +848,7 @@ impl State {
         self.memories.add(kept, settled);
     }
 
-    fn answered(
-        &mut self,
-        tool_use: &Use,
-        content: Option<Raw<'_>>,
-        line: &Line<'_>,
-        settled: &mut Vec<Draft>,
-    ) {
+    fn answered(&mut self, tool_use: &Use, content: Option<Raw<'_>>, line: &Line<'_>, settled: &mut Vec<Draft>) {
         let mut asked = tool_use.questions.clone();
         match line.result.and_then(|result| result.get("answers")) {
             Some(answers) => questions::answer(&mut asked, answers),
@@ -991,25 +879,13 @@ impl State {
             }
             let what = format!("{} → {}", question.question, question.answer);
             let rejected = if chosen.is_empty() {
-                question
-                    .options
-                    .iter()
-                    .map(|option| option.label.clone())
-                    .collect()
+                question.options.iter().map(|option| option.label.clone()).collect()
             } else {
                 question.rejected()
             };
             let content = decision_text(&what, &why, &rejected, labels);
             let key = format!("question:{}:{number}", tool_use.place.uuid);
-            let kept = decision(
-                key,
-                what,
-                text::clip(&why, 300).into_owned(),
-                rejected,
-                content,
-                80,
-                &tool_use.place,
-            );
+            let kept = decision(key, what, text::clip(&why, 300).into_owned(), rejected, content, 80, &tool_use.place);
             self.memories.add(kept, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
         }
@@ -1041,19 +917,11 @@ fn decision(
 fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
     let mut content = what.to_owned();
     if !why.is_empty() {
-        content.push_str(if content.ends_with(['.', '。']) {
-            " "
-        } else {
-            ". "
-        });
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
         content = format!("{content}{}: {why}", labels.why);
     }
     if !rejected.is_empty() {
-        content.push_str(if content.ends_with(['.', '。']) {
-            " "
-        } else {
-            ". "
-        });
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
         content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
     }
     content
@@ -1062,10 +930,7 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
 /// The summary that a report in a fixed form holds: `summary:` with its text behind it or below.
 fn reported(answer: &str) -> Option<String> {
     let (_, rest) = answer.split_once("summary:")?;
-    let first = rest
-        .trim_start_matches(['|', '>', ' ', '\n'])
-        .lines()
-        .next()?;
+    let first = rest.trim_start_matches(['|', '>', ' ', '\n']).lines().next()?;
     let sentence = text::first_sentence(first)?;
     Some(text::clip(sentence.trim_end_matches([':', '：']), 300).into_owned())
 }
@@ -1102,14 +967,8 @@ fn digest(plan: &str) -> String {
 }
 
 fn place(line: &Line<'_>) -> Place {
-    let uuid = line
-        .uuid()
-        .map(|uuid| clean::line(&uuid, 64))
-        .unwrap_or_default();
-    Place {
-        uuid,
-        at: line.at(),
-    }
+    let uuid = line.uuid().map(|uuid| clean::line(&uuid, 64)).unwrap_or_default();
+    Place { uuid, at: line.at() }
 }
 
 fn join(all: &mut String, text: &str) {
@@ -1124,9 +983,5 @@ fn ends(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
-    format!(
-        "{}\n\n{}",
-        text::head(text, max / 2),
-        text::tail(text, max / 2)
-    )
+    format!("{}\n\n{}", text::head(text, max / 2), text::tail(text, max / 2))
 }

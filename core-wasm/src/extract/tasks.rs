@@ -63,21 +63,13 @@ impl Tasks {
     pub fn replace(&mut self, todos: Raw<'_>, place: &Place) {
         let mut next = Vec::new();
         todos.items(|todo| {
-            let Some(subject) = todo
-                .get_text("content")
-                .or_else(|| todo.get_text("subject"))
-            else {
+            let Some(subject) = todo.get_text("content").or_else(|| todo.get_text("subject")) else {
                 return;
             };
             let subject = clean::line(&subject, 180);
             let status = Status::of(&todo.get_text("status").unwrap_or_default());
             if next.len() < TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
-                next.push(Task {
-                    subject,
-                    status,
-                    place: place.clone(),
-                    ..Task::default()
-                });
+                next.push(Task { subject, status, place: place.clone(), ..Task::default() });
             }
         });
         // A list that is cleared once all is done still says what was done.
@@ -101,8 +93,7 @@ impl Tasks {
         if subject.is_empty() {
             return;
         }
-        self.all
-            .retain(|task| task.id != id || id.is_empty() || task.status == Status::Done);
+        self.all.retain(|task| task.id != id || id.is_empty() || task.status == Status::Done);
         let same = self.all.iter_mut().find(|task| task.subject == subject);
         match same {
             Some(task) => (task.id, task.status) = (id.to_owned(), Status::Pending),
@@ -138,43 +129,33 @@ impl Tasks {
 
     fn bound(&mut self) {
         while self.all.len() > TASKS {
-            let at = self
-                .all
-                .iter()
-                .position(|task| task.status == Status::Done)
-                .unwrap_or(0);
+            let at = self.all.iter().position(|task| task.status == Status::Done).unwrap_or(0);
             self.all.remove(at);
         }
     }
 
     /// Subjects of the tasks that stand so.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &str> {
-        self.all
-            .iter()
-            .filter(move |task| task.status == status)
-            .map(|task| task.subject.as_str())
+        self.all.iter().filter(move |task| task.status == status).map(|task| task.subject.as_str())
     }
 
     /// What is undone.
     pub fn drafts(&self) -> impl Iterator<Item = Draft> {
-        self.all
-            .iter()
-            .filter(|task| task.status != Status::Done)
-            .map(|task| Draft {
-                key: Some(task.key()),
-                kind: "task".to_owned(),
-                title: task.subject.clone(),
-                content: if task.detail.is_empty() {
-                    task.subject.clone()
-                } else {
-                    format!("{}: {}", task.subject, task.detail)
-                },
-                keywords: Vec::new(),
-                files: Vec::new(),
-                importance: 0.5,
-                origin: task.place.origin(),
-                attributes: Vec::new(),
-            })
+        self.all.iter().filter(|task| task.status != Status::Done).map(|task| Draft {
+            key: Some(task.key()),
+            kind: "task".to_owned(),
+            title: task.subject.clone(),
+            content: if task.detail.is_empty() {
+                task.subject.clone()
+            } else {
+                format!("{}: {}", task.subject, task.detail)
+            },
+            keywords: Vec::new(),
+            files: Vec::new(),
+            importance: 0.5,
+            origin: task.place.origin(),
+            attributes: Vec::new(),
+        })
     }
 }
 
@@ -190,13 +171,7 @@ mod tests {
         tasks.update("1", Some("completed"), None);
         tasks.update("2", Some("in_progress"), None);
         assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["Write it"]);
-        assert_eq!(
-            tasks
-                .drafts()
-                .map(|draft| draft.content)
-                .collect::<Vec<_>>(),
-            ["Test it: all of it"]
-        );
+        assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
         tasks.update("2", Some("deleted"), None);
         assert_eq!(tasks.drafts().count(), 0);
     }
@@ -205,14 +180,8 @@ mod tests {
     fn a_whole_list_takes_the_place_of_the_one_before() {
         let (mut tasks, place) = (Tasks::default(), Place::default());
         let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
-        tasks.replace(
-            list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#),
-            &place,
-        );
-        tasks.replace(
-            list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#),
-            &place,
-        );
+        tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &place);
+        tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &place);
         assert_eq!(tasks.with(Status::Pending).collect::<Vec<_>>(), ["c"]);
         assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["a"]);
     }

@@ -87,24 +87,13 @@ impl Use {
     /// Reads a use; `root` is what paths are made relative to.
     pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, place: Place) -> Self {
         let tool = Tool::of(name);
-        let mut this = Use {
-            id: text::hash(id),
-            tool,
-            name: clean::line(name, 80),
-            place,
-            ..Use::default()
-        };
+        let mut this = Use { id: text::hash(id), tool, name: clean::line(name, 80), place, ..Use::default() };
         input.fields(|key, value| this.take(key, value, root));
         this
     }
 
     fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
-        let line = |max| {
-            value
-                .text()
-                .map(|text| clean::line(&text, max))
-                .unwrap_or_default()
-        };
+        let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
@@ -113,27 +102,21 @@ impl Use {
                 self.what = clean::block(&inside, COMMAND);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
-                self.what = value
-                    .text()
-                    .map(|text| clean::path(&text, root))
-                    .unwrap_or_default();
+                self.what = value.text().map(|text| clean::path(&text, root)).unwrap_or_default();
             }
             (Tool::Search, b"pattern") => self.what = line(160),
-            (Tool::Search | Tool::Shell | Tool::Agent, b"path" | b"description")
-            | (Tool::TaskCreate, b"description") => self.detail = line(300),
+            (Tool::Search | Tool::Shell | Tool::Agent, b"path" | b"description") | (Tool::TaskCreate, b"description") => {
+                self.detail = line(300)
+            }
             (Tool::Ask, b"questions") => self.questions = questions::read(value),
             (Tool::Plan, b"plan") => {
-                self.what = value
-                    .text()
-                    .map(|text| clean::block(&text, PLAN))
-                    .unwrap_or_default();
+                self.what = value.text().map(|text| clean::block(&text, PLAN)).unwrap_or_default();
             }
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
-            | (
-                Tool::Other,
-                b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path",
-            ) => self.what = line(200),
+            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
+                self.what = line(200)
+            }
             (Tool::TaskUpdate, b"taskId") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),
 

@@ -29,12 +29,10 @@ pub(super) fn plain(text: &str) -> String {
 /// What stands behind a control sequence whose escape has been read.
 fn behind_escape(text: &str) -> &str {
     match text.as_bytes().first() {
-        Some(b'[') => text[1..]
-            .find(|letter: char| ('\u{40}'..='\u{7e}').contains(&letter))
-            .map_or("", |end| &text[end + 2..]),
-        Some(b']') => text
-            .find(['\u{7}', '\u{1b}'])
-            .map_or("", |end| text[end + 1..].trim_start_matches('\\')),
+        Some(b'[') => {
+            text[1..].find(|letter: char| ('\u{40}'..='\u{7e}').contains(&letter)).map_or("", |end| &text[end + 2..])
+        }
+        Some(b']') => text.find(['\u{7}', '\u{1b}']).map_or("", |end| text[end + 1..].trim_start_matches('\\')),
         Some(byte) if byte.is_ascii() => &text[1..],
         _ => text,
     }
@@ -48,10 +46,7 @@ pub(super) fn head_and_tail(text: &str) -> String {
     }
     let (head, tail) = if lines.len() > MOST_LINES {
         let half = MOST_LINES / 2;
-        (
-            lines[..half].join("\n"),
-            lines[lines.len() - half + 1..].join("\n"),
-        )
+        (lines[..half].join("\n"), lines[lines.len() - half + 1..].join("\n"))
     } else {
         (text.to_owned(), String::new())
     };
@@ -89,14 +84,8 @@ mod tests {
 
     #[test]
     fn colours_and_overwritten_progress_go() {
-        assert_eq!(
-            plain("\u{1b}[31mred\u{1b}[0m\r\n 10%\r 50%\rdone\n"),
-            "red\ndone"
-        );
-        assert_eq!(
-            plain("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7} a\u{1b}[K"),
-            "link a"
-        );
+        assert_eq!(plain("\u{1b}[31mred\u{1b}[0m\r\n 10%\r 50%\rdone\n"), "red\ndone");
+        assert_eq!(plain("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7} a\u{1b}[K"), "link a");
     }
 
     #[test]
@@ -104,10 +93,7 @@ mod tests {
         let text: Vec<String> = (1..=1000).map(|line| format!("line {line}")).collect();
         let short = head_and_tail(&text.join("\n"));
         assert!(short.starts_with("line 1\nline 2\n") && short.ends_with("line 999\nline 1000"));
-        assert!(
-            short.contains("\nline 50\n… ") && short.contains(" …\nline 952\n"),
-            "{short}"
-        );
+        assert!(short.contains("\nline 50\n… ") && short.contains(" …\nline 952\n"), "{short}");
         assert_eq!(short.lines().count(), MOST_LINES);
         assert_eq!(head_and_tail("a\nb\n"), "a\nb\n");
     }

@@ -36,11 +36,7 @@ fn seen(tool: &str, input: &Value, output: &Value) -> Observation {
 }
 
 fn failed(tool: &str, input: &Value, error: &str) -> Observation {
-    let event = ToolEvent {
-        succeeded: false,
-        error: Some(error.to_owned()),
-        ..event(tool, input, &Value::Null)
-    };
+    let event = ToolEvent { succeeded: false, error: Some(error.to_owned()), ..event(tool, input, &Value::Null) };
     observe(&session(), &event).unwrap()
 }
 
@@ -50,71 +46,41 @@ fn commands_with_how_they_ended() {
     let run = seen("Bash", &json!({"command": "make test\nmake lint"}), &output);
     assert_eq!(run.summary, "Ran `make test make lint`: ok");
     assert_eq!(run.detail, "ok 12 passed");
-    assert!(
-        run.attributes
-            .contains(&("exit_code".to_owned(), "0".to_owned()))
-    );
+    assert!(run.attributes.contains(&("exit_code".to_owned(), "0".to_owned())));
 
-    let run = failed(
-        "Bash",
-        &json!({"command": "make"}),
-        "Exit code 3\nmake: *** no rule",
-    );
+    let run = failed("Bash", &json!({"command": "make"}), "Exit code 3\nmake: *** no rule");
     assert_eq!(run.summary, "Ran `make`: exit 3");
     assert_eq!(run.detail, "Exit code 3\nmake: *** no rule");
-    assert!(
-        run.attributes
-            .contains(&("exit_code".to_owned(), "3".to_owned()))
-    );
+    assert!(run.attributes.contains(&("exit_code".to_owned(), "3".to_owned())));
 
     let run = failed("Bash", &json!({"command": "make"}), "The user rejected it");
     assert_eq!(run.summary, "Ran `make`: failed");
 
     let output = json!({"stdout": "", "stderr": "", "backgroundTaskId": "b1"});
-    assert_eq!(
-        seen("Bash", &json!({"command": "make run"}), &output).summary,
-        "Ran `make run`: in the background"
-    );
+    assert_eq!(seen("Bash", &json!({"command": "make run"}), &output).summary, "Ran `make run`: in the background");
 }
 
 #[test]
 fn what_we_told_the_agent_is_not_observed() {
     let output = json!({"stdout": "## Session Memory\n- a", "stderr": ""});
-    assert_eq!(
-        seen("Bash", &json!({"command": "throughline context"}), &output).detail,
-        ""
-    );
+    assert_eq!(seen("Bash", &json!({"command": "throughline context"}), &output).detail, "");
 }
 
 #[test]
 fn files_by_their_path_in_the_project() {
     let file = json!({"type": "text", "file": {"filePath": "/home/dev/shop/src/a.rs", "content": "\n//! Prices.\nfn a() {}\n", "numLines": 3, "startLine": 1, "totalLines": 3}});
-    let read = seen(
-        "Read",
-        &json!({"file_path": "/home/dev/shop/src/a.rs"}),
-        &file,
-    );
+    let read = seen("Read", &json!({"file_path": "/home/dev/shop/src/a.rs"}), &file);
     assert_eq!(read.summary, "Read src/a.rs: //! Prices.");
     assert_eq!(read.files, ["src/a.rs"]);
 
     let part = json!({"type": "text", "file": {"content": "x", "numLines": 10, "startLine": 5, "totalLines": 90}});
-    assert_eq!(
-        seen("Read", &json!({"file_path": "a.rs"}), &part).summary,
-        "Read api/a.rs (lines 5 to 14 of 90): x"
-    );
+    assert_eq!(seen("Read", &json!({"file_path": "a.rs"}), &part).summary, "Read api/a.rs (lines 5 to 14 of 90): x");
 
     let image = json!({"type": "image", "file": {"base64": "iVBORw0KGgo", "type": "image/png"}});
     let read = seen("Read", &json!({"file_path": "/elsewhere/a.png"}), &image);
-    assert_eq!(
-        (read.summary.as_str(), read.detail.as_str()),
-        ("Read /elsewhere/a.png (image)", "")
-    );
+    assert_eq!((read.summary.as_str(), read.detail.as_str()), ("Read /elsewhere/a.png (image)", ""));
 
-    let missing = failed(
-        "Read",
-        &json!({"file_path": "/home/dev/shopping/a"}),
-        "File does not exist.",
-    );
+    let missing = failed("Read", &json!({"file_path": "/home/dev/shopping/a"}), "File does not exist.");
     assert_eq!(missing.summary, "Read /home/dev/shopping/a: failed");
     assert_eq!(missing.detail, "File does not exist.");
 }
@@ -129,16 +95,10 @@ fn changes_with_their_size() {
     );
     assert_eq!(edit.summary, "Edited a.rs (+2 −1)");
     assert_eq!(edit.detail, "@@ -3 +3 @@\n a\n-b\n+c\n+d\n");
-    assert!(
-        edit.attributes
-            .contains(&("lines_added".to_owned(), "2".to_owned()))
-    );
+    assert!(edit.attributes.contains(&("lines_added".to_owned(), "2".to_owned())));
 
     let edits = json!({"file_path": "a.rs", "edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}]});
-    assert_eq!(
-        seen("MultiEdit", &edits, &Value::Null).summary,
-        "Edited api/a.rs (2 edits, +1 −2)"
-    );
+    assert_eq!(seen("MultiEdit", &edits, &Value::Null).summary, "Edited api/a.rs (2 edits, +1 −2)");
 
     let write = seen(
         "Write",
@@ -169,52 +129,25 @@ fn searches_with_where_they_found_it() {
     assert_eq!(grep.detail, "api/src/a.rs\nD:/x/b.rs");
 
     let content = json!({"mode": "content", "filenames": [], "numLines": 1, "content": "4: \"test\": \"vitest\""});
-    let grep = seen(
-        "Grep",
-        &json!({"pattern": "test", "path": "/home/dev/shop/package.json"}),
-        &content,
-    );
+    let grep = seen("Grep", &json!({"pattern": "test", "path": "/home/dev/shop/package.json"}), &content);
     assert_eq!(grep.summary, "Searched for `test` in package.json: 1 match");
     assert_eq!(grep.files, ["package.json"]);
 
-    let glob = seen(
-        "Glob",
-        &json!({"pattern": "**/*.md"}),
-        &json!({"filenames": ["/home/dev/shop/README.md"], "numFiles": 1}),
-    );
-    assert_eq!(
-        (glob.summary.as_str(), glob.detail.as_str()),
-        ("Listed `**/*.md`: 1 file", "README.md")
-    );
+    let glob =
+        seen("Glob", &json!({"pattern": "**/*.md"}), &json!({"filenames": ["/home/dev/shop/README.md"], "numFiles": 1}));
+    assert_eq!((glob.summary.as_str(), glob.detail.as_str()), ("Listed `**/*.md`: 1 file", "README.md"));
 }
 
 #[test]
 fn agents_the_web_and_questions() {
     let done = json!({"status": "completed", "content": [{"type": "text", "text": "Found it."}]});
-    let agent = seen(
-        "Agent",
-        &json!({"description": "find the cache", "subagent_type": "Explore"}),
-        &done,
-    );
-    assert_eq!(
-        (agent.summary.as_str(), agent.detail.as_str()),
-        ("Sub-agent Explore: find the cache (done)", "Found it.")
-    );
+    let agent = seen("Agent", &json!({"description": "find the cache", "subagent_type": "Explore"}), &done);
+    assert_eq!((agent.summary.as_str(), agent.detail.as_str()), ("Sub-agent Explore: find the cache (done)", "Found it."));
     let started = json!({"isAsync": true, "status": "async_launched"});
-    assert_eq!(
-        seen("Task", &json!({"description": "x"}), &started).summary,
-        "Sub-agent agent: x (in the background)"
-    );
+    assert_eq!(seen("Task", &json!({"description": "x"}), &started).summary, "Sub-agent agent: x (in the background)");
 
-    let page = seen(
-        "WebFetch",
-        &json!({"url": "https://example.com/a"}),
-        &json!({"code": 200, "result": "# Title"}),
-    );
-    assert_eq!(
-        (page.summary.as_str(), page.detail.as_str()),
-        ("Fetched https://example.com/a: 200", "# Title")
-    );
+    let page = seen("WebFetch", &json!({"url": "https://example.com/a"}), &json!({"code": 200, "result": "# Title"}));
+    assert_eq!((page.summary.as_str(), page.detail.as_str()), ("Fetched https://example.com/a: 200", "# Title"));
 
     let results = json!({"results": [{"content": [{"title": "Docs", "url": "https://example.com"}]}, "in short"]});
     let search = seen("WebSearch", &json!({"query": "sqlite wal"}), &results);
@@ -222,32 +155,19 @@ fn agents_the_web_and_questions() {
     assert_eq!(search.detail, "Docs https://example.com\nin short");
 
     let answered = json!({"answers": {"Which database?": "SQLite"}});
-    let asked = seen(
-        "AskUserQuestion",
-        &json!({"questions": [{"question": "Which database?"}]}),
-        &answered,
-    );
+    let asked = seen("AskUserQuestion", &json!({"questions": [{"question": "Which database?"}]}), &answered);
     assert_eq!(asked.summary, "Asked the user: Which database? → SQLite");
 
     let todos = json!({"todos": [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]});
-    assert_eq!(
-        seen("TodoWrite", &todos, &Value::Null).summary,
-        "To-do list: 1 done, 0 in progress, 1 pending"
-    );
+    assert_eq!(seen("TodoWrite", &todos, &Value::Null).summary, "To-do list: 1 done, 0 in progress, 1 pending");
 }
 
 #[test]
 fn tools_that_are_not_known() {
     let output = json!([{"type": "text", "text": "echo: x"}, {"type": "image", "source": {"data": "iVBORw0KGgo"}}]);
     let echo = seen("mcp__mem__echo", &json!({"q": "x"}), &output);
-    assert_eq!(
-        (echo.summary.as_str(), echo.detail.as_str()),
-        ("mem echo `x`: ok", "echo: x\n[image]")
-    );
-    assert_eq!(
-        seen("Younger", &json!({}), &json!("done")).summary,
-        "Younger: ok"
-    );
+    assert_eq!((echo.summary.as_str(), echo.detail.as_str()), ("mem echo `x`: ok", "echo: x\n[image]"));
+    assert_eq!(seen("Younger", &json!({}), &json!("done")).summary, "Younger: ok");
     assert!(observe(&session(), &event("ToolSearch", &json!({}), &json!({}))).is_none());
 }
 
@@ -256,8 +176,7 @@ fn secrets_go_before_anything_is_cut() {
     let token = format!("glpat-{}", "Ab3dEf6hIj9kLm2nOp5q");
     for length in 80..130 {
         let command = format!("{} {token}", "x".repeat(length));
-        let output =
-            json!({"stdout": format!("{}{token}", "y ".repeat(5_000 - length)), "stderr": ""});
+        let output = json!({"stdout": format!("{}{token}", "y ".repeat(5_000 - length)), "stderr": ""});
         let run = seen("Bash", &json!({"command": command}), &output);
         let all = format!("{run:?}");
         assert!(!all.contains("Ab3d") && !all.contains("Op5q"), "{all}");

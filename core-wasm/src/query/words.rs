@@ -168,20 +168,12 @@ enum Script {
 fn script(letter: char) -> Script {
     match letter {
         '\u{3041}'..='\u{309F}' => Script::Hiragana,
-        '\u{30A0}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{FF66}'..='\u{FF9F}' => {
-            Script::Katakana
+        '\u{30A0}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{FF66}'..='\u{FF9F}' => Script::Katakana,
+        '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{AC00}'..='\u{D7AF}' => Script::Hangul,
+        '々' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}' => {
+            Script::Han
         }
-        '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{AC00}'..='\u{D7AF}' => {
-            Script::Hangul
-        }
-        '々'
-        | '\u{3400}'..='\u{4DBF}'
-        | '\u{4E00}'..='\u{9FFF}'
-        | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}' => Script::Han,
-        '_' | '-' | '.' | '/' | ':' | '#' | '@' | '$' | '+' | '\\' | '\'' | '’' | '~' | '%' => {
-            Script::Spaced
-        }
+        '_' | '-' | '.' | '/' | ':' | '#' | '@' | '$' | '+' | '\\' | '\'' | '’' | '~' | '%' => Script::Spaced,
         _ if letter.is_alphanumeric() => Script::Spaced,
         _ => Script::Other,
     }
@@ -192,9 +184,7 @@ fn runs(text: &str) -> impl Iterator<Item = (Script, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = script(rest.chars().next()?);
-        let end = rest
-            .find(|letter| script(letter) != first)
-            .unwrap_or(rest.len());
+        let end = rest.find(|letter| script(letter) != first).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         rest = behind;
         Some((first, run))
@@ -221,20 +211,12 @@ fn keep(script: Script, run: &str, words: &mut Vec<Word>) {
 
 fn spaced(run: &str, words: &mut Vec<Word>) {
     let word = trimmed(run);
-    let plain: String = word
-        .chars()
-        .filter(|letter| !matches!(letter, '\'' | '’'))
-        .flat_map(char::to_lowercase)
-        .collect();
+    let plain: String = word.chars().filter(|letter| !matches!(letter, '\'' | '’')).flat_map(char::to_lowercase).collect();
     let is_name = is_name(word);
     let digits = plain.chars().filter(char::is_ascii_digit).count();
     let short = plain.chars().count() < 2 || digits == plain.len() && digits < 3;
     if !short && (is_name || !lists(ENGLISH, &plain)) {
-        push(
-            word.trim_end_matches("'s").trim_end_matches("’s"),
-            is_name,
-            words,
-        );
+        push(word.trim_end_matches("'s").trim_end_matches("’s"), is_name, words);
     }
 }
 
@@ -254,9 +236,7 @@ fn trimmed(run: &str) -> &str {
 /// Whether a word is a name that somebody gave: joined, with digits in it, or in a case that prose does not have.
 fn is_name(word: &str) -> bool {
     let inside = word.get(1..).unwrap_or_default();
-    let joined = word
-        .trim_matches(['.', '-', '/', ':'])
-        .contains(['_', '.', '/', ':', '#', '@', '$', '\\', '+']);
+    let joined = word.trim_matches(['.', '-', '/', ':']).contains(['_', '.', '/', ':', '#', '@', '$', '\\', '+']);
     let letters = word.chars().filter(|letter| letter.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
     joined
@@ -264,20 +244,11 @@ fn is_name(word: &str) -> bool {
         || word.starts_with('.') && letters > 1
         || digits > 0 && letters > 0
         || inside.chars().any(char::is_uppercase) && inside.chars().any(char::is_lowercase)
-        || letters >= 3
-            && word
-                .chars()
-                .all(|letter| letter.is_ascii_uppercase() || letter == '_')
+        || letters >= 3 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
 }
 
 fn without_particle(run: &str) -> &str {
-    PARTICLES
-        .iter()
-        .find_map(|particle| {
-            run.strip_suffix(particle)
-                .filter(|stem| stem.chars().count() > 1)
-        })
-        .unwrap_or(run)
+    PARTICLES.iter().find_map(|particle| run.strip_suffix(particle).filter(|stem| stem.chars().count() > 1)).unwrap_or(run)
 }
 
 fn han(run: &str, words: &mut Vec<Word>) {
@@ -301,14 +272,9 @@ fn han(run: &str, words: &mut Vec<Word>) {
 fn push(text: &str, is_name: bool, words: &mut Vec<Word>) {
     /// Bytes; what is longer is encoded data.
     const LONGEST: usize = 200;
-    let known = words
-        .iter()
-        .any(|word| word.text.eq_ignore_ascii_case(text));
+    let known = words.iter().any(|word| word.text.eq_ignore_ascii_case(text));
     if !known && text.len() <= LONGEST {
-        words.push(Word {
-            text: text.to_owned(),
-            is_name,
-        });
+        words.push(Word { text: text.to_owned(), is_name });
     }
 }
 
@@ -344,53 +310,26 @@ mod tests {
             "user_id",
             "https://example.com/a/issues/12",
         ] {
-            assert_eq!(
-                texts(&format!("why does ({name}), fail?")),
-                [name, "fail"],
-                "{name}"
-            );
+            assert_eq!(texts(&format!("why does ({name}), fail?")), [name, "fail"], "{name}");
             assert!(of(name)[0].is_name, "{name}");
         }
     }
 
     #[test]
     fn words_that_every_prompt_has_go() {
-        assert_eq!(
-            texts("can you please tell me why the uploads are failing?"),
-            ["uploads", "failing"]
-        );
-        assert_eq!(
-            texts("결제 재시도를 README.md에서 어떻게 처리했지?"),
-            ["결제", "재시도", "README.md", "처리했지"]
-        );
-        assert_eq!(
-            texts("決済のリトライを実装してください"),
-            ["決済", "リトライ", "実装"]
-        );
+        assert_eq!(texts("can you please tell me why the uploads are failing?"), ["uploads", "failing"]);
+        assert_eq!(texts("결제 재시도를 README.md에서 어떻게 처리했지?"), ["결제", "재시도", "README.md", "처리했지"]);
+        assert_eq!(texts("決済のリトライを実装してください"), ["決済", "リトライ", "実装"]);
         assert_eq!(texts("请帮我看一下支付重试的逻辑"), ["支付重试", "逻辑"]);
         assert_eq!(texts("the user's cache; The CACHE"), ["user", "cache"]);
     }
 
     #[test]
     fn consents_have_no_words() {
-        for consent in [
-            "ok",
-            "Yes, do it.",
-            "go ahead",
-            "네",
-            "응 계속 진행해줘",
-            "はい",
-            "続けて",
-            "好的，继续",
-            "thanks!",
-            "👍",
-            "1",
-        ] {
-            assert!(
-                of(consent).is_empty() || are_routine(&of(consent)),
-                "{consent}: {:?}",
-                of(consent)
-            );
+        for consent in
+            ["ok", "Yes, do it.", "go ahead", "네", "응 계속 진행해줘", "はい", "続けて", "好的，继续", "thanks!", "👍", "1"]
+        {
+            assert!(of(consent).is_empty() || are_routine(&of(consent)), "{consent}: {:?}", of(consent));
         }
     }
 }

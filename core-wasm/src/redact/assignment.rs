@@ -112,8 +112,7 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
     let short = name.is_short
         && value.shape != Shape::Quoted
-        && (value.shape == Shape::Loose
-            || !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit()));
+        && (value.shape == Shape::Loose || !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit()));
     let unquoted = given.is_argument && value.shape != Shape::Quoted;
     let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
     if !short && !unquoted && !unclosed && is_secret(text, kind, value.shape) {
@@ -161,13 +160,10 @@ impl Name {
         let rest = &bytes[keyword_end..bytes.len().min(keyword_end + NAME)];
         let end = span(rest, 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let suffix = rest[..end].trim_ascii();
-        let continued = rest.get(end) == Some(&b'-')
-            && rest.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+        let continued = rest.get(end) == Some(&b'-') && rest.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
         let suffix = suffix.strip_prefix(b"_").unwrap_or(suffix);
         let known = suffix.iter().all(u8::is_ascii_digit)
-            || SUFFIXES
-                .iter()
-                .any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
+            || SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
         (known && !continued).then_some(keyword_end + end)
     }
 }
@@ -179,17 +175,10 @@ fn ends_escape(before: &[u8]) -> bool {
 /// Whether the last word before the keyword makes it a name of something else.
 fn is_harmless(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
-    let before = before
-        .strip_suffix(b"_")
-        .or_else(|| before.strip_suffix(b"-"))
-        .unwrap_or(before);
-    let word = before
-        .iter()
-        .rposition(|byte| !byte.is_ascii_alphanumeric())
-        .map_or(before, |at| &before[at + 1..]);
+    let before = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-")).unwrap_or(before);
+    let word = before.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(before, |at| &before[at + 1..]);
     HARMLESS.iter().any(|harmless| {
-        word.len() >= harmless.len()
-            && word[word.len() - harmless.len()..].eq_ignore_ascii_case(harmless.as_bytes())
+        word.len() >= harmless.len() && word[word.len() - harmless.len()..].eq_ignore_ascii_case(harmless.as_bytes())
     })
 }
 
@@ -228,10 +217,7 @@ impl Given {
         let start = blanks(bytes, operator + length);
         let loose = spaced || start > operator + length || bytes[operator] != b'=';
         let shape = if loose { Shape::Loose } else { Shape::Bare };
-        Some(Self {
-            is_argument,
-            ..Self::new(start, shape)
-        })
+        Some(Self { is_argument, ..Self::new(start, shape) })
     }
 
     fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {
@@ -241,11 +227,7 @@ impl Given {
     }
 
     fn new(at: usize, shape: Shape) -> Self {
-        Self {
-            at,
-            shape,
-            is_argument: false,
-        }
+        Self { at, shape, is_argument: false }
     }
 }
 
@@ -260,9 +242,7 @@ fn closing_quote(bytes: &[u8], at: usize) -> usize {
 
 fn blanks(bytes: &[u8], at: usize) -> usize {
     const MOST: usize = 32;
-    span(&bytes[..bytes.len().min(at + MOST)], at, |byte| {
-        matches!(byte, b' ' | b'\t')
-    })
+    span(&bytes[..bytes.len().min(at + MOST)], at, |byte| matches!(byte, b' ' | b'\t'))
 }
 
 /// `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and behind a quoted name the comma.
@@ -291,16 +271,10 @@ impl Value {
             _ => at,
         };
         if let Some(range) = quoted(scan, at) {
-            return Some(Self {
-                range,
-                shape: Shape::Quoted,
-            });
+            return Some(Self { range, shape: Shape::Quoted });
         }
         let end = trimmed(&bytes[at..scan.word(at)]) + at;
-        (end > at).then_some(Self {
-            range: at..end,
-            shape,
-        })
+        (end > at).then_some(Self { range: at..end, shape })
     }
 }
 
@@ -308,13 +282,9 @@ impl Value {
 pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
     const DEEPEST: usize = 15;
     let bytes = scan.bytes;
-    let open = span(&bytes[..bytes.len().min(at + DEEPEST)], at, |byte| {
-        byte == b'\\'
-    });
+    let open = span(&bytes[..bytes.len().min(at + DEEPEST)], at, |byte| byte == b'\\');
     let depth = open - at;
-    let &quote = bytes
-        .get(open)
-        .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
+    let &quote = bytes.get(open).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
     let start = open + 1;
     let mut backslashes = 0;
     for (offset, &byte) in bytes[start..].iter().enumerate() {
@@ -322,11 +292,7 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
             b'\n' => return None,
             b'\\' => backslashes += 1,
             _ if byte == quote => {
-                let escaped = if depth == 0 {
-                    backslashes % 2 == 1
-                } else {
-                    backslashes > depth
-                };
+                let escaped = if depth == 0 { backslashes % 2 == 1 } else { backslashes > depth };
                 if !escaped {
                     let end = start + offset - if depth == 0 { 0 } else { backslashes };
                     return Some(start..end);

@@ -12,9 +12,7 @@ use super::{
 
 /// Passes over a placeholder: the rule's name in it is no keyword.
 pub(super) fn placeholder(scan: &mut Scan, _: &'static Rule, at: Range<usize>) {
-    let end = span(scan.bytes, at.end, |byte| {
-        byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
-    });
+    let end = span(scan.bytes, at.end, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if scan.bytes.get(end) == Some(&b']') {
         scan.resume = scan.resume.max(end + 1);
     }
@@ -27,25 +25,18 @@ pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         return;
     };
     // `<private>` in backticks is somebody writing about the tag.
-    let mention = |start: usize, end: usize| {
-        start > 0 && bytes[start - 1] == b'`' && bytes.get(end) == Some(&b'`')
-    };
+    let mention = |start: usize, end: usize| start > 0 && bytes[start - 1] == b'`' && bytes.get(end) == Some(&b'`');
     if mention(at.start, inside) {
         return;
     }
     let mut depth = 1;
     while depth > 0 {
-        let Some(next) = memchr::memchr2(b'<', b'\\', &bytes[inside..]).map(|next| inside + next)
-        else {
+        let Some(next) = memchr::memchr2(b'<', b'\\', &bytes[inside..]).map(|next| inside + next) else {
             inside = bytes.len();
             break;
         };
-        let opened = ["<private", "\\u003cprivate"]
-            .iter()
-            .find_map(|tag| tag_at(bytes, next, tag));
-        let closed = ["</private", "\\u003c/private", "<\\/private"]
-            .iter()
-            .find_map(|tag| tag_at(bytes, next, tag));
+        let opened = ["<private", "\\u003cprivate"].iter().find_map(|tag| tag_at(bytes, next, tag));
+        let closed = ["</private", "\\u003c/private", "<\\/private"].iter().find_map(|tag| tag_at(bytes, next, tag));
         inside = match (opened, closed) {
             (Some(end), _) if !mention(next, end) => {
                 depth += 1;
@@ -63,10 +54,7 @@ pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 
 fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
     let end = at + tag.len();
-    bytes
-        .get(at..end)?
-        .eq_ignore_ascii_case(tag.as_bytes())
-        .then(|| tag_end(bytes, end))?
+    bytes.get(at..end)?.eq_ignore_ascii_case(tag.as_bytes()).then(|| tag_end(bytes, end))?
 }
 
 /// The end of a tag whose name has been read: attributes are allowed, another name is not.
@@ -77,9 +65,7 @@ fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
         return Some(name_end + 6);
     }
     let blank = rest.first().is_some_and(u8::is_ascii_whitespace);
-    let close = rest
-        .iter()
-        .position(|&byte| matches!(byte, b'>' | b'<' | b'\n'))?;
+    let close = rest.iter().position(|&byte| matches!(byte, b'>' | b'<' | b'\n'))?;
     (rest[close] == b'>' && (close == 0 || blank)).then_some(name_end + close + 1)
 }
 
@@ -105,20 +91,13 @@ pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
 /// Where the key ends, and whether its end line was met.
 fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
     const ENDING: &[u8] = b"-----END";
-    const HEADERS: [&[u8]; 5] = [
-        b"Proc-Type:",
-        b"DEK-Info:",
-        b"Version:",
-        b"Comment:",
-        b"Hash:",
-    ];
+    const HEADERS: [&[u8]; 5] = [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:"];
     let (mut at, mut last, mut ending) = (start, start, false);
     while at < bytes.len() {
         let rest = &bytes[at..];
         if rest.starts_with(ENDING) {
             let line = &rest[ENDING.len()..rest.len().min(ENDING.len() + 64)];
-            let end =
-                memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
+            let end = memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
             return (at + end, true);
         }
         if HEADERS.iter().any(|header| rest.starts_with(header)) {
@@ -130,9 +109,7 @@ fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
             at += separator;
             continue;
         }
-        let end = span(bytes, at, |byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
-        });
+        let end = span(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
         let piece = &bytes[at..end];
         if piece.is_empty() {
             break;
@@ -165,10 +142,7 @@ fn separator(rest: &[u8]) -> usize {
         }
         [b'-', next, ..] if *next != b'-' => 1,
         [b'+', b' ' | b'"' | b'\'' | b'\n', ..]
-        | [
-            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'|' | b',' | b'>' | b':' | b'.',
-            ..,
-        ] => 1,
+        | [b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'|' | b',' | b'>' | b':' | b'.', ..] => 1,
         [0xE2, 0x86, 0x92, ..] => 3,
         _ => 0,
     }

@@ -21,31 +21,18 @@ pub(super) enum Style {
 }
 
 /// Looks through the rest of the command for an option.
-pub(super) fn find(
-    scan: &mut Scan,
-    rule: &'static Rule,
-    at: Range<usize>,
-    options: &[&'static str],
-    style: Style,
-) {
+pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, options: &[&'static str], style: Style) {
     let bytes = scan.bytes;
-    let apart = bytes
-        .get(at.end)
-        .is_some_and(|next| *next == b' ' || next.is_ascii_alphabetic());
+    let apart = bytes.get(at.end).is_some_and(|next| *next == b' ' || next.is_ascii_alphabetic());
     if !begins(bytes, at.start) || !apart {
         return;
     }
     let end = command_end(scan, at.end);
     let command = scan.unsearched(options[0], at.end..end);
     let mut from = command.start;
-    while let Some(blank) =
-        memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank)
-    {
+    while let Some(blank) = memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank) {
         from = blank + 1;
-        if let Some(secret) = options
-            .iter()
-            .find_map(|option| argument(scan, from, option, style))
-        {
+        if let Some(secret) = options.iter().find_map(|option| argument(scan, from, option, style)) {
             let text = scan.text.get(secret.clone()).unwrap_or_default();
             if is_given(text) {
                 scan.likely(rule.id, secret.clone());
@@ -57,11 +44,7 @@ pub(super) fn find(
 
 /// A word that is a password because it stands where one is given; what is read from elsewhere is none.
 fn is_given(text: &str) -> bool {
-    let shape = if text.contains(' ') {
-        Shape::Quoted
-    } else {
-        Shape::Bare
-    };
+    let shape = if text.contains(' ') { Shape::Quoted } else { Shape::Bare };
     let short = text.len() < 5 && !text.contains(['$', '<', '*', '{', '[', '.']);
     text.len() >= 3 && !is_port(text) && (short || is_secret(text, Kind::Password, shape))
 }
@@ -69,9 +52,7 @@ fn is_given(text: &str) -> bool {
 /// `3306`, `8080:80`: `-p` publishes a port or names one, too.
 fn is_port(text: &str) -> bool {
     text.len() <= 11
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b':')
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
         && text.split(':').all(|port| port.len() <= 5)
 }
 
@@ -105,8 +86,7 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
         .find(|&at| {
             bytes[at] <= b' '
                 || matches!(bytes[at], b'"' | b'\'' | b'`')
-                || bytes[at] == b'\\'
-                    && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'"'))
+                || bytes[at] == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'"'))
         })
         .unwrap_or(bytes.len())
 }

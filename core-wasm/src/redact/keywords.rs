@@ -41,14 +41,7 @@ const _: () = assert!(COUNT < 255);
     reason = "the table has fewer than 255 keywords, which is asserted at compile time"
 )]
 const fn build() -> Index {
-    let mut index = Index {
-        heads: [0; 1 << BITS],
-        entries: [Entry {
-            rule: 0,
-            keyword: 0,
-            next: 0,
-        }; COUNT],
-    };
+    let mut index = Index { heads: [0; 1 << BITS], entries: [Entry { rule: 0, keyword: 0, next: 0 }; COUNT] };
     let (mut rule, mut at) = (0, 0);
     while rule < RULES.len() {
         let mut keyword = 0;
@@ -56,11 +49,7 @@ const fn build() -> Index {
             let bytes = RULES[rule].keywords[keyword].as_bytes();
             assert!(bytes.len() >= 3);
             let slot = slot(fold(fold(fold(0, bytes[0]), bytes[1]), bytes[2]));
-            index.entries[at] = Entry {
-                rule: rule as u16,
-                keyword: keyword as u8,
-                next: index.heads[slot],
-            };
+            index.entries[at] = Entry { rule: rule as u16, keyword: keyword as u8, next: index.heads[slot] };
             at += 1;
             index.heads[slot] = at as u8;
             keyword += 1;
@@ -96,11 +85,7 @@ pub(super) fn next(text: &[u8], from: usize) -> Option<(usize, u8)> {
 }
 
 /// The rules one of whose keywords stands at a position, each with that keyword.
-pub(super) fn at(
-    text: &[u8],
-    position: usize,
-    head: u8,
-) -> impl Iterator<Item = (&'static Rule, &'static str)> + use<'_> {
+pub(super) fn at(text: &[u8], position: usize, head: u8) -> impl Iterator<Item = (&'static Rule, &'static str)> + use<'_> {
     let mut link = head;
     std::iter::from_fn(move || {
         while link != 0 {

@@ -86,13 +86,7 @@ fn count(hits: &[Hit], findings: &mut Vec<Finding>) {
     for hit in hits {
         match findings.binary_search_by(|finding| finding.rule.as_str().cmp(hit.rule)) {
             Ok(at) => findings[at].count += 1,
-            Err(at) => findings.insert(
-                at,
-                Finding {
-                    rule: hit.rule.to_owned(),
-                    count: 1,
-                },
-            ),
+            Err(at) => findings.insert(at, Finding { rule: hit.rule.to_owned(), count: 1 }),
         }
     }
 }

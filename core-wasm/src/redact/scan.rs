@@ -26,14 +26,7 @@ pub(super) struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            resume: 0,
-            hits: Vec::new(),
-            searched: Vec::new(),
-            run: 0..0,
-        }
+        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), run: 0..0 }
     }
 
     /// A secret that is known by its form; nothing more is looked for in it.
@@ -93,19 +86,14 @@ impl<'t> Scan<'t> {
 
     /// How far this search has been.
     pub fn reached(&self, search: &'static str) -> usize {
-        self.searched
-            .iter()
-            .find(|(name, _)| *name == search)
-            .map_or(0, |(_, reached)| *reached)
+        self.searched.iter().find(|(name, _)| *name == search).map_or(0, |(_, reached)| *reached)
     }
 
     /// The end of an unquoted value that starts at `from`: at white space, a quote, an angle bracket, an escape, or a
     /// separator that something else follows.
     pub fn word(&mut self, from: usize) -> usize {
         if !self.run.contains(&from) {
-            let end = (from..self.bytes.len())
-                .find(|&at| ends_word(self.bytes, at))
-                .unwrap_or(self.bytes.len());
+            let end = (from..self.bytes.len()).find(|&at| ends_word(self.bytes, at)).unwrap_or(self.bytes.len());
             self.run = from..end;
         }
         self.run.end.max(from)
@@ -119,12 +107,9 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     match bytes[at] {
         byte if byte <= b' ' || byte == 0x7F => true,
         b'"' | b'\'' | b'`' | b'<' | b'>' => true,
-        b'\\' => bytes.get(at + 1).is_none_or(|next| {
-            matches!(
-                next,
-                b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u' | b'\n'
-            )
-        }),
+        b'\\' => {
+            bytes.get(at + 1).is_none_or(|next| matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u' | b'\n'))
+        }
         separator @ (b'&' | b';' | b',' | b'|') => {
             let rest = &bytes[at + 1..];
             let Some(&next) = rest.first() else {
@@ -162,19 +147,11 @@ pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
 
 /// The run of bytes from `from` on that a class allows.
 pub(super) fn span(bytes: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usize {
-    bytes
-        .get(from..)
-        .unwrap_or_default()
-        .iter()
-        .position(|&byte| !class(byte))
-        .map_or(bytes.len(), |length| from + length)
+    bytes.get(from..).unwrap_or_default().iter().position(|&byte| !class(byte)).map_or(bytes.len(), |length| from + length)
 }
 
 /// The run of at most `most` bytes that ends before `to` and that a class allows.
 pub(super) fn span_back(bytes: &[u8], to: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
     let low = to.saturating_sub(most);
-    bytes[low..to]
-        .iter()
-        .rposition(|&byte| !class(byte))
-        .map_or(low, |at| low + at + 1)
+    bytes[low..to].iter().rposition(|&byte| !class(byte)).map_or(low, |at| low + at + 1)
 }

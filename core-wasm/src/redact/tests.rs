@@ -20,10 +20,7 @@ fn body(length: usize, seed: u32) -> String {
 }
 
 fn hex(length: usize, seed: u32) -> String {
-    body(length, seed)
-        .bytes()
-        .map(|byte| char::from(b"0123456789abcdef"[usize::from(byte) % 16]))
-        .collect()
+    body(length, seed).bytes().map(|byte| char::from(b"0123456789abcdef"[usize::from(byte) % 16])).collect()
 }
 
 fn upper(length: usize, seed: u32) -> String {
@@ -54,56 +51,24 @@ fn tokens_go_wherever_they_stand() {
         ("gcp-api-key", format!("AIza{}", body(35, 2))),
         ("github-token", format!("ghp_{}", body(36, 3))),
         ("github-token", format!("ghs_{}", body(36, 4))),
-        (
-            "github-fine-grained-pat",
-            format!("github_pat_{}_{}", body(22, 5), body(59, 6)),
-        ),
+        ("github-fine-grained-pat", format!("github_pat_{}_{}", body(22, 5), body(59, 6))),
         ("gitlab-token", format!("glpat-{}", body(20, 7))),
         ("npm-token", format!("npm_{}", body(36, 8))),
         ("pypi-token", format!("pypi-AgEIcHlwaS5vcmc{}", body(70, 9))),
-        (
-            "slack-token",
-            format!("xoxb-{}-{}", "2489135710", body(24, 10)),
-        ),
+        ("slack-token", format!("xoxb-{}-{}", "2489135710", body(24, 10))),
         ("stripe-key", format!("sk_live_{}", body(24, 11))),
-        (
-            "anthropic-api-key",
-            format!("sk-ant-api03-{}-{}AA", body(50, 12), body(40, 13)),
-        ),
-        (
-            "openai-api-key",
-            format!("sk-proj-{}T3BlbkFJ{}", body(40, 14), body(40, 15)),
-        ),
-        (
-            "sk-api-key",
-            format!("sk-{}T3BlbkFJ{}", body(20, 16), body(20, 17)),
-        ),
+        ("anthropic-api-key", format!("sk-ant-api03-{}-{}AA", body(50, 12), body(40, 13))),
+        ("openai-api-key", format!("sk-proj-{}T3BlbkFJ{}", body(40, 14), body(40, 15))),
+        ("sk-api-key", format!("sk-{}T3BlbkFJ{}", body(20, 16), body(20, 17))),
         ("sk-api-key", format!("sk-{}", hex(32, 18))),
         ("huggingface-token", format!("hf_{}", body(34, 19))),
         ("groq-api-key", format!("gsk_{}", body(52, 20))),
-        (
-            "sendgrid-token",
-            format!("SG.{}.{}", body(22, 21), body(43, 22)),
-        ),
-        (
-            "telegram-bot-token",
-            format!("2481632640:AA{}", body(33, 23)),
-        ),
+        ("sendgrid-token", format!("SG.{}.{}", body(22, 21), body(43, 22))),
+        ("telegram-bot-token", format!("2481632640:AA{}", body(33, 23))),
         ("digitalocean-token", format!("dop_v1_{}", hex(64, 24))),
         ("hashicorp-vault-token", format!("hvs.{}", body(90, 25))),
-        (
-            "slack-webhook",
-            format!(
-                "hooks.slack.com/services/T{}/B{}/{}",
-                upper(9, 26),
-                upper(9, 27),
-                body(24, 28)
-            ),
-        ),
-        (
-            "jwt",
-            format!("eyJ{}.eyJ{}.{}", body(30, 29), body(60, 30), body(43, 31)),
-        ),
+        ("slack-webhook", format!("hooks.slack.com/services/T{}/B{}/{}", upper(9, 26), upper(9, 27), body(24, 28))),
+        ("jwt", format!("eyJ{}.eyJ{}.{}", body(30, 29), body(60, 30), body(43, 31))),
         ("databricks-token", format!("dapi{}", hex(32, 32))),
         ("google-client-secret", format!("GOCSPX-{}", body(28, 33))),
     ];
@@ -131,29 +96,14 @@ fn values_of_telling_names_go() {
     let cases = [
         (format!("DB_PASSWORD={random}"), random),
         ("DB_PASS=sunshine".to_owned(), "sunshine"),
-        (
-            "export PGPASSWORD='correct-horse7'".to_owned(),
-            "correct-horse7",
-        ),
+        ("export PGPASSWORD='correct-horse7'".to_owned(), "correct-horse7"),
         ("{\"password\": \"hunter2\"}".to_owned(), "hunter2"),
-        (
-            "{\"password\":\"a\\\"b1c,d\",\"x\":1}".to_owned(),
-            "a\\\"b1c,d",
-        ),
-        (
-            "\"{\\\"password\\\":\\\"hunter2!x\\\",\\\"x\\\":1}\"".to_owned(),
-            "hunter2!x",
-        ),
+        ("{\"password\":\"a\\\"b1c,d\",\"x\":1}".to_owned(), "a\\\"b1c,d"),
+        ("\"{\\\"password\\\":\\\"hunter2!x\\\",\\\"x\\\":1}\"".to_owned(), "hunter2!x"),
         ("const password = 'Tr0ub4dor&3';".to_owned(), "Tr0ub4dor&3"),
-        (
-            "let password: string = \"hunter2hunter\";".to_owned(),
-            "hunter2hunter",
-        ),
+        ("let password: string = \"hunter2hunter\";".to_owned(), "hunter2hunter"),
         ("password: tr0ub4dor&3\nnext: 1".to_owned(), "tr0ub4dor&3"),
-        (
-            format!("aws_secret_access_key = {random}+/{}", body(14, 42)),
-            "?",
-        ),
+        (format!("aws_secret_access_key = {random}+/{}", body(14, 42)), "?"),
         (format!("client_secret: \"{random}\""), random),
         (format!("os.environ[\"API_KEY\"] = \"{random}\""), random),
         (format!("headers.set('X-Api-Key', '{random}')"), random),
@@ -161,99 +111,44 @@ fn values_of_telling_names_go() {
         (format!("//registry.npmjs.org/:_authToken={random}"), random),
         (format!("STRIPE_KEY={random}"), random),
         (format!("<password>{random}</password>"), random),
-        (
-            "Server=db;User Id=sa;Password=Sunsh1ne!;Encrypt=true".to_owned(),
-            "Sunsh1ne!",
-        ),
-        (
-            format!("AccountName=store;AccountKey={random}{digest}==;EndpointSuffix=x"),
-            "?",
-        ),
-        (
-            format!("https://api.example.com/v1?token={random}&page=2"),
-            random,
-        ),
+        ("Server=db;User Id=sa;Password=Sunsh1ne!;Encrypt=true".to_owned(), "Sunsh1ne!"),
+        (format!("AccountName=store;AccountKey={random}{digest}==;EndpointSuffix=x"), "?"),
+        (format!("https://api.example.com/v1?token={random}&page=2"), random),
         (format!("--token {random} --verbose"), random),
         ("--password 'hunter2 x9'".to_owned(), "hunter2 x9"),
         (format!("cmd --api-key={random}"), random),
         ("비밀번호: sunny2024!".to_owned(), "sunny2024!"),
-        (
-            format!("DATABASE_URL=postgres://app:{random}@db.internal:5432/app"),
-            random,
-        ),
+        (format!("DATABASE_URL=postgres://app:{random}@db.internal:5432/app"), random),
         ("redis://:s3cr3tpw@cache:6379".to_owned(), "s3cr3tpw"),
-        (
-            "mongodb+srv://app:p%40ss9word@cluster0.example.net/x".to_owned(),
-            "p%40ss9word",
-        ),
+        ("mongodb+srv://app:p%40ss9word@cluster0.example.net/x".to_owned(), "p%40ss9word"),
         ("amqp://app:pa/ss9@mq:5672".to_owned(), "pa/ss9"),
-        (
-            format!("git clone https://{digest}@git.example.com/a/b.git"),
-            digest,
-        ),
-        (
-            format!("https://oauth2:{random}@git.example.com/a/b.git"),
-            random,
-        ),
-        (
-            "app:s3cr3t99@tcp(127.0.0.1:3306)/app".to_owned(),
-            "s3cr3t99",
-        ),
+        (format!("git clone https://{digest}@git.example.com/a/b.git"), digest),
+        (format!("https://oauth2:{random}@git.example.com/a/b.git"), random),
+        ("app:s3cr3t99@tcp(127.0.0.1:3306)/app".to_owned(), "s3cr3t99"),
         (format!("Authorization: Bearer {random}"), random),
-        (
-            "Authorization: Basic YXBwOnMzY3IzdDk5".to_owned(),
-            "YXBwOnMzY3IzdDk5",
-        ),
+        ("Authorization: Basic YXBwOnMzY3IzdDk5".to_owned(), "YXBwOnMzY3IzdDk5"),
         (format!("-H \"authorization: token {random}\""), random),
-        (
-            format!("{{\"Authorization\": \"Bearer {random}\"}}"),
-            random,
-        ),
+        (format!("{{\"Authorization\": \"Bearer {random}\"}}"), random),
         (format!("uses Bearer {random} here"), random),
-        (
-            "\"auth\": \"YXBwOnMzY3IzdDk5\"".to_owned(),
-            "YXBwOnMzY3IzdDk5",
-        ),
+        ("\"auth\": \"YXBwOnMzY3IzdDk5\"".to_owned(), "YXBwOnMzY3IzdDk5"),
         (format!("Cookie: theme=dark; sid={random}"), random),
-        (
-            format!("Set-Cookie: sid={random}; Path=/; HttpOnly"),
-            random,
-        ),
+        (format!("Set-Cookie: sid={random}; Path=/; HttpOnly"), random),
         (format!("'cookie': 'sid={random}'"), random),
         ("mysql -u root -pSunsh1ne app".to_owned(), "Sunsh1ne"),
-        (
-            "mysqldump --host=x -p'Sun sh1ne9' app".to_owned(),
-            "Sun sh1ne9",
-        ),
+        ("mysqldump --host=x -p'Sun sh1ne9' app".to_owned(), "Sun sh1ne9"),
         ("sshpass -p sunshine9 ssh app@host".to_owned(), "sunshine9"),
-        (
-            "curl -s -u app:s3cr3t99 https://example.com".to_owned(),
-            "s3cr3t99",
-        ),
-        (
-            "curl --user 'app:s3cr3t 99' https://example.com".to_owned(),
-            "s3cr3t 99",
-        ),
+        ("curl -s -u app:s3cr3t99 https://example.com".to_owned(), "s3cr3t99"),
+        ("curl --user 'app:s3cr3t 99' https://example.com".to_owned(), "s3cr3t 99"),
         ("redis-cli -h x -a sunshine9 ping".to_owned(), "sunshine9"),
-        (
-            "docker login -u app -p sunshine9 registry".to_owned(),
-            "sunshine9",
-        ),
-        (
-            "openssl rsa -passin pass:sunshine9 -in x".to_owned(),
-            "sunshine9",
-        ),
-        (
-            "machine h login app password sunshine9".to_owned(),
-            "sunshine9",
-        ),
+        ("docker login -u app -p sunshine9 registry".to_owned(), "sunshine9"),
+        ("openssl rsa -passin pass:sunshine9 -in x".to_owned(), "sunshine9"),
+        ("machine h login app password sunshine9".to_owned(), "sunshine9"),
     ];
     let mut wrong = Vec::new();
     for (text, secret) in &cases {
         let scrubbed = scrub(text);
         let exact = text.split_once(secret).is_none_or(|(before, behind)| {
-            scrubbed.starts_with(&format!("{before}[redacted:"))
-                && scrubbed.ends_with(&format!("]{behind}"))
+            scrubbed.starts_with(&format!("{before}[redacted:")) && scrubbed.ends_with(&format!("]{behind}"))
         });
         if scrubbed == *text || !exact || scrub(&scrubbed) != scrubbed {
             wrong.push(format!("{text} -> {scrubbed}"));
@@ -267,11 +162,7 @@ fn what_is_no_secret_stays() {
     let commit = hex(40, 50);
     let digest = hex(64, 51);
     let texts = [
-        format!(
-            "commit {commit}\nMerge: {} {}",
-            &commit[..7],
-            &commit[8..15]
-        ),
+        format!("commit {commit}\nMerge: {} {}", &commit[..7], &commit[8..15]),
         format!("sha256:{digest}  {digest}  file.tar.gz"),
         format!("\"integrity\": \"sha512-{}==\"", body(86, 52)),
         "session 0b0c2a9e-8d4f-4b1e-9f5e-3c2b1a0d9e8f".to_owned(),
@@ -321,11 +212,8 @@ fn what_is_no_secret_stays() {
         "primary_key=\"user_id\", foreign_key: 'account_id'".to_owned(),
         "keyboard.press_key = 'ArrowDown'".to_owned(),
     ];
-    let wrong: Vec<_> = texts
-        .iter()
-        .filter(|text| scrub(text) != **text)
-        .map(|text| format!("{text} -> {}", scrub(text)))
-        .collect();
+    let wrong: Vec<_> =
+        texts.iter().filter(|text| scrub(text) != **text).map(|text| format!("{text} -> {}", scrub(text))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -359,22 +247,12 @@ fn private_keys_go_whole() {
         let scrubbed = scrub(&text);
         assert!(scrubbed.contains("[redacted:private-key]"), "{text}");
         for seed in 60..62 {
-            assert!(
-                !scrubbed.contains(&line(seed)[..12]),
-                "{text} -> {scrubbed}"
-            );
+            assert!(!scrubbed.contains(&line(seed)[..12]), "{text} -> {scrubbed}");
         }
         assert!(!scrubbed.contains(&body(18, 62)), "{text} -> {scrubbed}");
-        assert!(
-            scrubbed.starts_with("before ") && scrubbed.ends_with(" behind"),
-            "{scrubbed}"
-        );
+        assert!(scrubbed.starts_with("before ") && scrubbed.ends_with(" behind"), "{scrubbed}");
     }
-    let torn = format!(
-        "-----BEGIN PRIVATE KEY-----\n{}\n{}\n\nand then prose",
-        line(63),
-        line(64)
-    );
+    let torn = format!("-----BEGIN PRIVATE KEY-----\n{}\n{}\n\nand then prose", line(63), line(64));
     assert_eq!(scrub(&torn), "[redacted:private-key]\n\nand then prose");
 }
 
@@ -383,23 +261,11 @@ fn private_parts_go_whole() {
     for (text, scrubbed) in [
         ("a <private>b\nc</private> d", "a [redacted:private] d"),
         ("a <PRIVATE>b</Private> d", "a [redacted:private] d"),
-        (
-            "a <private reason=\"x\">b</private> d",
-            "a [redacted:private] d",
-        ),
-        (
-            "a <private>b <private>c</private> d</private> e",
-            "a [redacted:private] e",
-        ),
+        ("a <private reason=\"x\">b</private> d", "a [redacted:private] d"),
+        ("a <private>b <private>c</private> d</private> e", "a [redacted:private] e"),
         ("a <private>never closed\nb", "a [redacted:private]"),
-        (
-            "a \\u003cprivate\\u003eb\\u003c/private\\u003e c",
-            "a [redacted:private] c",
-        ),
-        (
-            "비공개 <private>내용</private> 끝",
-            "비공개 [redacted:private] 끝",
-        ),
+        ("a \\u003cprivate\\u003eb\\u003c/private\\u003e c", "a [redacted:private] c"),
+        ("비공개 <private>내용</private> 끝", "비공개 [redacted:private] 끝"),
     ] {
         assert_eq!(scrub(text), scrubbed);
     }
@@ -408,48 +274,23 @@ fn private_parts_go_whole() {
 #[test]
 fn a_rule_that_knows_the_form_names_what_the_surroundings_give_away() {
     let token = format!("ghp_{}", body(36, 70));
-    assert_eq!(
-        scrub(&format!("GITHUB_TOKEN={token}")),
-        "GITHUB_TOKEN=[redacted:github-token]"
-    );
-    assert_eq!(
-        scrub(&format!("https://x:{token}@github.com/a/b")),
-        "https://x:[redacted:github-token]@github.com/a/b"
-    );
+    assert_eq!(scrub(&format!("GITHUB_TOKEN={token}")), "GITHUB_TOKEN=[redacted:github-token]");
+    assert_eq!(scrub(&format!("https://x:{token}@github.com/a/b")), "https://x:[redacted:github-token]@github.com/a/b");
 }
 
 #[test]
 fn the_aws_secret_beside_its_id_goes() {
-    let (id, secret) = (
-        format!("AKIA{}", upper(16, 80)),
-        format!("{}/{}+{}", body(19, 81), body(10, 82), body(9, 83)),
-    );
-    assert_eq!(
-        scrub(&format!("{id},{secret}\n")),
-        "[redacted:aws-access-token],[redacted:aws-secret-key]\n"
-    );
+    let (id, secret) = (format!("AKIA{}", upper(16, 80)), format!("{}/{}+{}", body(19, 81), body(10, 82), body(9, 83)));
+    assert_eq!(scrub(&format!("{id},{secret}\n")), "[redacted:aws-access-token],[redacted:aws-secret-key]\n");
 }
 
 #[test]
 fn findings_count_by_rule() {
     let token = |seed| format!("ghp_{}", body(36, seed));
-    let texts = [
-        "nothing".to_owned(),
-        format!("{} {} password='hunter22'", token(90), token(91)),
-    ];
+    let texts = ["nothing".to_owned(), format!("{} {} password='hunter22'", token(90), token(91))];
     let redacted = redact(&texts);
-    assert_eq!(
-        redacted[0],
-        Redacted {
-            text: None,
-            findings: Vec::new()
-        }
-    );
-    let found: Vec<_> = redacted[1]
-        .findings
-        .iter()
-        .map(|finding| (finding.rule.as_str(), finding.count))
-        .collect();
+    assert_eq!(redacted[0], Redacted { text: None, findings: Vec::new() });
+    let found: Vec<_> = redacted[1].findings.iter().map(|finding| (finding.rule.as_str(), finding.count)).collect();
     assert_eq!(found, [("generic-password", 1), ("github-token", 2)]);
 }
 
@@ -460,11 +301,7 @@ fn keyword_of_each_matcher() -> Vec<&'static str> {
         tokens += usize::from(matches!(rule.matcher, rules::Matcher::Token(_)));
         !matches!(rule.matcher, rules::Matcher::Token(_)) || tokens == 1
     };
-    rules::RULES
-        .iter()
-        .filter(own)
-        .map(|rule| rule.keywords[0])
-        .collect()
+    rules::RULES.iter().filter(own).map(|rule| rule.keywords[0]).collect()
 }
 
 #[test]

@@ -33,9 +33,7 @@ impl Class {
             Self::Alnum => byte.is_ascii_alphanumeric(),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Self::Base64 => {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
-            }
+            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-'),
         }
     }
 }
@@ -55,27 +53,15 @@ pub(super) struct Token {
 
 impl Token {
     pub const fn new(class: Class, least: usize) -> Self {
-        Self {
-            class,
-            least,
-            most: usize::MAX,
-            entropy: 3.0,
-            bounded: false,
-        }
+        Self { class, least, most: usize::MAX, entropy: 3.0, bounded: false }
     }
 
     pub const fn exactly(class: Class, length: usize) -> Self {
-        Self {
-            most: length,
-            ..Self::new(class, length)
-        }
+        Self { most: length, ..Self::new(class, length) }
     }
 
     pub const fn bounded(self) -> Self {
-        Self {
-            bounded: true,
-            ..self
-        }
+        Self { bounded: true, ..self }
     }
 
     pub const fn entropy(self, entropy: f32) -> Self {
@@ -84,22 +70,15 @@ impl Token {
 
     /// The end of the token whose prefix is given.
     fn end(&self, bytes: &[u8], keyword: &str, prefix: Range<usize>) -> Option<usize> {
-        if bytes[prefix.clone()] != *keyword.as_bytes()
-            || self.bounded && !begins(bytes, prefix.start)
-        {
+        if bytes[prefix.clone()] != *keyword.as_bytes() || self.bounded && !begins(bytes, prefix.start) {
             return None;
         }
         // What is turned down must not be walked over in full, since the next prefix may stand in it.
-        let glance = if self.most == usize::MAX {
-            self.least
-        } else {
-            self.most + 1
-        };
+        let glance = if self.most == usize::MAX { self.least } else { self.most + 1 };
         let window = &bytes[..bytes.len().min(prefix.end + glance)];
         let body = &bytes[prefix.end..span(window, prefix.end, |byte| self.class.allows(byte))];
-        let fits = (self.least..=self.most).contains(&body.len())
-            && entropy(body) >= self.entropy
-            && !is_placeholder_body(body);
+        let fits =
+            (self.least..=self.most).contains(&body.len()) && entropy(body) >= self.entropy && !is_placeholder_body(body);
         fits.then(|| run_end(bytes, prefix.end, self.class))
     }
 
@@ -114,11 +93,7 @@ impl Token {
 /// The end of a run, without the full stop of a sentence.
 fn run_end(bytes: &[u8], from: usize, class: Class) -> usize {
     let end = span(bytes, from, |byte| class.allows(byte));
-    let stops = bytes[from..end]
-        .iter()
-        .rev()
-        .take_while(|&&byte| byte == b'.')
-        .count();
+    let stops = bytes[from..end].iter().rev().take_while(|&&byte| byte == b'.').count();
     end - stops
 }
 

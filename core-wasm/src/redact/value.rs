@@ -70,8 +70,7 @@ pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
 }
 
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
-    text.windows(needle.len())
-        .any(|window| window.eq_ignore_ascii_case(needle))
+    text.windows(needle.len()).any(|window| window.eq_ignore_ascii_case(needle))
 }
 
 /// Words that stand where a secret would.
@@ -98,9 +97,7 @@ fn lists(list: &str, word: &str) -> bool {
     };
     place.copy_from_slice(word.as_bytes());
     place.make_ascii_lowercase();
-    entry
-        .get(..word.len() + 2)
-        .is_some_and(|entry| memmem::find(list.as_bytes(), entry).is_some())
+    entry.get(..word.len() + 2).is_some_and(|entry| memmem::find(list.as_bytes(), entry).is_some())
 }
 
 /// Endings of files that configuration names beside its secrets.
@@ -158,10 +155,7 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     if kind != Kind::Password && makeup.digits == 0 && makeup.turns * 5 < value.len() {
         return false;
     }
-    if is_reference(value)
-        || is_placeholder(value, kind)
-        || makeup.foreign * 2 > value.len()
-        || is_location(value, &makeup)
+    if is_reference(value) || is_placeholder(value, kind) || makeup.foreign * 2 > value.len() || is_location(value, &makeup)
     {
         return false;
     }
@@ -175,12 +169,8 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     }
     match kind {
         Kind::Password => is_password(value, &makeup, shape),
-        Kind::Secret => {
-            is_random(value, &makeup, 8, 2.8) || is_hex(value, &makeup, 16) || is_uuid(value)
-        }
-        Kind::Token => {
-            (is_random(value, &makeup, 10, 3.0) || is_hex(value, &makeup, 20)) && !is_uuid(value)
-        }
+        Kind::Secret => is_random(value, &makeup, 8, 2.8) || is_hex(value, &makeup, 16) || is_uuid(value),
+        Kind::Token => (is_random(value, &makeup, 10, 3.0) || is_hex(value, &makeup, 20)) && !is_uuid(value),
         Kind::Key => {
             is_random(value, &makeup, 16, 3.5)
                 && makeup.hex < value.len()
@@ -249,17 +239,14 @@ fn is_identifier(value: &str) -> bool {
 /// What documentation, tests and forms write instead of a secret: nothing but stop words, or one byte over and over.
 fn is_placeholder(value: &str, kind: Kind) -> bool {
     let mut distinct = [false; 256];
-    value
-        .bytes()
-        .for_each(|byte| distinct[usize::from(byte)] = true);
+    value.bytes().for_each(|byte| distinct[usize::from(byte)] = true);
     if distinct.iter().filter(|&&seen| seen).count() <= 2 {
         return true;
     }
     let mut digits = false;
     let mut symbols = false;
     for (word, after) in words(value) {
-        symbols |= after
-            .is_some_and(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b':' | b','));
+        symbols |= after.is_some_and(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b':' | b','));
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             digits = true;
         } else if !lists(STOP, word) {
@@ -289,23 +276,16 @@ fn words(value: &str) -> impl Iterator<Item = (&str, Option<u8>)> {
             at += 1;
         }
         let word = value.get(start..at)?;
-        let after = bytes
-            .get(at)
-            .copied()
-            .filter(|byte| !byte.is_ascii_alphanumeric());
+        let after = bytes.get(at).copied().filter(|byte| !byte.is_ascii_alphanumeric());
         (!word.is_empty()).then_some((word, after))
     })
 }
 
 /// Paths, files, addresses.
 fn is_location(value: &str, makeup: &Makeup) -> bool {
-    let rooted = ["/", "./", "../", "~/", "~"]
-        .iter()
-        .any(|root| value.starts_with(root))
+    let rooted = ["/", "./", "../", "~/", "~"].iter().any(|root| value.starts_with(root))
         || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let file = value
-        .rsplit_once('.')
-        .is_some_and(|(stem, ending)| !stem.is_empty() && lists(FILES, ending));
+    let file = value.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && lists(FILES, ending));
     // Base64 may begin with a slash.
     (rooted && !(makeup.digits >= 3 && makeup.upper >= 3 && makeup.turns >= 6)) || file
 }
@@ -313,33 +293,23 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
 fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
-    let chosen = kind == Kind::Password
-        && makeup.digits > 0
-        && makeup.symbols == 0
-        && (makeup.upper == 0 || makeup.turns > 2);
+    let chosen =
+        kind == Kind::Password && makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2);
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|', '?'])
         || value.contains("::")
-        || ["->", "=>", "&&"]
-            .iter()
-            .any(|operator| value.contains(operator))
+        || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
-        || is_identifier(value)
-            && !chosen
-            && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
+        || is_identifier(value) && !chosen && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
 }
 
 /// What an argument without spaces around its sign may be in program text: `name=None)`, `name=other.name`, `name=list[1]`.
 fn is_expression(value: &str) -> bool {
     let head = value.split(['(', ')', '[', ']']).next().unwrap_or_default();
-    let spoken = |part: &str| {
-        part.bytes()
-            .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-    };
+    let spoken = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let bracketed = head.len() < value.len();
     is_identifier(head)
         && head.split('.').all(spoken)
-        && (head.contains('.')
-            || bracketed && !value.ends_with(|last: char| last.is_alphanumeric()))
+        && (head.contains('.') || bracketed && !value.ends_with(|last: char| last.is_alphanumeric()))
 }
 
 /// A number as programs write it: `0x8055_0008`, `-1540i32`, `131072u32`.
@@ -349,9 +319,7 @@ fn is_number(value: &str) -> bool {
     let number = digits.trim_end_matches(|last: char| last.is_ascii_hexdigit() || last == '_');
     let suffixed = ["u", "i", "f", "_u", "_i"].iter().any(|sign| {
         digits.split_once(sign).is_some_and(|(number, width)| {
-            number
-                .bytes()
-                .all(|byte| byte.is_ascii_hexdigit() || byte == b'_')
+            number.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_')
                 && matches!(width, "8" | "16" | "32" | "64" | "128" | "size")
         })
     });
@@ -378,9 +346,9 @@ fn is_password(value: &str, makeup: &Makeup, shape: Shape) -> bool {
         return !(shape == Shape::Loose && value.len() < 6);
     }
     // No digit in it. A lone word counts where only a value can stand.
-    let spoken = value.bytes().all(|byte| {
-        byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':' | b'/' | b',')
-    });
+    let spoken = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':' | b'/' | b','));
     match shape {
         Shape::Bare => value.len() >= 5 && !(makeup.lower == 0 && spoken),
         Shape::Quoted | Shape::Loose => {
@@ -410,16 +378,14 @@ fn is_random(value: &str, makeup: &Makeup, least: usize, bits: f32) -> bool {
 
 /// Words, numbers and versions with separators between them: `design-token-v2`, `2024-01-02`, `user_1`.
 fn is_wordy(value: &str) -> bool {
-    value
-        .split(|letter: char| !letter.is_ascii_alphanumeric())
-        .all(|part| {
-            let makeup = Makeup::of(part);
-            let digits = makeup.digits;
-            let spoken = makeup.turns <= 1 + part.len() / 5;
-            digits == 0 && spoken || makeup.letters() == 0 && digits <= 12 || makeup.letters() <= 2 && digits <= 2 ||
+    value.split(|letter: char| !letter.is_ascii_alphanumeric()).all(|part| {
+        let makeup = Makeup::of(part);
+        let digits = makeup.digits;
+        let spoken = makeup.turns <= 1 + part.len() / 5;
+        digits == 0 && spoken || makeup.letters() == 0 && digits <= 12 || makeup.letters() <= 2 && digits <= 2 ||
                 // `Route53Resolver`, `sha256`, `token1`: letters with one short number.
                 digits <= 3 && makeup.turns <= 2 && makeup.letters() >= 3 && part.len() <= 12 && makeup.upper <= 1
-        })
+    })
 }
 
 fn is_hex(value: &str, makeup: &Makeup, least: usize) -> bool {
@@ -428,13 +394,10 @@ fn is_hex(value: &str, makeup: &Makeup, least: usize) -> bool {
 
 fn is_uuid(value: &str) -> bool {
     value.len() == 36
-        && value.bytes().enumerate().all(|(at, byte)| {
-            if matches!(at, 8 | 13 | 18 | 23) {
-                byte == b'-'
-            } else {
-                byte.is_ascii_hexdigit()
-            }
-        })
+        && value
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() })
 }
 
 #[cfg(test)]

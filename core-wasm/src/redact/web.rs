@@ -17,27 +17,16 @@ pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + LONGEST)];
     let authority = span(window, at.end, |byte| {
-        byte > b' '
-            && !matches!(
-                byte,
-                b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'
-            )
+        byte > b' ' && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
     });
-    let colon = window[at.end..authority]
-        .iter()
-        .position(|&byte| byte == b':')
-        .map(|colon| at.end + colon);
+    let colon = window[at.end..authority].iter().position(|&byte| byte == b':').map(|colon| at.end + colon);
     let mut host = memchr::memrchr(b'@', &window[at.end..authority]).map(|sign| at.end + sign);
     // A password may hold what ought to be escaped; a port may not.
     if host.is_none()
         && let Some(colon) = colon
-        && window
-            .get(colon + 1)
-            .is_some_and(|next| !next.is_ascii_digit() && *next != b'/')
+        && window.get(colon + 1).is_some_and(|next| !next.is_ascii_digit() && *next != b'/')
     {
-        let end = span(window, authority, |byte| {
-            byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
-        });
+        let end = span(window, authority, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'));
         host = memchr::memchr(b'@', &window[authority..end]).map(|sign| authority + sign);
     }
     let Some(host) = host else {
@@ -52,8 +41,7 @@ pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let secret = if alone {
         is_secret(text(password.clone()), Kind::Token, Shape::Bare) && password.len() >= 16
     } else {
-        text(user) != text(password.clone())
-            && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
+        text(user) != text(password.clone()) && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
     };
     if secret {
         scan.likely(rule.id, password);
@@ -63,9 +51,7 @@ pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 /// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
 pub(super) fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const LONGEST: usize = 128;
-    let start = span_back(scan.bytes, at.start, LONGEST, |byte| {
-        byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'=')
-    });
+    let start = span_back(scan.bytes, at.start, LONGEST, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
     let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
         return;
     };
@@ -84,33 +70,15 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + 24)];
     let sign = span(window, at.end, is_between);
-    if !window[at.end..sign]
-        .iter()
-        .any(|byte| matches!(byte, b':' | b'=' | b','))
-    {
+    if !window[at.end..sign].iter().any(|byte| matches!(byte, b':' | b'=' | b',')) {
         return;
     }
-    let scheme = span(window, sign, |byte| {
-        byte.is_ascii_alphabetic() || byte == b'-'
-    });
-    let known = [
-        "bearer",
-        "basic",
-        "token",
-        "apikey",
-        "digest",
-        "negotiate",
-        "bot",
-        "key",
-        "splunk",
-        "genie-key",
-    ]
-    .iter()
-    .any(|known| bytes[sign..scheme].eq_ignore_ascii_case(known.as_bytes()));
+    let scheme = span(window, sign, |byte| byte.is_ascii_alphabetic() || byte == b'-');
+    let known = ["bearer", "basic", "token", "apikey", "digest", "negotiate", "bot", "key", "splunk", "genie-key"]
+        .iter()
+        .any(|known| bytes[sign..scheme].eq_ignore_ascii_case(known.as_bytes()));
     let start = if known {
-        span(&bytes[..bytes.len().min(scheme + 8)], scheme, |byte| {
-            matches!(byte, b' ' | b'\t' | b'=')
-        })
+        span(&bytes[..bytes.len().min(scheme + 8)], scheme, |byte| matches!(byte, b' ' | b'\t' | b'='))
     } else {
         sign
     };
@@ -118,9 +86,7 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
         return;
     }
     let kind = if known { Kind::Secret } else { Kind::Token };
-    credential(scan, rule, start, |text| {
-        is_secret(text, kind, Shape::Bare) || known && is_user_and_password(text)
-    });
+    credential(scan, rule, start, |text| is_secret(text, kind, Shape::Bare) || known && is_user_and_password(text));
 }
 
 /// `Bearer …` without its header's name.
@@ -128,9 +94,7 @@ pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) || !begins(scan.bytes, at.start) {
         return;
     }
-    credential(scan, rule, at.end, |text| {
-        text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare)
-    });
+    credential(scan, rule, at.end, |text| text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare));
 }
 
 /// `Basic …` without its header's name, and the `"auth"` of container registries and package managers.
@@ -145,20 +109,15 @@ pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 
 /// What stands between a header's name and its value, in JSON, program text or a request.
 fn is_between(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']'
-    )
+    matches!(byte, b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']')
 }
 
 /// Takes the credential that begins at `start`, if its beginning passes the check.
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
     /// Bytes that tell whether it is one.
     const GLANCE: usize = 256;
-    let class = |byte: u8| {
-        Class::Base64.allows(byte)
-            || matches!(byte, b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
-    };
+    let class =
+        |byte: u8| Class::Base64.allows(byte) || matches!(byte, b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@');
     let end = scan.word(start);
     let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {
@@ -200,16 +159,12 @@ fn is_user_and_password(text: &str) -> bool {
 
 /// The values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`; their names stay.
 pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const ATTRIBUTES: &[&str] = &[
-        "path", "domain", "max-age", "expires", "samesite", "priority", "version",
-    ];
+    const ATTRIBUTES: &[&str] = &["path", "domain", "max-age", "expires", "samesite", "priority", "version"];
     let bytes = scan.bytes;
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
     let start = span(window, at.end, is_between);
-    let sign = window[at.end..start]
-        .iter()
-        .any(|byte| matches!(byte, b':' | b','));
+    let sign = window[at.end..start].iter().any(|byte| matches!(byte, b':' | b','));
     if !(sign || option && start > at.end) {
         return;
     }
@@ -224,14 +179,10 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         let name_at = span(&bytes[..pair_end], from, |byte| byte == b' ');
         let name_end = span(&bytes[..pair_end], name_at, is_name);
         let value_at = span(&bytes[..pair_end], name_end, |byte| byte == b'=').min(name_end + 1);
-        let value_end = span(&bytes[..pair_end], value_at, |byte| {
-            byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`')
-        });
+        let value_end = span(&bytes[..pair_end], value_at, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`'));
         let name = scan.text.get(name_at..name_end).unwrap_or_default();
         let value = scan.text.get(value_at..value_end).unwrap_or_default();
-        let attribute = ATTRIBUTES
-            .iter()
-            .any(|attribute| name.eq_ignore_ascii_case(attribute));
+        let attribute = ATTRIBUTES.iter().any(|attribute| name.eq_ignore_ascii_case(attribute));
         if name_end == name_at || value_at == name_end && from == line.start {
             break;
         }
@@ -244,8 +195,7 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 
 /// The end of a header: of the quotes that it stands in, or of the line.
 fn header_end(scan: &Scan, name_end: usize, start: usize) -> usize {
-    let quoted =
-        (name_end..start).find_map(|at| quoted(scan, at).filter(|range| range.start == start));
+    let quoted = (name_end..start).find_map(|at| quoted(scan, at).filter(|range| range.start == start));
     if let Some(range) = quoted {
         return range.end;
     }
@@ -260,10 +210,6 @@ fn header_end(scan: &Scan, name_end: usize, start: usize) -> usize {
 }
 
 fn is_cookie_value(value: &str) -> bool {
-    value.len() >= 8
-        && !value.starts_with("[redacted")
-        && is_secret(value, Kind::Secret, Shape::Bare)
-        || value.len() >= 24
-            && entropy(value.as_bytes()) >= 4.0
-            && is_secret(value, Kind::Token, Shape::Bare)
+    value.len() >= 8 && !value.starts_with("[redacted") && is_secret(value, Kind::Secret, Shape::Bare)
+        || value.len() >= 24 && entropy(value.as_bytes()) >= 4.0 && is_secret(value, Kind::Token, Shape::Bare)
 }

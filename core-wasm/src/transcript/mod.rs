@@ -31,10 +31,7 @@ pub enum Kind {
 
 /// One record, its parts borrowed from the line.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the flags of the line as the client writes them"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of the line as the client writes them")]
 pub struct Line<'a> {
     /// What it is.
     pub kind: Kind,
@@ -200,16 +197,8 @@ impl<'a> Block<'a> {
         match kind? {
             "\"text\"" => Some(Block::Text(text?)),
             "\"thinking\"" => Some(Block::Thinking(text?)),
-            "\"tool_use\"" => Some(Block::ToolUse {
-                id: id?,
-                name: name?,
-                input: input?,
-            }),
-            "\"tool_result\"" => Some(Block::ToolResult {
-                id: use_id?,
-                content,
-                is_error,
-            }),
+            "\"tool_use\"" => Some(Block::ToolUse { id: id?, name: name?, input: input? }),
+            "\"tool_result\"" => Some(Block::ToolResult { id: use_id?, content, is_error }),
             _ => None,
         }
     }
@@ -240,9 +229,7 @@ pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
 /// A crash may leave NUL bytes at the start of a line, and a lost newline puts two records on one. A line that is JSON but
 /// no object holds no record and is not malformed.
 pub fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
-    let text = text
-        .trim_start_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace())
-        .trim_end();
+    let text = text.trim_start_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace()).trim_end();
     if text.is_empty() {
         return 0;
     }
@@ -281,14 +268,8 @@ mod tests {
     #[test]
     fn reads_what_crashes_leave_behind() {
         assert_eq!(kinds("\0\0{\"type\":\"user\"}"), (vec![Kind::User], 0));
-        assert_eq!(
-            kinds("{\"type\":\"user\"}{\"type\":\"assistant\"}"),
-            (vec![Kind::User, Kind::Assistant], 0)
-        );
-        assert_eq!(
-            kinds("{\"type\":\"user\"} {\"type\":"),
-            (vec![Kind::User], 1)
-        );
+        assert_eq!(kinds("{\"type\":\"user\"}{\"type\":\"assistant\"}"), (vec![Kind::User, Kind::Assistant], 0));
+        assert_eq!(kinds("{\"type\":\"user\"} {\"type\":"), (vec![Kind::User], 1));
         assert_eq!(kinds(""), (vec![], 0));
         assert_eq!(kinds("// a comment"), (vec![], 1));
         assert_eq!(kinds("[1, 2]"), (vec![], 0));
@@ -296,17 +277,11 @@ mod tests {
 
     #[test]
     fn fields_of_unexpected_types_are_no_error() {
-        assert_eq!(
-            kinds(r#"{"type":7,"message":"x","uuid":null,"isMeta":"no"}"#),
-            (vec![Kind::Other], 0)
-        );
+        assert_eq!(kinds(r#"{"type":7,"message":"x","uuid":null,"isMeta":"no"}"#), (vec![Kind::Other], 0));
         let mut blocks = 0;
-        read(
-            r#"{"type":"user","message":{"content":[1,"x",{"type":"text"},{"type":"text","text":"hi"}]}}"#,
-            |line| {
-                line.blocks(|_| blocks += 1);
-            },
-        );
+        read(r#"{"type":"user","message":{"content":[1,"x",{"type":"text"},{"type":"text","text":"hi"}]}}"#, |line| {
+            line.blocks(|_| blocks += 1);
+        });
         assert_eq!(blocks, 1);
     }
 

@@ -120,10 +120,7 @@ pub fn classify(text: &str) -> Said<'_> {
     if trimmed.starts_with("<command-") {
         return command(trimmed);
     }
-    if MACHINE_OPENINGS
-        .iter()
-        .any(|opening| trimmed.starts_with(opening))
-    {
+    if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
         return Said::Machine;
     }
     match &text {
@@ -133,8 +130,7 @@ pub fn classify(text: &str) -> Said<'_> {
 }
 
 fn command(text: &str) -> Said<'static> {
-    let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message"))
-    else {
+    let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message")) else {
         return Said::Machine;
     };
     let name = name.trim().trim_start_matches('/');
@@ -142,11 +138,7 @@ fn command(text: &str) -> Said<'static> {
         return Said::Machine;
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
-    Said::Command(if arguments.is_empty() {
-        format!("/{name}")
-    } else {
-        format!("/{name} {arguments}")
-    })
+    Said::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
 }
 
 /// The inside of the first element of that name.
@@ -175,9 +167,7 @@ pub fn without_element(text: &str, name: &str) -> Option<String> {
         .map(|(at, _)| at)
         .find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))?;
     let close = format!("</{name}>");
-    let end = text[start..]
-        .find(&close)
-        .map_or(text.len(), |at| start + at + close.len());
+    let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
@@ -193,14 +183,10 @@ pub fn compact_summary(text: &str) -> String {
     let mut inner = inner.as_str();
     if let Some(at) = inner.find("This session is being continued from a previous conversation") {
         let preamble = &inner[at..];
-        inner = [
-            "earlier portion of the conversation.",
-            "conversation is summarized below:",
-            "\n",
-        ]
-        .iter()
-        .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
-        .unwrap_or("");
+        inner = ["earlier portion of the conversation.", "conversation is summarized below:", "\n"]
+            .iter()
+            .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
+            .unwrap_or("");
     }
     // Older clients write the thoughts without tags, before the summary's own heading.
     if inner.trim_start().starts_with("Analysis:")
@@ -240,9 +226,7 @@ mod tests {
             Said::Human(Cow::Owned("fix it".to_owned()))
         );
         assert_eq!(
-            classify(
-                "<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"
-            ),
+            classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
             Said::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
     }
@@ -262,26 +246,19 @@ mod tests {
         ] {
             assert_eq!(classify(text), Said::Machine, "{text}");
         }
-        assert_eq!(
-            classify("[Request interrupted by user for tool use]"),
-            Said::Interrupted
-        );
+        assert_eq!(classify("[Request interrupted by user for tool use]"), Said::Interrupted);
     }
 
     #[test]
     fn commands_that_start_work_are_requests() {
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>42</command-args>";
         assert_eq!(classify(typed), Said::Command("/review 42".to_owned()));
-        assert_eq!(
-            classify("<command-name>/clear</command-name><command-args></command-args>"),
-            Said::Machine
-        );
+        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), Said::Machine);
     }
 
     #[test]
     fn both_sources_of_a_compact_summary_give_the_same() {
-        let hook =
-            "<analysis>\nthoughts\n</analysis>\n\n<summary>\n1. Request:\n   Fix it\n</summary>";
+        let hook = "<analysis>\nthoughts\n</analysis>\n\n<summary>\n1. Request:\n   Fix it\n</summary>";
         let line = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Request:\n   Fix it\n\nIf you need specific details from before compaction (like code), read the full transcript at: /x.jsonl\nPlease continue the conversation from where we left off without asking the user any further questions.";
         let old = "This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:\nAnalysis:\nthoughts\n\nSummary:\n1. Request:\n   Fix it\nPlease continue the conversation from where we left off.";
         assert_eq!(compact_summary(hook), "1. Request:\n   Fix it");
