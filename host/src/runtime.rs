@@ -16,7 +16,7 @@ use crate::policy::imports::{self, Grants, MemorySource};
 use crate::store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One run of the program.
 pub struct Runtime {

@@ -139,9 +139,12 @@ pub struct Share {
     pub unterminated: bool,
 }
 
+/// Lines, and how their reading goes.
+pub type Reading = (Box<dyn LineSource>, Arc<Mutex<Served>>);
+
 impl Transcript {
     /// Lines of a share of the file, and how the reading goes.
-    pub fn lines(&self, share: Share) -> io::Result<(Box<dyn LineSource>, Arc<Mutex<Served>>)> {
+    pub fn lines(&self, share: Share) -> io::Result<Reading> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(share.from))?;
         let served = Arc::new(Mutex::new(Served { position: share.from, ..Served::default() }));
@@ -453,7 +456,7 @@ mod tests {
             lines in prop::collection::vec("[a-z\u{ac00}-\u{ac10}]{0,40}", 0..40),
             share in 1_u64..200,
         ) {
-            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
             let (_dir, transcript) = transcript(text.as_bytes());
             let mut from = 0;
             let mut read = Vec::new();

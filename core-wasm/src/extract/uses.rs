@@ -106,7 +106,7 @@ impl Use {
             }
             (Tool::Search, b"pattern") => self.what = line(160),
             (Tool::Search | Tool::Shell | Tool::Agent, b"path" | b"description") | (Tool::TaskCreate, b"description") => {
-                self.detail = line(300)
+                self.detail = line(300);
             }
             (Tool::Ask, b"questions") => self.questions = questions::read(value),
             (Tool::Plan, b"plan") => {
@@ -115,7 +115,7 @@ impl Use {
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
             | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
-                self.what = line(200)
+                self.what = line(200);
             }
             (Tool::TaskUpdate, b"taskId") => self.what = line(64),
             (Tool::TaskUpdate, b"status") => self.detail = line(64),

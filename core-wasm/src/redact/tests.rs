@@ -87,7 +87,6 @@ fn tokens_go_wherever_they_stand() {
 
 /// Each line: a text, and the part of it that is the secret.
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn values_of_telling_names_go() {
     let random = body(24, 40);
     let random = random.as_str();

@@ -102,7 +102,7 @@ fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
         now: runtime.now,
         attributes: Vec::new(),
     };
-    let (told, _) = hooks::context(&runtime, &Rc::new(store), session, "startup", config.context.budget, deadline)?;
+    let (told, _) = hooks::context(&runtime, &Rc::new(store), &session, "startup", config.context.budget, deadline)?;
     let told = told.context("the next session would be told nothing")?;
     Ok((report.stored, told.encode_utf16().count()))
 }

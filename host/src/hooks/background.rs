@@ -16,7 +16,7 @@ use crate::runtime::Runtime;
 use crate::store::{Access, StoreError};
 
 /// The longest that a detached process works.
-const LONGEST: Duration = Duration::from_secs(15 * 60);
+const LONGEST: Duration = Duration::from_mins(15);
 
 /// What a detached process may be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

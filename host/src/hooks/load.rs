@@ -35,7 +35,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         attributes: Vec::new(),
     };
     let store = Rc::new(store);
-    let (text, used) = context(runtime, &store, session, source, runtime.config.context.budget, deadline)?;
+    let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
     // What follows is bookkeeping: the answer does not depend on it.
     let noted = store
         .relax()
@@ -59,7 +59,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
 pub fn context(
     runtime: &Runtime,
     store: &Rc<Store>,
-    session: Session,
+    session: &Session,
     source: &str,
     budget: u32,
     deadline: Instant,
@@ -72,7 +72,7 @@ pub fn context(
     };
     let policies = runtime.policies()?;
     let mut running = policies.start(runtime.grants(Some(Rc::new(memories))))?;
-    let Some(built) = running.build_context(&session, source, budget, Vec::new(), deadline)? else {
+    let Some(built) = running.build_context(session, source, budget, Vec::new(), deadline)? else {
         return Ok((None, Vec::new()));
     };
     let mut texts = [built.text];

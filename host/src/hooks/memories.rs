@@ -47,8 +47,8 @@ impl MemorySource for ProjectMemories {
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {
-        let rows = self.store.knowledge(&self.project, limit)?;
-        Ok(rows.into_iter().map(|(kind, file, content, updated)| Fact { kind, file, content, updated }).collect())
+        let known = self.store.knowledge(&self.project, limit)?.into_iter();
+        Ok(known.map(|k| Fact { kind: k.kind, file: k.file, content: k.content, updated: k.updated }).collect())
     }
 
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRecord>> {

@@ -168,26 +168,8 @@ fn read_share(
     let (policy, digest) = policies.extractor();
     let saved = store.extractor_state(&place.session)?;
     let version = saved.as_ref().map_or(0, |saved| saved.version);
-    let session = Session {
-        id: place.session.clone(),
-        project: project.id.clone(),
-        root: project.root.to_string_lossy().into_owned(),
-        cwd: place.cwd.to_string_lossy().into_owned(),
-        agent: claude_code::AGENT.into(),
-        model: job.model.clone(),
-        now: runtime.now,
-        attributes: Vec::new(),
-    };
-    let request = ExtractRequest {
-        session: session.clone(),
-        moment: job.moment.into(),
-        state: saved.filter(|saved| saved.policy == policy).map(|saved| saved.state),
-        supplements: job
-            .supplements
-            .iter()
-            .map(|(kind, text)| Supplement { kind: (*kind).into(), text: text.clone() })
-            .collect(),
-    };
+    let session = describe(runtime, job, &place, &project);
+    let request = request(job, &session, saved.filter(|saved| saved.policy == policy).map(|saved| saved.state));
     let (lines, served) = match &transcript {
         Some(transcript) => transcript.lines(Share { from, bytes: SHARE_BYTES, unterminated: job.unterminated })?,
         None => (Box::new(Nothing) as Box<dyn LineSource>, std::sync::Arc::default()),
@@ -245,6 +227,31 @@ fn read_share(
     report.stored += committed.stored;
     report.seen_again += committed.seen_again;
     Ok(if at_end { Progress::Done } else { Progress::More })
+}
+
+/// The session, as policies see it.
+fn describe(runtime: &Runtime, job: &Job, place: &Place, project: &Project) -> Session {
+    Session {
+        id: place.session.clone(),
+        project: project.id.clone(),
+        root: project.root.to_string_lossy().into_owned(),
+        cwd: place.cwd.to_string_lossy().into_owned(),
+        agent: claude_code::AGENT.into(),
+        model: job.model.clone(),
+        now: runtime.now,
+        attributes: Vec::new(),
+    }
+}
+
+/// What the extractor is asked.
+fn request(job: &Job, session: &Session, state: Option<String>) -> ExtractRequest {
+    let supplement = |(kind, text): &(&str, String)| Supplement { kind: (*kind).into(), text: text.clone() };
+    ExtractRequest {
+        session: session.clone(),
+        moment: job.moment.into(),
+        state,
+        supplements: job.supplements.iter().map(supplement).collect(),
+    }
 }
 
 /// The project of a session: the one that it began in, wherever the agent has moved since.

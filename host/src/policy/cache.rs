@@ -28,7 +28,7 @@ use crate::digest::sha256_hex;
 use crate::files;
 
 /// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
-const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const OLD: Duration = Duration::from_hours(30 * 24);
 
 /// The folder of compiled components.
 #[derive(Debug, Clone)]

@@ -94,6 +94,7 @@ impl HostState {
 }
 
 /// Turns a failure of the store into a trap: a policy must not work on half of what it asked for.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
 fn trap(error: anyhow::Error) -> wasmtime::Error {
     wasmtime::format_err!("memories cannot be read: {error:#}")
 }

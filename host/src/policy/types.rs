@@ -12,7 +12,6 @@ pub trait HostWithStore<T> {}
 impl<D: ?Sized, T> HostWithStore<T> for D {}
 
 /// Links nothing.
-#[expect(clippy::unnecessary_wraps, reason = "the shape that generated code calls")]
 pub fn add_to_linker<T, D>(
     _linker: &mut wasmtime::component::Linker<T>,
     _host: fn(&mut T) -> D::Data<'_>,

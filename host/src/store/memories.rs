@@ -68,6 +68,19 @@ pub struct Found {
     pub access_count: u32,
 }
 
+/// Something that holds for a project as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Knowledge {
+    /// `convention`, `preference`, `architecture`, `pattern`, …
+    pub kind: String,
+    /// The file that it is about.
+    pub file: Option<String>,
+    /// One line.
+    pub content: String,
+    /// When it was learned last.
+    pub updated: u64,
+}
+
 /// How much is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
@@ -399,8 +412,8 @@ impl Store {
         collected.map_err(|error| super::classify(&path, error))
     }
 
-    /// What holds for a project as a whole, newest first: kind, file, content, time.
-    pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<(String, Option<String>, String, u64)>> {
+    /// What holds for a project as a whole, newest first.
+    pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
         self.explain(
             self.conn
                 .prepare_cached(
@@ -409,7 +422,12 @@ impl Store {
                 )
                 .and_then(|mut s| {
                     s.query_map(params![project, limit], |row| {
-                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, untime(row.get(3)?)))
+                        Ok(Knowledge {
+                            kind: row.get(0)?,
+                            file: row.get(1)?,
+                            content: row.get(2)?,
+                            updated: untime(row.get(3)?),
+                        })
                     })?
                     .collect()
                 }),

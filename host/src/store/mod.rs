@@ -18,7 +18,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub use memories::{Filter, Found, Put, Stats};
+pub use memories::{Filter, Found, Knowledge, Put, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use sessions::{Batch, Committed, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};
