@@ -49,7 +49,7 @@ fn bookkeeping(table: &str, column: &str) -> bool {
         "transcripts" => ["device", "inode", "modified", "version", "updated_at"].contains(&column),
         "extractor_states" => column == "version",
         "session_context" => ["saved_at", "moment"].contains(&column),
-        "projects" => column == "created_at",
+        "projects" => ["created_at", "memories"].contains(&column),
         _ => false,
     }
 }
