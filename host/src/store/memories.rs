@@ -17,6 +17,10 @@ const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "pre
 /// How many memories a query without words looks through.
 const FILTERED: u32 = 2_000;
 
+/// What each further sighting adds to a memory's weight, and how many of them count.
+const SIGHTING_WEIGHT: f64 = 0.05;
+const MOST_SIGHTINGS: u32 = 4;
+
 /// About how many pieces a memory has: a guess that only the scale of scores depends on.
 const PIECES: usize = 3;
 
@@ -199,6 +203,18 @@ impl Where {
 
 impl Store {
     fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let [_, _, ..] = filter.kinds.as_slice() else {
+            return self.list_one(filter, order, limit);
+        };
+        // One walk along an index a kind: over all kinds at once, the database would have to sort all that there is.
+        let mut memories = Vec::new();
+        for kind in &filter.kinds {
+            memories.extend(self.list_one(&Filter { kinds: vec![kind.clone()], ..filter.clone() }, order, limit)?);
+        }
+        Ok(memories)
+    }
+
+    fn list_one(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let condition = Where::filter(filter);
         let sql = format!("SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}", condition.sql());
         self.explain(
@@ -210,17 +226,28 @@ impl Store {
 
     /// The newest first.
     pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
-        self.list(filter, "m.created_at DESC, m.id", limit)
+        let mut memories = self.list(filter, "m.created_at DESC, m.id", limit)?;
+        memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
+        memories.truncate(limit as usize);
+        Ok(memories)
     }
 
     /// The weightiest first.
     pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
-        self.list(filter, "m.weight DESC, m.created_at DESC, m.id", limit)
+        let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.id", limit)?;
+        memories.sort_by(|a, b| {
+            weight(b).total_cmp(&weight(a)).then_with(|| b.created.cmp(&a.created)).then_with(|| a.id.cmp(&b.id))
+        });
+        memories.truncate(limit as usize);
+        Ok(memories)
     }
 
     /// In the order in which they were learned.
     pub fn in_order(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
-        self.list(filter, "m.created_at, m.id", limit)
+        let mut memories = self.list(filter, "m.created_at, m.id", limit)?;
+        memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+        memories.truncate(limit as usize);
+        Ok(memories)
     }
 
     /// Full-text search, best first, over one project or all. A query without words lists what its filters leave, by age.
@@ -491,6 +518,11 @@ impl Store {
     }
 }
 
+/// What lists by weight are ordered by; the column `weight` holds the same.
+fn weight(memory: &Memory) -> f64 {
+    f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
+}
+
 /// What two memories must share to be one.
 fn content_hash(draft: &Draft) -> [u8; 32] {
     let content = draft.content.trim();
@@ -632,9 +664,8 @@ fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
          WHERE rowid = ?1",
     )?
     .execute([memory])?;
-    // Each further sighting weighs a twentieth, up to four of them.
-    tx.prepare_cached("UPDATE memories SET weight = importance + 0.05 * min(seen_count - 1, 4) WHERE rowid = ?1")?
-        .execute([memory])?;
+    tx.prepare_cached("UPDATE memories SET weight = importance + ?2 * min(seen_count - 1, ?3) WHERE rowid = ?1")?
+        .execute(params![memory, SIGHTING_WEIGHT, MOST_SIGHTINGS])?;
     Ok(())
 }
 

@@ -40,9 +40,11 @@ CREATE TABLE memories (
     access_count  INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, content_hash)
 ) STRICT;
-CREATE INDEX memories_by_type    ON memories (project_id, type, created_at DESC);
-CREATE INDEX memories_by_time    ON memories (project_id, created_at DESC) WHERE type <> 'turn';
-CREATE INDEX memories_by_weight  ON memories (project_id, weight DESC, created_at DESC) WHERE type <> 'turn';
+-- Lists are asked for by time or by weight, of one kind or of all but the archive of turns; each is a walk along an index.
+CREATE INDEX memories_by_kind_and_time   ON memories (project_id, type, created_at DESC, id);
+CREATE INDEX memories_by_kind_and_weight ON memories (project_id, type, weight DESC, created_at DESC, id);
+CREATE INDEX memories_by_time            ON memories (project_id, created_at DESC, id) WHERE type <> 'turn';
+CREATE INDEX memories_by_weight          ON memories (project_id, weight DESC, created_at DESC, id) WHERE type <> 'turn';
 CREATE INDEX memories_by_session ON memories (session_id, created_at);
 
 -- Tokens made by search/tokens.rs, a row a piece of a memory (search/pieces.rs): rowid = memories.rowid * 256 + piece. The
