@@ -371,7 +371,7 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| lower.contains(sign)).map(|(_, weight)| *weight).collect();
+    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| text::holds(lower, sign)).map(|(_, weight)| *weight).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
@@ -418,7 +418,7 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     }
     if is_change_note(&lower)
         && weight(&lower, CAUSES) < 2
-        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| lower.contains(why))
+        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::holds(&lower, why))
     {
         return None;
     }
@@ -486,7 +486,7 @@ pub fn cause_weight(sentence: &str) -> u8 {
     let failing =
         ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
             .iter()
-            .any(|sign| lower.contains(sign));
+            .any(|sign| text::holds(&lower, sign));
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
@@ -536,7 +536,7 @@ fn is_guess(lower: &str) -> bool {
         "也许",
     ]
     .iter()
-    .any(|word| lower.contains(word))
+    .any(|word| text::holds(&lower, word))
 }
 
 const POINTERS: &[&str] = &[
@@ -776,7 +776,7 @@ pub fn checked(answer: &str) -> Option<String> {
     ];
     text::sentences(answer).into_iter().rfind(|sentence| {
         let lower = sentence.to_lowercase();
-        signs.iter().any(|sign| lower.contains(sign))
+        signs.iter().any(|sign| text::holds(&lower, sign))
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && (12..200).contains(&sentence.chars().count())
@@ -883,7 +883,7 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .into_iter()
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
-            signs.iter().any(|sign| lower.contains(sign))
+            signs.iter().any(|sign| text::holds(&lower, sign))
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])

@@ -151,6 +151,9 @@ pub fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// Without the elements that the client adds.
 fn without_elements(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
     let mut text = Cow::Borrowed(text);
     for name in CLIENT_ELEMENTS {
         while let Some(shorter) = without_element(&text, name) {
