@@ -304,7 +304,8 @@ mod tests {
 
     #[test]
     fn holds_is_contains() {
-        for (text, part) in [("", ""), ("a", ""), ("", "a"), ("aab", "ab"), ("인증을", "증"), ("abc", "abcd"), ("abab", "b")] {
+        for (text, part) in [("", ""), ("a", ""), ("", "a"), ("aab", "ab"), ("인증을", "증"), ("abc", "abcd"), ("abab", "b")]
+        {
             assert_eq!(holds(text, part), text.contains(part), "{text:?} {part:?}");
         }
     }

@@ -67,6 +67,8 @@ fn standing(page: &mut Page, memories: &dyn Memories, most: usize, share: f32) {
     }
     for fact in page.counted(memories.knowledge(16), 16) {
         let raw = match &fact.file {
+            // A convention says itself what it is about: "Tests: `make test`".
+            _ if fact.kind == "convention" => Raw::from(fact.content.clone()),
             Some(file) => Raw::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
             None => Raw::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
         };

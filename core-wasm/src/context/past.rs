@@ -94,7 +94,9 @@ fn last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
 
 fn noted(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     page.add(Part::LastSession, Entry::labelled("Asked", &notes.original_request, 1.0));
-    if is_unfinished(notes) {
+    // A standing rule that was said last stands under the preferences.
+    let is_rule = notes.preferences.contains(&notes.current_objective);
+    if is_unfinished(notes) && !is_rule {
         page.add(Part::LastSession, Entry::labelled("Last asked", &notes.current_objective, 0.97));
     }
     outcome(page, Part::LastSession, "Outcome", notes);
