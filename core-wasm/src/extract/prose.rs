@@ -536,7 +536,7 @@ fn is_guess(lower: &str) -> bool {
         "也许",
     ]
     .iter()
-    .any(|word| text::holds(&lower, word))
+    .any(|word| text::holds(lower, word))
 }
 
 const POINTERS: &[&str] = &[
