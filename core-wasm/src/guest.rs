@@ -43,11 +43,7 @@ impl summarizer::Guest for Policy {
 
 impl redactor::Guest for Policy {
     fn redact(texts: Vec<String>) -> Result<Vec<redactor::Redacted>, Failure> {
-        let redacted = |text: &String| match redact::scrub(text) {
-            std::borrow::Cow::Borrowed(_) => redactor::Redacted { text: None, findings: Vec::new() },
-            std::borrow::Cow::Owned(text) => redactor::Redacted { text: Some(text), findings: Vec::new() },
-        };
-        Ok(texts.iter().map(redacted).collect())
+        Ok(redact::redact(&texts))
     }
 }
 
@@ -99,13 +95,13 @@ impl context_builder::Guest for Policy {
 }
 
 impl observer::Guest for Policy {
-    fn observe(_session: Session, _event: observer::ToolEvent) -> Result<Option<observer::Observation>, Failure> {
-        Ok(None)
+    fn observe(session: Session, event: observer::ToolEvent) -> Result<Option<observer::Observation>, Failure> {
+        Ok(crate::observe::observe(&session, &event))
     }
 }
 
 impl query::Guest for Policy {
-    fn plan(_session: Session, _prompt: String, _last_turn: Option<String>) -> Result<Option<query::Search>, Failure> {
-        Ok(None)
+    fn plan(session: Session, prompt: String, last_turn: Option<String>) -> Result<Option<query::Search>, Failure> {
+        Ok(crate::query::plan(&session, &prompt, last_turn.as_deref()))
     }
 }

@@ -120,6 +120,46 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
     assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
 }
 
+fn session() -> host::contract::Session {
+    host::contract::Session {
+        id: "s".into(),
+        project: "p".into(),
+        root: "/p".into(),
+        cwd: "/p".into(),
+        agent: "claude-code".into(),
+        model: None,
+        now: 0,
+        attributes: Vec::new(),
+    }
+}
+
+/// The stages that no hook calls yet answer through the sandbox all the same.
+#[test]
+fn the_default_policy_observes_plans_and_names_its_findings() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let until = Instant::now() + Duration::from_mins(1);
+    let policies = host::policy::chain::Policies::load(dir.path(), Some(until)).expect("it loads");
+    let mut running = policies.start(Grants::default()).expect("it starts");
+    let event = host::policy::instance::ToolEvent {
+        tool: "Bash".into(),
+        use_id: "t".into(),
+        at: 0,
+        input: r#"{"command":"cargo test"}"#.into(),
+        output: r#"{"stdout":"test result: ok","stderr":"","interrupted":false}"#.into(),
+        succeeded: true,
+        error: None,
+        duration_ms: Some(7),
+    };
+    let observation = running.observe(&session(), &event, until).expect("it answers").expect("it is worth keeping");
+    assert!(observation.summary.contains("cargo test"), "{observation:?}");
+    let search = running.plan(&session(), "Why does refresh_token fail in src/auth.rs?", None, until).expect("it answers");
+    assert!(search.expect("there is something to look for").text.contains("refresh_token"));
+    assert!(running.plan(&session(), "ok", None, until).expect("it answers").is_none());
+    let mut texts = ["curl -H 'Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'".to_owned()];
+    running.redact(&mut texts, until).expect("it answers");
+    assert!(texts[0].contains("[redacted:") && !texts[0].contains("abcdefghij"), "{}", texts[0]);
+}
+
 #[test]
 fn a_stage_that_is_not_there_is_named() {
     let clock = Clockwork::start().expect("an engine");
