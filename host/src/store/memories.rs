@@ -404,6 +404,7 @@ impl Store {
                 "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
                 params![rowid, time(now)],
             )?;
+            forget_in_notes(&tx, rowid)?;
             remove(&tx, rowid)?;
             tx.commit()?;
             Ok(true)
@@ -521,6 +522,38 @@ impl Store {
 /// What lists by weight are ordered by; the column `weight` holds the same.
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
+}
+
+/// Takes a memory out of the notes of the sessions that learned it, or the agent would still be told of it.
+fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    let (title, content): (String, String) =
+        tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
+    let sessions: Vec<(String, String)> = tx
+        .prepare(
+            "SELECT session_id, notes FROM session_context
+             WHERE session_id IN (SELECT session_id FROM sightings WHERE memory = ?1)",
+        )?
+        .query_map([rowid], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (session, notes) in sessions {
+        let mut notes: SessionNotes = unjson(&notes);
+        // A memory of a decision begins with what was chosen; its reason and the rejected options follow.
+        notes.decisions.retain(|decision| kept(&decision.what) && !begins(&content, &decision.what));
+        notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(&content, &discovery.insight));
+        for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
+            list.retain(kept);
+        }
+        for list in [&mut notes.done, &mut notes.current, &mut notes.pending] {
+            list.retain(kept);
+        }
+        tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&notes)])?;
+    }
+    Ok(())
+}
+
+fn begins(content: &str, text: &str) -> bool {
+    !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
 }
 
 /// What two memories must share to be one.

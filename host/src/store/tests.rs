@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::contract::{Draft, Origin, SessionNotes};
+use crate::contract::{Decision, Draft, Origin, SessionNotes};
 use crate::project::Project;
 use crate::search::query::Query;
 
@@ -134,6 +134,40 @@ fn what_was_deleted_does_not_come_back() {
     assert!(it.store.delete_memory(&id, 4_000).unwrap());
     it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]);
     assert!(it.memories().is_empty());
+}
+
+#[test]
+fn what_was_deleted_leaves_the_notes_too() {
+    let mut it = fixture();
+    let project = project("a");
+    let notes = SessionNotes {
+        turns: 1,
+        learnings: vec!["the otter bites".into(), "the heron does not".into()],
+        decisions: vec![Decision { what: "Feed it fish".into(), ..Decision::default() }],
+        ..SessionNotes::default()
+    };
+    let update = SessionUpdate { id: "s".into(), notes, ..SessionUpdate::default() };
+    let drafts = [draft(None, "the otter bites", "u1"), draft(None, "Feed it fish. Why: it bites", "u2")];
+    it.store
+        .commit(&Batch {
+            project: &project,
+            session: Some(&update),
+            drafts: &drafts,
+            retracted: &[],
+            policy: ("p", "d"),
+            state: None,
+            cursor: None,
+            moment: "stop",
+            event: None,
+            now: 1,
+        })
+        .unwrap();
+    for memory in it.store.recent(&Filter::default(), 10).unwrap() {
+        assert!(it.store.delete_memory(&memory.id, 2).unwrap());
+    }
+    let notes = it.store.notes("s").unwrap().unwrap();
+    assert_eq!(notes.learnings, ["the heron does not"]);
+    assert!(notes.decisions.is_empty());
 }
 
 #[test]
