@@ -1,8 +1,12 @@
 //! The contract's shared words (`interface types` of `wit/`) as Rust types. The same values go to a policy, to the store
 //! and to `--json`; nothing is copied from one shape into another on the way.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
+
+use crate::project::Project;
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Timestamp = u64;
@@ -30,6 +34,22 @@ pub struct Session {
     pub now: Timestamp,
     /// Empty in this version.
     pub attributes: Vec<Attribute>,
+}
+
+impl Session {
+    /// A session of an agent in a project.
+    pub fn new(id: &str, project: &Project, cwd: &Path, agent: &str, model: Option<String>, now: Timestamp) -> Self {
+        Self {
+            id: id.into(),
+            project: project.id.clone(),
+            root: project.root.to_string_lossy().into_owned(),
+            cwd: cwd.to_string_lossy().into_owned(),
+            agent: agent.into(),
+            model,
+            now,
+            attributes: Vec::new(),
+        }
+    }
 }
 
 /// Where a memory was learned.

@@ -88,15 +88,6 @@ pub fn create_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes from group and others what they may do with a file of ours. SQLite makes its side files with the same mode.
-pub fn make_private(file: &Path) -> io::Result<()> {
-    let meta = fs::metadata(file)?;
-    if meta.permissions().mode() & 0o077 != 0 {
-        fs::set_permissions(file, fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
-}
-
 /// The path as people write it: below the home with `~`.
 pub fn display(path: &Path, home: &Path) -> String {
     match path.strip_prefix(home) {

@@ -81,16 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let project = Project::of(&cwd);
     let store = Rc::new(runtime.store(Access::Existing, PATIENCE * 4)?);
     let id = session(arguments, &store, &project)?;
-    let session = Session {
-        id: id.clone(),
-        project: project.id.clone(),
-        root: project.root.to_string_lossy().into_owned(),
-        cwd: cwd.to_string_lossy().into_owned(),
-        agent: claude_code::AGENT.into(),
-        model: None,
-        now: runtime.now,
-        attributes: Vec::new(),
-    };
+    let session = Session::new(&id, &project, &cwd, claude_code::AGENT, None, runtime.now);
     let budget = runtime.config.context.budget;
     let deadline = Instant::now() + Duration::from_mins(1);
     let (text, memories) = hooks::context(&runtime, &store, &session, arguments.source.word(), budget, deadline)?;

@@ -92,16 +92,7 @@ fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
         bail!("the sample session gave no memory");
     }
     let identity = Project::of(&project);
-    let session = Session {
-        id: "rehearsal".into(),
-        project: identity.id,
-        root: identity.root.to_string_lossy().into_owned(),
-        cwd: project.to_string_lossy().into_owned(),
-        agent: claude_code::AGENT.into(),
-        model: None,
-        now: runtime.now,
-        attributes: Vec::new(),
-    };
+    let session = Session::new("rehearsal", &identity, &project, claude_code::AGENT, None, runtime.now);
     let (told, _) = hooks::context(&runtime, &Rc::new(store), &session, "startup", config.context.budget, deadline)?;
     let told = told.context("the next session would be told nothing")?;
     Ok((report.stored, told.encode_utf16().count()))

@@ -24,16 +24,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
     let project = reading::project_of(&store, &event.session, &event.cwd)?;
-    let session = Session {
-        id: event.session.clone(),
-        project: project.id.clone(),
-        root: project.root.to_string_lossy().into_owned(),
-        cwd: event.cwd.to_string_lossy().into_owned(),
-        agent: event.agent.into(),
-        model: event.model.clone(),
-        now: runtime.now,
-        attributes: Vec::new(),
-    };
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
     let store = Rc::new(store);
     let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
     // What follows is bookkeeping: the answer does not depend on it.

@@ -168,7 +168,7 @@ fn read_share(
     let (policy, digest) = policies.extractor();
     let saved = store.extractor_state(&place.session)?;
     let version = saved.as_ref().map_or(0, |saved| saved.version);
-    let session = describe(runtime, job, &place, &project);
+    let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
     let request = request(job, &session, saved.filter(|saved| saved.policy == policy).map(|saved| saved.state));
     let (lines, served) = match &transcript {
         Some(transcript) => transcript.lines(Share { from, bytes: SHARE_BYTES, unterminated: job.unterminated })?,
@@ -229,20 +229,6 @@ fn read_share(
     Ok(if at_end { Progress::Done } else { Progress::More })
 }
 
-/// The session, as policies see it.
-fn describe(runtime: &Runtime, job: &Job, place: &Place, project: &Project) -> Session {
-    Session {
-        id: place.session.clone(),
-        project: project.id.clone(),
-        root: project.root.to_string_lossy().into_owned(),
-        cwd: place.cwd.to_string_lossy().into_owned(),
-        agent: claude_code::AGENT.into(),
-        model: job.model.clone(),
-        now: runtime.now,
-        attributes: Vec::new(),
-    }
-}
-
 /// What the extractor is asked.
 fn request(job: &Job, session: &Session, state: Option<String>) -> ExtractRequest {
     let supplement = |(kind, text): &(&str, String)| Supplement { kind: (*kind).into(), text: text.clone() };
@@ -284,10 +270,8 @@ fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<O
         return Ok(None);
     };
     if let (Some(cursor), Some(transcript)) = (&mut cursor, transcript) {
-        if cursor.version == 0 {
-            // A file that was never seen may still be the copy of one that was: the session's last line tells.
-            cursor.offset = 0;
-        } else {
+        // A file that was never seen is read from its beginning; what it repeats of its session, the extractor knows.
+        if cursor.version > 0 {
             let from = transcript.resume(cursor)?;
             if from != cursor.offset {
                 cursor.failures = 0;
