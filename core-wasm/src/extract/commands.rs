@@ -203,8 +203,8 @@ pub fn alike(failed: &str, later: &str) -> bool {
     text::likeness(&one, &other) >= 0.6
 }
 
-/// Signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
-const ENVIRONMENT: &[&str] = &[
+/// Signs that the shell or a tool did not know what it was asked for.
+const UNKNOWN: &[&str] = &[
     "command not found",
     "not recognized",
     "unrecognized",
@@ -217,11 +217,18 @@ const ENVIRONMENT: &[&str] = &[
     "no such subcommand",
     "is not a git command",
     "not installed",
+    "missing script",
+    "script not found",
+    "no rule to make target",
+    "no module named",
+];
+
+/// Further signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
+const ENVIRONMENT: &[&str] = &[
     "no such file or directory",
     "cannot find module",
     "module not found",
     "modulenotfounderror",
-    "no module named",
     "can't create",
     "cannot create",
     "permission denied",
@@ -233,10 +240,7 @@ const ENVIRONMENT: &[&str] = &[
     "econnrefused",
     "connection refused",
     "could not connect",
-    "missing script",
-    "script not found",
     "not a git repository",
-    "no rule to make target",
     "no space left",
     "unsupported",
     "version mismatch",
@@ -260,39 +264,23 @@ const ENVIRONMENT: &[&str] = &[
     "index.lock",
 ];
 
+/// Further signs that the command was not even run as meant: the next one that is, is the cure.
+const INVOCATION: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
+
 /// Whether the failure is one of the environment.
 pub fn is_environment(error: &str) -> bool {
-    let error = error.to_lowercase();
-    ENVIRONMENT.iter().any(|sign| error.contains(sign))
+    shows(error, ENVIRONMENT)
 }
 
-/// Signs that the command was not even run as meant: the next one that is, is the cure.
+/// Whether the command was not even run as meant.
 pub fn is_invocation(error: &str) -> bool {
+    shows(error, INVOCATION)
+}
+
+/// Whether the error holds one of the signs, or says that something is not known.
+fn shows(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
-    [
-        "command not found",
-        "not recognized",
-        "unrecognized",
-        "unknown command",
-        "unknown option",
-        "unknown flag",
-        "invalid option",
-        "unexpected argument",
-        "no such command",
-        "no such subcommand",
-        "is not a git command",
-        "not installed",
-        "missing script",
-        "script not found",
-        "can't create temp file",
-        "unknown argument",
-        "no rule to make target",
-        "no module named",
-        "illegal option",
-        "usage:",
-    ]
-    .iter()
-    .any(|sign| error.contains(sign))
+    UNKNOWN.iter().chain(signs).any(|sign| error.contains(sign))
 }
 
 /// Lines that open or frame an error without saying what it is.
@@ -341,21 +329,6 @@ pub fn error_line(output: &str) -> Option<String> {
     let telling = lines().find(|line| is_strong(line)).or_else(|| lines().find(|line| is_telling(line)));
     let line = telling.or_else(|| lines().next_back())?;
     Some(text::clip(line, 200).into_owned())
-}
-
-/// The lines of an output that say what went wrong, at most `max`.
-pub fn error_lines(output: &str, max: usize) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for line in output.lines().map(str::trim).filter(|line| !is_frame(line) && (is_strong(line) || is_telling(line))) {
-        let line = text::clip(line, 200).into_owned();
-        if !all.contains(&line) {
-            all.push(line);
-        }
-        if all.len() == max {
-            return all;
-        }
-    }
-    if all.is_empty() { error_line(output).into_iter().collect() } else { all }
 }
 
 /// Whether a command may be what made another pass: it changes something.
