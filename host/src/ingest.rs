@@ -197,7 +197,7 @@ fn sources_at(path: &Path, projects: &Path) -> io::Result<Vec<Source>> {
 /// goes on; what fails in the store ends it all.
 pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progress: impl FnMut(&Source)) -> Result<Report> {
     // Where no policy can be had, no file is to blame.
-    runtime.policies()?;
+    runtime.default_policy()?;
     store.relax()?;
     let mut report = Report::default();
     for source in sources {
@@ -214,7 +214,7 @@ pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progres
 fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileReport> {
     let job = Job {
         path: Some(source.path.clone()),
-        roots: vec![source.root.clone()],
+        roots: runtime.allowed_roots(vec![source.root.clone()]),
         moment: "ingest",
         unterminated: true,
         only_if_new: true,

@@ -8,6 +8,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// The folder of managed configuration.
+const MANAGED: &str = "/etc/throughline";
+
 /// The program's folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
@@ -21,6 +24,8 @@ pub struct Paths {
     pub home: PathBuf,
     /// Claude Code's folder.
     pub claude: PathBuf,
+    /// What an administrator lays down. No variable moves it.
+    pub managed: PathBuf,
 }
 
 impl Paths {
@@ -44,6 +49,7 @@ impl Paths {
             cache: place("cache", "XDG_CACHE_HOME", ".cache"),
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
             home,
+            managed: PathBuf::from(MANAGED),
         })
     }
 
@@ -70,6 +76,16 @@ impl Paths {
     /// The user's policies.
     pub fn policies(&self) -> PathBuf {
         self.config.join("policies")
+    }
+
+    /// What the user decided about policies.
+    pub fn policy_ledger(&self) -> PathBuf {
+        self.config.join("policies.toml")
+    }
+
+    /// How often policies failed.
+    pub fn policy_failures(&self) -> PathBuf {
+        self.data.join("policy-failures.json")
     }
 
     /// Claude Code's transcripts.

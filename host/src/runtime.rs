@@ -1,18 +1,21 @@
 //! What every command works with: folders, configuration, clock, log, and policies and store when they are needed.
 
-use std::cell::{Cell, OnceCell};
-use std::path::PathBuf;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result};
 
 use crate::config::Config;
 use crate::log::{Level, Log};
 use crate::paths::{self, Paths};
-use crate::policy::cache::Origin;
-use crate::policy::chain::Policies;
-use crate::policy::imports::{self, Grants, MemorySource};
+use crate::policy::cache::{Cache, Origin};
+use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
+use crate::policy::failures::Failures;
+use crate::policy::managed::Managed;
+use crate::policy::roster::{Circumstances, Roster};
 use crate::store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.
@@ -26,30 +29,41 @@ pub struct Runtime {
     pub config: Config,
     /// What went wrong.
     pub log: Rc<Log>,
+    /// What the administrator laid down.
+    pub managed: Managed,
     /// When the run began, milliseconds since the Unix epoch.
     pub now: u64,
-    /// Until when a policy may be compiled or waited for; none: not at all.
-    compile_until: Cell<Option<Instant>>,
-    policies: OnceCell<Policies>,
+    compiling: Cell<Compiling>,
+    sandbox: OnceCell<Rc<Sandbox>>,
+    reporter: OnceCell<Rc<Reporter>>,
+    /// By the project's root; none: outside of any.
+    policies: RefCell<HashMap<Option<PathBuf>, Rc<Policies>>>,
 }
 
+/// How long a text of our own may take to be redacted.
+const REDACTING: Duration = Duration::from_secs(2);
+
 impl Runtime {
-    /// Reads the configuration. Where it is damaged, the error says so: a hook then does nothing, since it cannot know what
-    /// the user forbade.
+    /// Reads the configuration, the administrator's and the user's. Where one is damaged, the error says so: a hook then does
+    /// nothing, since it cannot know what was forbidden.
     pub fn new(paths: Paths) -> std::result::Result<Self, String> {
+        let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
         let config = Config::load(&paths.config_file())?;
-        Ok(Self::with_config(paths, config))
+        Ok(Self::with(paths, config, managed))
     }
 
     /// With a given configuration.
-    pub fn with_config(paths: Paths, config: Config) -> Self {
+    pub fn with(paths: Paths, config: Config, managed: Managed) -> Self {
         Self {
             paths,
             config,
+            managed,
             log: Rc::default(),
             now: now(),
-            compile_until: Cell::new(Some(Instant::now() + PATIENCE)),
-            policies: OnceCell::new(),
+            compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
+            sandbox: OnceCell::new(),
+            reporter: OnceCell::new(),
+            policies: RefCell::default(),
         }
     }
 
@@ -59,43 +73,80 @@ impl Runtime {
         // Agents give the path as they know it; a home behind a link has two names.
         roots.extend(self.paths.claude_projects().canonicalize());
         roots.extend(self.config.transcripts.roots.iter().cloned());
-        roots
+        self.allowed_roots(roots)
     }
 
-    /// Sets until when a policy may be compiled, or waited for where another process does it; none: not at all.
-    pub fn compile_until(&self, until: Option<Instant>) {
-        self.compile_until.set(until);
+    /// Of folders that transcripts would be read from, those that the administrator allows.
+    pub fn allowed_roots(&self, wanted: Vec<PathBuf>) -> Vec<PathBuf> {
+        self.managed.transcript_roots(wanted, &self.paths.home)
     }
 
-    /// The policies in force, loaded at the first call.
-    pub fn policies(&self) -> Result<&Policies> {
-        if let Some(policies) = self.policies.get() {
-            return Ok(policies);
-        }
-        let policies = Policies::load(&self.paths.components(), self.compile_until.get())?;
-        if policies.origin != Origin::Cached {
-            self.log.note(Level::Info, "the default policy was compiled: at its first use, after an upgrade, or because its compiled form was damaged", "");
-        }
-        Ok(self.policies.get_or_init(|| policies))
+    /// Whether the administrator wants nothing to be remembered of work in this folder.
+    pub fn is_off(&self, folder: &Path) -> bool {
+        self.managed.is_off(folder, &self.paths.home)
     }
 
-    /// What the default policy is granted: all capabilities, over `memories` where there are any.
-    pub fn grants(&self, memories: Option<Rc<dyn MemorySource>>) -> Grants {
-        let log = Rc::clone(&self.log);
-        let settings = self.config.policy.get(crate::policy::chain::DEFAULT_NAME).cloned().unwrap_or_default();
-        Grants {
-            memories,
-            settings: Rc::new(settings),
-            log: Some(Rc::new(move |level, message| {
-                let level = match level {
-                    imports::Level::Debug => Level::Debug,
-                    imports::Level::Info => Level::Info,
-                    imports::Level::Warn => Level::Warn,
-                    imports::Level::Error => Level::Error,
-                };
-                log.note(level, "the policy says", message);
-            })),
+    /// Sets what may be compiled, and until when.
+    pub fn compile(&self, compiling: Compiling) {
+        self.compiling.set(compiling);
+    }
+
+    /// The engine, the cache of compiled components, and the default policy.
+    pub fn sandbox(&self) -> Result<&Rc<Sandbox>> {
+        if let Some(sandbox) = self.sandbox.get() {
+            return Ok(sandbox);
         }
+        let sandbox = Rc::new(Sandbox::new(Cache::new(self.paths.components()))?);
+        Ok(self.sandbox.get_or_init(|| sandbox))
+    }
+
+    /// Makes sure that the default policy can be had: without it no file and no session is to blame.
+    pub fn default_policy(&self) -> Result<Origin> {
+        Ok(self.sandbox()?.default_policy(self.compiling.get().default_until())?.1)
+    }
+
+    /// Where policies report to.
+    pub fn reporter(&self) -> &Rc<Reporter> {
+        self.reporter.get_or_init(|| {
+            Rc::new(Reporter {
+                log: Rc::clone(&self.log),
+                failures: RefCell::new(Failures::load(&self.paths.policy_failures())),
+                uncompiled: Cell::new(false),
+                now: self.now,
+            })
+        })
+    }
+
+    /// The policies that are in force for the project with this root; none: outside of any project.
+    pub fn policies(&self, root: Option<&Path>) -> Result<Rc<Policies>> {
+        let key = root.map(Path::to_path_buf);
+        if let Some(policies) = self.policies.borrow().get(&key) {
+            return Ok(Rc::clone(policies));
+        }
+        let sandbox = self.sandbox()?;
+        let reporter = self.reporter();
+        let roster = Roster::gather(
+            &Circumstances {
+                paths: &self.paths,
+                managed: &self.managed,
+                settings: &self.config.policy,
+                cache: sandbox.cache(),
+                failures: &reporter.failures.borrow(),
+            },
+            root,
+        );
+        let mut settings = self.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
+        settings.extend(self.managed.policy.get(DEFAULT_NAME).cloned().unwrap_or_default());
+        let policies = Rc::new(Policies::new(
+            Rc::clone(sandbox),
+            roster,
+            Rc::clone(reporter),
+            self.compiling.get(),
+            settings,
+            self.managed.redaction.default,
+        ));
+        self.policies.borrow_mut().insert(key, Rc::clone(&policies));
+        Ok(policies)
     }
 
     /// Opens the store, making it and its folder where they are missing and may be made.
@@ -112,8 +163,13 @@ impl Runtime {
         Store::open(&database, access, patience)
     }
 
-    /// Writes what the log gathered. Its details pass the redactor.
-    pub fn write_log(&self) {
+    /// Writes what the run gathered: which policies failed, and the log, whose details pass the redactors.
+    pub fn finish(&self) {
+        if let Some(reporter) = self.reporter.get()
+            && let Err(error) = reporter.failures.borrow_mut().save()
+        {
+            self.log.note(Level::Warn, "failures of policies could not be noted", error.to_string());
+        }
         if self.log.is_empty() {
             return;
         }
@@ -123,7 +179,8 @@ impl Runtime {
             if details.iter().all(String::is_empty) {
                 return Ok(());
             }
-            self.policies().map_err(|error| anyhow!("{error:#}"))?.redact(details)
+            let until = Instant::now() + REDACTING;
+            self.policies(None)?.work(None, until)?.redact(details, until).context("no redactor could be run")
         });
     }
 }

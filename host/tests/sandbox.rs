@@ -1,10 +1,15 @@
 //! Every limit of the sandbox bites: hostile components, written by hand, against the engine that hooks use.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use host::policy::cache::Cache;
+use host::policy::capability::Capabilities;
+use host::policy::chain::Sandbox;
 use host::policy::engine::{Clockwork, Limits};
 use host::policy::imports::Grants;
-use host::policy::instance::Loaded;
+use host::policy::instance::{Loaded, Terms};
+use host::policy::stage::Stage;
 use wasmtime::component::Component;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
@@ -31,14 +36,28 @@ fn component(world: &str, module: &str) -> Vec<u8> {
     ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
 }
 
+/// On which a hostile component is taken: all that the contract has, and little of the machine.
+fn terms(stages: &[Stage]) -> Terms {
+    Terms {
+        name: "hostile".into(),
+        digest: "d".repeat(64),
+        capabilities: Capabilities::contract(),
+        stages: stages.to_vec(),
+        limits: Limits { memory_bytes: 4 << 20, table_elements: 1_000, items: 8, ..Limits::default() },
+    }
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(1)
+}
+
 /// Runs the redactor over one text, with little time and memory, and returns what went wrong.
 fn failure(body: &str) -> String {
     let clock = Clockwork::start().expect("an engine");
     let bytes = redactor(body);
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let limits = Limits { memory_bytes: 4 << 20, table_elements: 1_000, items: 8 };
-    let loaded = Loaded::link("hostile", &"d".repeat(64), &clock, &component, limits).expect("it links");
-    let mut running = loaded.start(Grants::default()).expect("it starts");
+    let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let mut texts = ["text".to_owned()];
     let started = Instant::now();
     let error = running.redact(&mut texts, Instant::now() + Duration::from_millis(200)).expect_err("it fails");
@@ -116,7 +135,7 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
     )
     .expect("it parses");
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let error = Loaded::link("nosy", "d", &clock, &component, Limits::default()).err().expect("it does not link");
+    let error = Loaded::link(terms(&[]), &clock, &component).err().expect("it does not link");
     assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
 }
 
@@ -138,8 +157,9 @@ fn session() -> host::contract::Session {
 fn the_default_policy_observes_plans_and_names_its_findings() {
     let dir = tempfile::tempdir().expect("a folder");
     let until = Instant::now() + Duration::from_mins(1);
-    let policies = host::policy::chain::Policies::load(dir.path(), Some(until)).expect("it loads");
-    let mut running = policies.start(Grants::default()).expect("it starts");
+    let sandbox = Sandbox::new(Cache::new(dir.path())).expect("an engine");
+    let (policy, _) = sandbox.default_policy(Some(until)).expect("it loads");
+    let mut running = policy.start(Grants::default(), until).expect("it starts");
     let event = host::policy::instance::ToolEvent {
         tool: "Bash".into(),
         use_id: "t".into(),
@@ -164,8 +184,8 @@ fn the_default_policy_observes_plans_and_names_its_findings() {
 fn a_stage_that_is_not_there_is_named() {
     let clock = Clockwork::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
-    let loaded = Loaded::link("small", "d", &clock, &component, Limits::default()).expect("it links");
-    let mut running = loaded.start(Grants::default()).expect("it starts");
+    let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let session = host::contract::Session {
         id: "s".into(),
         project: "p".into(),
@@ -178,7 +198,7 @@ fn a_stage_that_is_not_there_is_named() {
     };
     let error =
         running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
-    assert_eq!(error.to_string(), "policy small has no stage query");
+    assert_eq!(error.to_string(), "policy hostile has no stage query");
 }
 
 /// The default policy asks for the contract's capabilities and for nothing else: no WASI.

@@ -17,6 +17,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word, folder, except] if word == "catch-up" => {
             Task::CatchUp { folder: folder.into(), except: except.to_string_lossy().into_owned() }
         }
+        [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
         [word] if word == "tidy" => Task::Tidy,
         _ => return ExitCode::FAILURE,
     };
@@ -27,6 +28,6 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     if let Err(error) = &outcome {
         runtime.log.note(Level::Warn, "work in the background failed", format!("{error:#}"));
     }
-    runtime.write_log();
+    runtime.finish();
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

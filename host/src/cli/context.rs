@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let budget = runtime.config.context.budget;
     let deadline = Instant::now() + Duration::from_mins(1);
     let (text, memories) = hooks::context(&runtime, &store, &session, arguments.source.word(), budget, deadline)?;
-    runtime.write_log();
+    runtime.finish();
     let shown = Shown {
         source: arguments.source.word(),
         project: project.root.to_string_lossy().into_owned(),

@@ -11,6 +11,7 @@ use crate::agent::claude_code;
 use crate::hooks;
 use crate::log::{self, Level};
 use crate::paths::Paths;
+use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
@@ -33,9 +34,9 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let runtime = match Runtime::new(paths.clone()) {
         Ok(runtime) => runtime,
         Err(error) => {
-            let runtime = Runtime::with_config(paths, crate::config::Config::default());
+            let runtime = Runtime::with(paths, crate::config::Config::default(), Managed::default());
             runtime.log.note(Level::Error, "the configuration is damaged; nothing is remembered until it is mended", error);
-            runtime.write_log();
+            runtime.finish();
             return ExitCode::SUCCESS;
         }
     };
@@ -46,7 +47,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         // Registered by a version that knows more. To guess what it means could do harm.
         let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
         runtime.log.note(Level::Warn, "a hook was called with words that this version does not know", words.join(" "));
-        runtime.write_log();
+        runtime.finish();
         return ExitCode::SUCCESS;
     }
     let mut event = match read_input()
@@ -56,7 +57,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(event) => event,
         Err(error) => {
             runtime.log.note(Level::Warn, "a hook was called with input that cannot be used", error);
-            runtime.write_log();
+            runtime.finish();
             return ExitCode::SUCCESS;
         }
     };
@@ -71,7 +72,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
     }
-    runtime.write_log();
+    runtime.finish();
     ExitCode::SUCCESS
 }
 

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         bar.set_message(output::clean_line(&name));
     });
     bar.finish_and_clear();
-    runtime.write_log();
+    runtime.finish();
     let report = outcome?.with(failed);
     if arguments.json {
         output::json(&report)?;

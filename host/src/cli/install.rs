@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::hooks::PATIENCE;
 use crate::paths;
+use crate::policy::managed::Managed;
 use crate::program;
 use crate::runtime::Runtime;
 use crate::settings::{self, Change, HOOKS, SettingsError};
@@ -104,7 +106,7 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     }
     // The hooks come last: once they are there, everything that they need is too.
     let prepared = prepare(&runtime);
-    runtime.write_log();
+    runtime.finish();
     prepared?;
     let backup = change.apply()?;
     let report = Report::new(&runtime, &change, program, backup, false);
@@ -142,7 +144,7 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
 
 pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     // What is broken in the configuration need not keep anybody from leaving.
-    let runtime = Runtime::with_config(super::paths()?, config::Config::default());
+    let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let change = Change::uninstall(&arguments.place.file(&runtime)?, &program)?;
     if arguments.dry_run {
@@ -200,6 +202,9 @@ fn program() -> Result<PathBuf, Failure> {
     })
 }
 
+/// How long the user's policies may take to be compiled: the slowest known takes 20 seconds.
+const COMPILE: Duration = Duration::from_mins(5);
+
 fn prepare(runtime: &Runtime) -> Result<(), Failure> {
     for folder in [&runtime.paths.data, &runtime.paths.config, &runtime.paths.cache] {
         paths::create_private(folder).map_err(|error| {
@@ -208,7 +213,8 @@ fn prepare(runtime: &Runtime) -> Result<(), Failure> {
         })?;
     }
     runtime.store(Access::Write, PATIENCE * 4)?.checkpoint()?;
-    runtime.policies()?;
+    runtime.default_policy()?;
+    runtime.policies(None)?.compile(Instant::now() + COMPILE);
     Ok(())
 }
 

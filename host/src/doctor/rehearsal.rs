@@ -15,8 +15,9 @@ use crate::demo::sample;
 use crate::hooks;
 use crate::hooks::reading::{self, Job};
 use crate::paths::{self, Paths};
-use crate::policy::cache::Origin;
-use crate::policy::chain::Policies;
+use crate::policy::cache::{Cache, Origin};
+use crate::policy::chain::Sandbox;
+use crate::policy::managed::Managed;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::Access;
@@ -28,9 +29,10 @@ const COMPILE: Duration = Duration::from_mins(1);
 const REHEARSE: Duration = Duration::from_secs(20);
 
 pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
-    let loaded = Policies::load(&paths.components(), Some(Instant::now() + COMPILE));
+    let sandbox = Sandbox::new(Cache::new(paths.components()));
+    let loaded = sandbox.and_then(|sandbox| sandbox.default_policy(Some(Instant::now() + COMPILE)));
     let cache = paths::display(&paths.components(), &paths.home);
-    let compiled = match loaded.map(|policies| policies.origin) {
+    let compiled = match loaded.map(|(_, origin)| origin) {
         Ok(Origin::Cached) => Finding::ok("policy", format!("its compiled form in {cache} is sound")),
         Ok(Origin::Compiled) => {
             Finding::ok("policy", format!("its compiled form was missing or damaged and was made again in {cache}"))
@@ -81,8 +83,9 @@ fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
         cache: paths.cache.clone(),
         home: root.clone(),
         claude: root.join("claude"),
+        managed: root.join("managed"),
     };
-    let runtime = Runtime::with_config(there, config.clone());
+    let runtime = Runtime::with(there, config.clone(), Managed::default());
     let mut store = runtime.store(Access::Write, hooks::PATIENCE)?;
     let deadline = Instant::now() + REHEARSE;
     let job =

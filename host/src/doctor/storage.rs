@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Finding;
 use crate::config::Config;
 use crate::paths::{self, Paths};
+use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
 use crate::store::{Access, SCHEMA_VERSION, Store, StoreError};
 
@@ -13,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What there is to say of it, and the store where it can be read.
 pub(super) fn database(paths: &Paths, now: u64) -> (Finding, Option<Store>) {
-    let runtime = Runtime::with_config(paths.clone(), Config::default());
+    let runtime = Runtime::with(paths.clone(), Config::default(), Managed::default());
     let store = match runtime.store(Access::Existing, PATIENCE) {
         Ok(store) => store,
         Err(StoreError::Missing(path)) => {

@@ -9,14 +9,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::reading::{self, Job};
 use crate::log::Level;
+use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, StoreError};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
+
+/// What compiling may use: Python's runtime takes 20 seconds and 1 GB. Address space counts what is only reserved too.
+const COMPILE_SECONDS: u64 = 300;
+const COMPILE_BYTES: u64 = 16 << 30;
 
 /// What a detached process may be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +43,11 @@ pub enum Task {
         /// The session that is running.
         except: String,
     },
+    /// Compile the policies of the project of a folder.
+    Compile {
+        /// The agent's working folder.
+        cwd: PathBuf,
+    },
     /// Move the WAL into the database.
     Tidy,
 }
@@ -49,6 +60,11 @@ pub(super) fn read_on(runtime: &Runtime, path: &Path, cwd: &Path, session: &str)
 /// Starts [`Task::CatchUp`].
 pub(super) fn catch_up(runtime: &Runtime, folder: &Path, except: &str) {
     spawn(runtime, &[OsStr::new("catch-up"), folder.as_os_str(), OsStr::new(except)]);
+}
+
+/// Starts [`Task::Compile`].
+pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
+    spawn(runtime, &[OsStr::new("compile"), cwd.as_os_str()]);
 }
 
 /// Starts [`Task::Tidy`].
@@ -72,10 +88,26 @@ fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
     }
 }
 
+/// A component can be made so that compiling it takes for ever, or all memory: then this process ends, and not the machine.
+fn limit_compiling() {
+    for (resource, most) in [(Resource::Cpu, COMPILE_SECONDS), (Resource::As, COMPILE_BYTES)] {
+        let now = getrlimit(resource);
+        let most = now.maximum.map_or(most, |hard| hard.min(most));
+        // Where it cannot be limited, it is as it was.
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    }
+}
+
 /// Does the task, as the detached process.
 pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
     let _ = rustix::process::setsid();
+    if let Task::Compile { cwd } = task {
+        limit_compiling();
+        let root = Project::of(cwd).root;
+        runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);
+        return Ok(());
+    }
     let mut store = runtime.store(Access::Existing, Duration::from_secs(10))?;
     let lock = File::options().create(true).append(true).open(runtime.paths.data.join("background.lock"))?;
     if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -84,7 +116,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Tidy => {}
+        Task::Tidy | Task::Compile { .. } => {}
         Task::ReadOn { path, cwd, session } => {
             let job = Job {
                 path: Some(path.clone()),

@@ -24,6 +24,9 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
     let project = reading::project_of(&store, &event.session, &event.cwd)?;
+    if runtime.is_off(&project.root) {
+        return Ok(None);
+    }
     let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
     let store = Rc::new(store);
     let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
@@ -61,13 +64,13 @@ pub fn context(
         session: session.id.clone(),
         now: runtime.now,
     };
-    let policies = runtime.policies()?;
-    let mut running = policies.start(runtime.grants(Some(Rc::new(memories))))?;
-    let Some(built) = running.build_context(session, source, budget, Vec::new(), deadline)? else {
+    let policies = runtime.policies(Some(Path::new(&session.root)))?;
+    let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
+    let Some(built) = work.build_context(session, source, budget, &[], deadline)? else {
         return Ok((None, Vec::new()));
     };
     let mut texts = [built.text];
-    running.redact(&mut texts, deadline)?;
+    work.redact(&mut texts, deadline)?;
     let [text] = texts;
     if text.encode_utf16().count() > budget as usize {
         // Placeholders can be longer than what they replace. Whole lines go from the end.
@@ -99,7 +102,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     let unread = reading::unread(store, folder, &event.session)?;
     if !unread.is_empty() {
         // Compiling, where that must be, is not what this budget is for.
-        runtime.policies()?;
+        runtime.default_policy()?;
     }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
     store.patience(BRIEFLY)?;

@@ -2,6 +2,7 @@
 //! valid output or none, whatever is broken; what went wrong is in the log.
 
 pub mod background;
+mod gathered;
 mod load;
 mod memories;
 pub mod reading;
@@ -16,6 +17,7 @@ pub use memories::ProjectMemories;
 
 use crate::agent::{Event, Moment};
 use crate::log::Level;
+use crate::policy::chain::Compiling;
 use crate::runtime::Runtime;
 use crate::store::StoreError;
 
@@ -24,9 +26,15 @@ pub const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Does what the moment asks for. What is returned is to be shown to the model.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
-    // Only a session's start needs the policy at once: without it the agent would not be told. The others leave it to a
-    // process of their own.
-    runtime.compile_until(matches!(event.moment, Moment::Start { .. }).then_some(deadline));
+    if runtime.is_off(&event.cwd) {
+        return None;
+    }
+    // Only a session's start needs the default policy at once: without it the agent would not be told. All else is left to a
+    // process of its own.
+    runtime.compile(match event.moment {
+        Moment::Start { .. } => Compiling::Default(deadline),
+        _ => Compiling::Never,
+    });
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
         Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Answered { .. } | Moment::End { .. } => {
@@ -37,6 +45,9 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             Ok(None)
         }
     };
+    if runtime.reporter().uncompiled.get() {
+        background::compile(runtime, &event.cwd);
+    }
     outcome.unwrap_or_else(|error| {
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None

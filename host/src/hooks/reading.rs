@@ -1,16 +1,18 @@
 //! A transcript becomes memory: read on from the cursor, extract, summarize, redact, and store it all in one transaction.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::gathered::Gathered;
 use crate::agent::claude_code;
-use crate::contract::{Draft, Origin, Session, SessionNotes};
+use crate::contract::Session;
 use crate::log::Level;
+use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::imports::{Line, LineSource};
-use crate::policy::instance::{ExtractRequest, Extraction, Running, Supplement};
+use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Batch, Cursor, ExtractorState, SessionUpdate, Store, StoreError};
@@ -30,9 +32,6 @@ const MOST_CONFLICTS: u32 = 8;
 
 /// Stands for a cursor's modification time where there is more to read: [`unread`] then takes up the file again.
 const UNSETTLED: u64 = 0;
-
-/// The key of a session's summary among its drafts.
-const SUMMARY_KEY: &str = "session-summary";
 
 /// What is to be read, and why.
 #[derive(Debug, Clone, Default)]
@@ -162,22 +161,21 @@ fn read_share(
     }
 
     let project = project_of(store, &place.session, &place.cwd)?;
+    if runtime.is_off(&place.cwd) || runtime.is_off(&project.root) {
+        return Ok(Progress::Done);
+    }
     report.session.clone_from(&place.session);
     report.project.clone_from(&project.root);
-    let policies = runtime.policies()?;
-    let (policy, digest) = policies.extractor();
-    let saved = store.extractor_state(&place.session)?;
-    let version = saved.as_ref().map_or(0, |saved| saved.version);
-    let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
-    let request = request(job, &session, saved.filter(|saved| saved.policy == policy).map(|saved| saved.state));
-    let (lines, served) = match &transcript {
-        Some(transcript) => transcript.lines(Share { from, bytes: SHARE_BYTES, unterminated: job.unterminated })?,
-        None => (Box::new(Nothing) as Box<dyn LineSource>, std::sync::Arc::default()),
-    };
+    let policies = runtime.policies(Some(&project.root))?;
     let until = deadline.min(Instant::now() + CALL);
-    let mut running = policies.start(runtime.grants(None))?;
-    let extraction = match running.extract(&request, lines, until) {
-        Ok(extraction) => extraction,
+    let mut work = policies.work(None, until)?;
+    let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
+    let extraction = Extraction { store, job, session: &session, transcript: transcript.as_ref(), from };
+    let mut states = Vec::new();
+    let mut served = Arc::<Mutex<transcript::Served>>::default();
+    let extracted = extraction.of_one(&mut work, until, &mut states, &mut served);
+    let base = match extracted {
+        Ok(base) => base,
         // Stopped because the hook's time is up: that says nothing about the policy or the lines.
         Err(_) if Instant::now() >= deadline => return Ok(Progress::More),
         Err(error) => {
@@ -190,7 +188,7 @@ fn read_share(
     let mut at_end = transcript.is_none() || served.at_end;
     if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
         let before = cursor.offset;
-        advance(runtime, cursor, transcript, &extraction, &served, report)?;
+        advance(runtime, cursor, transcript, &base.extraction, &served, report)?;
         // An extractor that does not move is not asked again and again.
         at_end |= cursor.offset == before;
         if !at_end {
@@ -198,27 +196,29 @@ fn read_share(
         }
     }
     drop(served);
-    let mut extracted = Extracted::new(&mut running, &session, extraction, until)?;
-    extracted.redact(&mut running, until)?;
+    let to = cursor.as_ref().map_or(from, |cursor| cursor.offset);
+    let more = extraction.of_others(&mut work, &base, to, until, &mut states)?;
+    let mut gathered = Gathered::new(base, more, &states, to);
+    gathered.summarize(&mut work, &session, until)?;
+    gathered.redact(&mut work, until)?;
     let update = SessionUpdate {
         id: place.session.clone(),
         cwd: session.cwd,
         agent: session.agent,
-        model: session.model.or_else(|| extracted.model()),
+        model: session.model.or_else(|| gathered.model()),
         end_reason: job.end_reason.clone(),
-        notes: extracted.notes,
-        summary: extracted.summary,
-        topics: extracted.topics,
+        notes: gathered.notes,
+        summary: gathered.summary,
+        topics: gathered.topics,
     };
-    let state = ExtractorState { policy: policy.into(), state: extracted.state, version };
-    let worth = update.notes.turns > 0 || !extracted.drafts.is_empty() || !update.notes.changes.is_empty();
+    let worth = update.notes.turns > 0 || !gathered.drafts.is_empty() || !update.notes.changes.is_empty();
     let committed = store.commit(&Batch {
         project: &project,
         session: worth.then_some(&update),
-        drafts: &extracted.drafts,
-        retracted: &extracted.retracted,
-        policy: (policy, digest),
-        state: Some((&place.session, &state)),
+        drafts: &gathered.drafts,
+        retracted: &gathered.retracted,
+        policies: &gathered.makers,
+        states: (&place.session, &gathered.states),
         cursor: cursor.as_ref(),
         moment: job.moment,
         event: job.event.as_ref().filter(|_| first).map(|(kind, payload)| (*kind, payload.as_str())),
@@ -229,14 +229,80 @@ fn read_share(
     Ok(if at_end { Progress::Done } else { Progress::More })
 }
 
-/// What the extractor is asked.
-fn request(job: &Job, session: &Session, state: Option<String>) -> ExtractRequest {
-    let supplement = |(kind, text): &(&str, String)| Supplement { kind: (*kind).into(), text: text.clone() };
-    ExtractRequest {
-        session: session.clone(),
-        moment: job.moment.into(),
-        state,
-        supplements: job.supplements.iter().map(supplement).collect(),
+/// What the extractors of one share are handed.
+struct Extraction<'a> {
+    store: &'a Store,
+    job: &'a Job,
+    session: &'a Session,
+    transcript: Option<&'a Transcript>,
+    from: u64,
+}
+
+impl Extraction<'_> {
+    /// The one that moves the cursor. `states` and `served` are of the last that was tried.
+    fn of_one(
+        &self,
+        work: &mut Work<'_>,
+        until: Instant,
+        states: &mut Vec<ExtractorState>,
+        served: &mut Arc<Mutex<transcript::Served>>,
+    ) -> Result<Extracted> {
+        work.extract(until, |maker| {
+            let saved = self.saved(maker)?;
+            let request = self.request(&saved);
+            *states = vec![ExtractorState { read_to: None, ..saved }];
+            let Some(transcript) = self.transcript else {
+                return Ok((request, Box::new(Nothing)));
+            };
+            let (lines, new) = transcript.lines(self.share(self.from, SHARE_BYTES))?;
+            *served = new;
+            Ok((request, lines))
+        })
+    }
+
+    /// Those that are added: each reads on from its own place to `to`.
+    fn of_others(
+        &self,
+        work: &mut Work<'_>,
+        base: &Extracted,
+        to: u64,
+        until: Instant,
+        states: &mut Vec<ExtractorState>,
+    ) -> Result<Vec<Extracted>> {
+        work.extract_more(base, until, |maker| {
+            let saved = self.saved(maker)?;
+            let request = self.request(&saved);
+            // One that is new, or that failed, begins where it is; never behind what is read now, for the file may be
+            // another.
+            let begin = saved.read_to.unwrap_or(0).min(self.from);
+            states.push(saved);
+            Ok(match self.transcript {
+                Some(transcript) if begin < to => {
+                    Some((request, transcript.lines(self.share(begin, (to - begin).min(SHARE_BYTES)))?.0))
+                }
+                _ if self.job.supplements.is_empty() => None,
+                _ => Some((request, Box::new(Nothing))),
+            })
+        })
+    }
+
+    fn saved(&self, maker: &Maker) -> Result<ExtractorState> {
+        let saved = self.store.extractor_state(&self.session.id, &maker.name)?;
+        Ok(saved.unwrap_or_else(|| ExtractorState { policy: maker.name.clone(), ..ExtractorState::default() }))
+    }
+
+    fn share(&self, from: u64, bytes: u64) -> Share {
+        Share { from, bytes, unterminated: self.job.unterminated }
+    }
+
+    fn request(&self, saved: &ExtractorState) -> ExtractRequest {
+        let supplement = |(kind, text): &(&str, String)| Supplement { kind: (*kind).into(), text: text.clone() };
+        ExtractRequest {
+            session: self.session.clone(),
+            moment: self.job.moment.into(),
+            state: (saved.version > 0).then(|| saved.state.clone()),
+            supplements: self.job.supplements.iter().map(supplement).collect(),
+        }
     }
 }
 
@@ -308,7 +374,7 @@ fn advance(
     runtime: &Runtime,
     cursor: &mut Cursor,
     transcript: &Transcript,
-    extraction: &Extraction,
+    extraction: &Found,
     served: &transcript::Served,
     report: &mut Report,
 ) -> Result<()> {
@@ -347,12 +413,7 @@ fn advance(
 
 /// Counts a failed extraction; after a few in a row the share is passed over, so that one bad line cannot stop all
 /// remembering for good.
-fn note_failure(
-    runtime: &Runtime,
-    store: &Store,
-    cursor: Option<Cursor>,
-    served: &std::sync::Mutex<transcript::Served>,
-) -> Result<()> {
+fn note_failure(runtime: &Runtime, store: &Store, cursor: Option<Cursor>, served: &Mutex<transcript::Served>) -> Result<()> {
     let Some(mut cursor) = cursor else {
         return Ok(());
     };
@@ -369,98 +430,6 @@ fn note_failure(
         cursor.failures = 0;
     }
     Ok(store.put_cursor(&cursor, runtime.now)?)
-}
-
-/// What is about to be stored.
-struct Extracted {
-    drafts: Vec<Draft>,
-    retracted: Vec<String>,
-    notes: SessionNotes,
-    state: String,
-    summary: String,
-    topics: Vec<String>,
-}
-
-impl Extracted {
-    fn new(running: &mut Running<'_>, session: &Session, extraction: Extraction, until: Instant) -> Result<Self> {
-        let Extraction { drafts, retracted, notes, state, .. } = extraction;
-        let mut it = Self { drafts, retracted, notes, state, summary: String::new(), topics: Vec::new() };
-        match running.summarize(session, &it.notes, until)? {
-            Some(summary) => {
-                it.summary = summary.text;
-                it.topics = summary.topics;
-            }
-            None => it.retracted.push(SUMMARY_KEY.into()),
-        }
-        Ok(it)
-    }
-
-    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
-    fn redact(&mut self, running: &mut Running<'_>, until: Instant) -> Result<()> {
-        let mut slots: Vec<&mut String> = Vec::new();
-        slots.extend([&mut self.state, &mut self.summary]);
-        slots.extend(&mut self.topics);
-        slots.extend(&mut self.retracted);
-        for draft in &mut self.drafts {
-            slots.extend(&mut draft.key);
-            slots.extend([&mut draft.kind, &mut draft.title, &mut draft.content]);
-            slots.extend(&mut draft.keywords);
-            slots.extend(&mut draft.files);
-            slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
-        }
-        let notes = &mut self.notes;
-        slots.extend([&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome]);
-        for list in [
-            &mut notes.done,
-            &mut notes.current,
-            &mut notes.pending,
-            &mut notes.learnings,
-            &mut notes.preferences,
-            &mut notes.commits,
-            &mut notes.blockers,
-            &mut notes.errors,
-        ] {
-            slots.extend(list);
-        }
-        for decision in &mut notes.decisions {
-            slots.extend([&mut decision.what, &mut decision.why]);
-            slots.extend(&mut decision.rejected);
-        }
-        slots.extend(notes.discoveries.iter_mut().flat_map(|d| [&mut d.file, &mut d.insight]));
-        slots.extend(notes.changes.iter_mut().map(|change| &mut change.path));
-        slots.extend(notes.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
-
-        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
-        running.redact(&mut texts, until)?;
-        for (slot, text) in slots.into_iter().zip(texts) {
-            *slot = text;
-        }
-        if !self.summary.is_empty() {
-            // Made now, because a title that is cut before its secrets are gone is another one than if cut afterwards.
-            self.drafts.push(summary_draft(&self.summary, &self.topics, &self.notes));
-        }
-        Ok(())
-    }
-
-    /// The model, where the extractor found it in the transcript.
-    fn model(&self) -> Option<String> {
-        self.notes.attributes.iter().find(|(name, _)| name == "model").map(|(_, value)| value.clone())
-    }
-}
-
-fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
-    let title = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    Draft {
-        key: Some(SUMMARY_KEY.into()),
-        kind: "session_summary".into(),
-        title: title.chars().take(200).collect(),
-        content: text.into(),
-        keywords: topics.to_vec(),
-        files: notes.changes.iter().map(|change| change.path.clone()).collect(),
-        importance: 0.5,
-        origin: Origin { line_uuid: None, at: notes.ended.or(notes.started) },
-        attributes: Vec::new(),
-    }
 }
 
 /// Transcripts right in `folder` that have grown, or are new, since they were last read: latest first.

@@ -24,11 +24,18 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::engine;
+use super::folder::read_whole;
 use crate::digest::sha256_hex;
 use crate::files;
 
 /// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
 const OLD: Duration = Duration::from_hours(30 * 24);
+
+/// How many digests of components are remembered.
+const MOST_DIGESTS: usize = 255;
+
+/// How old a file must be for its identity to stand for its bytes.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// The folder of compiled components.
 #[derive(Debug, Clone)]
@@ -108,6 +115,33 @@ impl Cache {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(Some(lock))
+    }
+
+    /// The SHA-256 of a component's file, hexadecimal. Hashing what has many megabytes takes longer than a whole hook, so
+    /// what was hashed once is remembered by the file's identity, as a seal does it: no program can set a ctime.
+    pub fn digest(&self, component: &mut File) -> Result<String> {
+        let meta = component.metadata()?;
+        let identity = format!("{} {} {} {} {}", meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec());
+        let index = self.folder.join("digests");
+        let known = match private_folder(&self.folder) {
+            Ok(()) => fs::read_to_string(&index).unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        let found = known.lines().find_map(|line| line.strip_prefix(&identity)?.strip_prefix(' '));
+        if let Some(digest) = found.filter(|digest| digest.len() == 64) {
+            return Ok(digest.to_owned());
+        }
+        let digest = sha256_hex(&read_whole(component)?);
+        // A file that is being written just now may change again within one tick of the file system's clock.
+        let settled = meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
+        if settled && create_private_folder(&self.folder).is_ok() && private_folder(&self.folder).is_ok() {
+            let before: Vec<&str> = known.lines().collect();
+            let kept = &before[before.len().saturating_sub(MOST_DIGESTS)..];
+            let text = [kept, &[&format!("{identity} {digest}"), ""]].concat().join("\n");
+            // Where it cannot be kept the next hook hashes again.
+            let _ = files::replace(&index, text.as_bytes(), 0o600);
+        }
+        Ok(digest)
     }
 
     fn store(&self, file: &Path, component: &Component) -> Result<()> {
@@ -260,6 +294,29 @@ mod tests {
         let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
         let error = cache.load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now()).err().unwrap();
         assert!(error.to_string().contains("compiled artifact"), "{error}");
+    }
+
+    #[test]
+    fn a_digest_is_remembered_until_the_file_changes() {
+        let (dir, cache, _, _) = fixture();
+        let file = dir.path().join("policy.wasm");
+        fs::write(&file, EMPTY).unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_mins(1);
+        File::options().write(true).open(&file).unwrap().set_modified(old).unwrap();
+        let digest = || cache.digest(&mut File::open(&file).unwrap()).unwrap();
+        assert_eq!(digest(), sha256_hex(EMPTY));
+        let index = dir.path().join("components/digests");
+        let line = fs::read_to_string(&index).unwrap();
+        assert_eq!(line.lines().count(), 1);
+        // It is believed …
+        fs::write(&index, line.replace(&sha256_hex(EMPTY), &"a".repeat(64))).unwrap();
+        assert_eq!(digest(), "a".repeat(64));
+        // … until the file is another one, or others could have written it.
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(digest(), sha256_hex(EMPTY));
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(&file, b"other").unwrap();
+        assert_eq!(digest(), sha256_hex(b"other"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use sha2::{Digest, Sha256};
-use wasmtime::{Config, Engine, OptLevel, StoreLimits, StoreLimitsBuilder};
+use wasmtime::{Config, Engine, OptLevel, ResourceLimiter};
 
 /// The version of wasmtime that this host is built with: part of the key of a compiled component. Kept equal to
 /// Cargo.lock by a test.
@@ -18,35 +18,106 @@ const TICK: Duration = Duration::from_millis(10);
 /// The guest's stack. The default policy needs less than 64 KiB; language runtimes need more.
 const STACK_BYTES: usize = 1 << 20;
 
-/// What one policy instance may use.
+/// What one instance of a policy may use, and one call of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Linear memory, bytes, over all memories of the instance.
     pub memory_bytes: usize,
-    /// Elements of one table.
+    /// Table elements, over all tables of the instance.
     pub table_elements: usize,
     /// Core instances, tables and memories, each.
     pub items: usize,
+    /// The longest that one call may take.
+    pub time: Duration,
+    /// What one call may hand to the host: bytes of texts, and of the host's own records around them.
+    pub output_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // A transcript line is at most 16 MiB and is held twice while it is read.
-        Self { memory_bytes: 96 << 20, table_elements: 20_000, items: 16 }
+        Self {
+            // A transcript line is at most 16 MiB and is held twice while it is read.
+            memory_bytes: 96 << 20,
+            // CPython needs some 10,000.
+            table_elements: 50_000,
+            // CPython and its extension modules are 40 core modules.
+            items: 100,
+            time: Duration::from_secs(2),
+            output_bytes: 8 << 20,
+        }
     }
 }
 
 impl Limits {
-    /// As wasmtime enforces them. Growth beyond a limit traps, so that a policy cannot carry on with half a result.
-    pub fn to_store_limits(self) -> StoreLimits {
-        StoreLimitsBuilder::new()
-            .memory_size(self.memory_bytes)
-            .table_elements(self.table_elements)
-            .instances(self.items)
-            .tables(self.items)
-            .memories(self.items)
-            .trap_on_grow_failure(true)
-            .build()
+    /// The limits of the default policy: as the others', but its time is the hook's.
+    pub fn of_default() -> Self {
+        // An extraction of one share may return three times the share: texts, and records around them.
+        Self { time: Duration::from_secs(10), output_bytes: 24 << 20, ..Self::default() }
+    }
+
+    /// The lower of each.
+    #[must_use]
+    pub fn within(self, most: Self) -> Self {
+        Self {
+            memory_bytes: self.memory_bytes.min(most.memory_bytes),
+            table_elements: self.table_elements.min(most.table_elements),
+            items: self.items.min(most.items),
+            time: self.time.min(most.time),
+            output_bytes: self.output_bytes.min(most.output_bytes),
+        }
+    }
+}
+
+/// Counts what an instance has, over all its memories and tables: wasmtime's own limits are of each one. Growth beyond a
+/// limit traps, so that a policy cannot carry on with half a result.
+#[derive(Debug)]
+pub struct Meter {
+    limits: Limits,
+    memory_bytes: usize,
+    table_elements: usize,
+}
+
+impl Meter {
+    /// Nothing is used yet.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, memory_bytes: 0, table_elements: 0 }
+    }
+
+    /// Linear memory in use, bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+}
+
+/// Adds growth to what is used, or says that it is too much.
+fn grow(used: &mut usize, current: usize, desired: usize, most: usize, what: &str) -> wasmtime::Result<bool> {
+    let sum = used.saturating_add(desired.saturating_sub(current));
+    if sum > most {
+        return Err(wasmtime::format_err!("it wants {sum} {what}, and {most} are allowed"));
+    }
+    *used = sum;
+    Ok(true)
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        grow(&mut self.memory_bytes, current, desired, self.limits.memory_bytes, "bytes of memory")
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        grow(&mut self.table_elements, current, desired, self.limits.table_elements, "table elements")
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.items
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.items
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.items
     }
 }
 
@@ -119,4 +190,20 @@ pub fn compatibility_key(engine: &Engine) -> String {
     WASMTIME_VERSION.hash(&mut sha);
     engine.precompile_compatibility_hash().hash(&mut sha);
     crate::digest::hex(&sha.0.finalize()[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_memories_are_one_large_one() {
+        let mut meter = Meter::new(Limits { memory_bytes: 10, table_elements: 5, ..Limits::default() });
+        assert!(meter.memory_growing(0, 6, None).is_ok());
+        assert!(meter.memory_growing(0, 4, None).is_ok());
+        assert!(meter.memory_growing(4, 5, None).unwrap_err().to_string().contains("11 bytes of memory"));
+        assert!(meter.table_growing(0, 5, None).is_ok());
+        assert!(meter.table_growing(0, 1, None).is_err());
+        assert_eq!(meter.memory_bytes(), 10);
+    }
 }

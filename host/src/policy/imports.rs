@@ -3,20 +3,25 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use wasmtime::Result;
 use wasmtime::component::{Resource, ResourceTable};
-use wasmtime::{Result, StoreLimits};
 
-use super::bindings::throughline::policy::{log, memories, settings, transcript};
+use super::capability::Kinds;
+use super::engine::Meter;
+use super::v0_1::bindings::throughline::policy::{log, memories, settings, transcript};
 use crate::contract::{Memory, SessionRecord};
 
-pub use super::bindings::throughline::policy::memories::Fact;
-pub use super::bindings::throughline::policy::transcript::Line;
+pub use super::v0_1::bindings::throughline::policy::memories::Fact;
+pub use super::v0_1::bindings::throughline::policy::transcript::Line;
 
 /// The most that one `memories` call returns, whatever its `limit` says.
 const MOST_MEMORIES: u32 = 200;
 
 /// Calls to `memories` that one instance may make.
 const MOST_QUERIES: u32 = 1_000;
+
+/// Calls of any kind that one instance may make: a share of a transcript has some 10,000 lines.
+const MOST_CALLS: u32 = 1_000_000;
 
 /// Bytes and lines that one instance may log.
 const MOST_LOG_BYTES: usize = 16 << 10;
@@ -47,19 +52,20 @@ pub trait MemorySource {
 }
 
 /// How much a policy's message matters; as the contract says it.
-pub use super::bindings::throughline::policy::log::Level;
+pub use super::v0_1::bindings::throughline::policy::log::Level;
 
 /// Takes what a policy logs.
 pub type LogSink = Rc<dyn Fn(Level, &str)>;
 
-/// What one instance was granted. What is absent is answered as empty: the contract's functions cannot fail.
+/// What stands behind the capabilities of one instance. What is absent is answered as empty: the contract's functions cannot
+/// fail.
 #[derive(Clone, Default)]
 pub struct Grants {
-    /// Capability `memories`.
-    pub memories: Option<Rc<dyn MemorySource>>,
+    /// Capability `memories`, and the kinds that may be seen.
+    pub memories: Option<(Rc<dyn MemorySource>, Kinds)>,
     /// Capability `settings`.
     pub settings: Rc<serde_json::Map<String, serde_json::Value>>,
-    /// Capability `log`.
+    /// Capability `log`, and standard output where `wasi` was granted.
     pub log: Option<LogSink>,
 }
 
@@ -69,27 +75,69 @@ pub struct Reader {
     pub source: Box<dyn LineSource>,
 }
 
+/// Memories, and the kinds of them that may be seen; an empty list is all but `turn`.
+type Seen = (Rc<dyn MemorySource>, Vec<String>);
+
 /// The state behind one instance.
 pub struct HostState {
-    pub(super) limits: StoreLimits,
+    pub(super) meter: Meter,
     pub(super) table: ResourceTable,
-    pub(super) grants: Grants,
+    grants: Grants,
+    calls: Cell<u32>,
     queries: Cell<u32>,
     logged: Cell<(usize, u32)>,
 }
 
 impl HostState {
-    pub(super) fn new(limits: StoreLimits, grants: Grants) -> Self {
-        Self { limits, table: ResourceTable::new(), grants, queries: Cell::new(0), logged: Cell::new((0, 0)) }
+    pub(super) fn new(meter: Meter, grants: Grants) -> Self {
+        let table = ResourceTable::new();
+        Self { meter, table, grants, calls: Cell::new(0), queries: Cell::new(0), logged: Cell::new((0, 0)) }
     }
 
-    fn memories(&self) -> Result<Option<Rc<dyn MemorySource>>> {
+    /// Counts a call of the host by the policy.
+    pub(super) fn count_call(&self) -> Result<()> {
+        let calls = self.calls.get() + 1;
+        self.calls.set(calls);
+        if calls > MOST_CALLS {
+            return Err(wasmtime::format_err!("it called the host more than {MOST_CALLS} times"));
+        }
+        Ok(())
+    }
+
+    /// What may be seen of the memories, and which of `kinds`; none where that is nothing.
+    fn memories(&self, kinds: Vec<String>) -> Result<Option<Seen>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);
         if queries > MOST_QUERIES {
-            return Err(wasmtime::format_err!("the policy asked for memories more than {MOST_QUERIES} times"));
+            return Err(wasmtime::format_err!("it asked for memories more than {MOST_QUERIES} times"));
         }
-        Ok(self.grants.memories.clone())
+        let Some((source, granted)) = &self.grants.memories else {
+            return Ok(None);
+        };
+        let seen = match (granted, kinds.is_empty()) {
+            (Kinds::Every(_), _) => kinds,
+            (Kinds::Only(granted), true) => granted.iter().cloned().collect(),
+            (Kinds::Only(_), false) => kinds.into_iter().filter(|kind| granted.has(kind)).collect(),
+        };
+        // An empty list would mean all of them.
+        let nothing = seen.is_empty() && matches!(granted, Kinds::Only(_));
+        Ok((!nothing).then(|| (Rc::clone(source), seen)))
+    }
+
+    /// The records of sessions hold their summaries and notes: they are seen by whoever may see summaries.
+    fn sessions(&self) -> Result<Option<Rc<dyn MemorySource>>> {
+        Ok(self.memories(vec!["session_summary".into()])?.map(|(source, _)| source))
+    }
+
+    /// Adds a line to the log. A flood is cut, not punished: the log is for people, and a policy that talks too much may
+    /// still be right.
+    pub(super) fn say(&self, level: Level, message: &str) {
+        let Some(sink) = &self.grants.log else { return };
+        let (bytes, lines) = self.logged.get();
+        self.logged.set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
+        if bytes + message.len() <= MOST_LOG_BYTES && lines < MOST_LOG_LINES {
+            sink(level, message);
+        }
     }
 }
 
@@ -103,6 +151,7 @@ impl transcript::Host for HostState {}
 
 impl transcript::HostReader for HostState {
     fn read_lines(&mut self, reader: Resource<Reader>, max_bytes: u32) -> Result<Vec<Line>> {
+        self.count_call()?;
         let reader = self.table.get_mut(&reader)?;
         Ok(reader.source.read_lines(max_bytes as usize)?)
     }
@@ -115,56 +164,64 @@ impl transcript::HostReader for HostState {
 
 impl memories::Host for HostState {
     fn recent(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| m.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
     }
 
     fn important(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| m.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
     }
 
     fn of_session(&mut self, session_id: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?
-            .map_or(Ok(Vec::new()), |m| m.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)
     }
 
     fn search(&mut self, query: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| m.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        let mut found = source.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)?;
+        // The query's own syntax can name kinds too.
+        if let Some((_, granted)) = &self.grants.memories {
+            found.retain(|memory| granted.has(&memory.kind));
+        }
+        Ok(found)
     }
 
     fn knowledge(&mut self, limit: u32) -> Result<Vec<Fact>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| m.knowledge(limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some((source, kinds)) = self.memories(Vec::new())? else { return Ok(Vec::new()) };
+        let mut facts = source.knowledge(limit.min(MOST_MEMORIES)).map_err(trap)?;
+        facts.retain(|fact| kinds.is_empty() || kinds.contains(&fact.kind));
+        Ok(facts)
     }
 
     fn sessions(&mut self, limit: u32) -> Result<Vec<SessionRecord>> {
-        self.memories()?.map_or(Ok(Vec::new()), |m| m.sessions(limit.min(MOST_MEMORIES)).map_err(trap))
+        let Some(source) = HostState::sessions(self)? else { return Ok(Vec::new()) };
+        source.sessions(limit.min(MOST_MEMORIES)).map_err(trap)
     }
 
     fn last_session(&mut self) -> Result<Option<SessionRecord>> {
-        self.memories()?.map_or(Ok(None), |m| Ok(m.sessions(1).map_err(trap)?.pop()))
+        let Some(source) = HostState::sessions(self)? else { return Ok(None) };
+        Ok(source.sessions(1).map_err(trap)?.pop())
     }
 
     fn session(&mut self, session_id: String) -> Result<Option<SessionRecord>> {
-        self.memories()?.map_or(Ok(None), |m| m.session(&session_id).map_err(trap))
+        let Some(source) = HostState::sessions(self)? else { return Ok(None) };
+        source.session(&session_id).map_err(trap)
     }
 }
 
 impl settings::Host for HostState {
     fn get(&mut self, key: String) -> Result<Option<String>> {
+        self.count_call()?;
         Ok(self.grants.settings.get(&key).map(ToString::to_string))
     }
 }
 
 impl log::Host for HostState {
     fn write(&mut self, level: Level, message: String) -> Result<()> {
-        let Some(sink) = self.grants.log.clone() else {
-            return Ok(());
-        };
-        let (bytes, lines) = self.logged.get();
-        self.logged.set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
-        // A flood is cut, not punished: the log is for people, and a policy that talks too much may still be right.
-        if bytes + message.len() <= MOST_LOG_BYTES && lines < MOST_LOG_LINES {
-            sink(level, &message);
-        }
+        self.count_call()?;
+        self.say(level, &message);
         Ok(())
     }
 }

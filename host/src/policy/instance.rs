@@ -1,40 +1,58 @@
 //! One running policy: instantiate it with what it was granted, ask which stages it has, and call them within limits.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use wasmtime::component::{Component, HasSelf, InstancePre, Linker, Resource};
 use wasmtime::{Store, Trap};
 
-use super::bindings::exports::throughline::policy as stages;
-use super::bindings::throughline::policy as capabilities;
-use super::engine::{Clockwork, Limits};
+use super::capability::{self, Capabilities, Import};
+use super::engine::{Clockwork, Limits, Meter};
 use super::imports::{Grants, HostState, LineSource, Reader};
-use crate::contract::{Memory, Session, SessionNotes};
+use super::stage::Stage;
+use super::v0_1::bindings::exports::throughline::policy as stages;
+use super::v0_1::bindings::throughline::policy as capabilities;
+use super::wasi;
+use crate::contract::{Failure, Memory, Session, SessionNotes};
 
 pub use stages::context_builder::Context as BuiltContext;
 pub use stages::extractor::{Extraction, Request as ExtractRequest, Supplement};
 pub use stages::observer::{Observation, ToolEvent};
 pub use stages::query::Search;
+pub use stages::redactor::Redacted;
 pub use stages::summarizer::Summary;
 
 /// The largest state that an extractor may hand back; the contract says so.
 const MOST_STATE_BYTES: usize = 256 << 10;
 
-/// The largest sum of texts that one extraction may return, and the most drafts.
-const MOST_EXTRACTED_BYTES: usize = 24 << 20;
+/// The most drafts that one extraction may return: above what a share of 8 MiB of real lines holds.
 const MOST_DRAFTS: usize = 20_000;
 
-/// A component, linked: ready to be instantiated.
-pub struct Loaded {
+/// How long an instance may take to start.
+const START: Duration = Duration::from_secs(1);
+
+/// What a policy is taken for, before its component has been looked at.
+#[derive(Debug, Clone)]
+pub struct Terms {
     /// `default`, or the manifest's name.
     pub name: String,
     /// SHA-256 of the component, hexadecimal.
     pub digest: String,
+    /// What it asked for and was granted.
+    pub capabilities: Capabilities,
+    /// The stages that it must have; what it exports beyond them is not used.
+    pub stages: Vec<Stage>,
+    /// What its instances may use.
+    pub limits: Limits,
+}
+
+/// A component, linked: ready to be instantiated.
+pub struct Loaded {
+    terms: Terms,
     clock: Clockwork,
     pre: InstancePre<HostState>,
     indices: Indices,
-    limits: Limits,
 }
 
 /// Which stages the component exports.
@@ -47,47 +65,184 @@ struct Indices {
     query: Option<stages::query::GuestIndices>,
 }
 
-impl Loaded {
-    /// Links the component. Fails where it imports what the contract does not have.
-    pub fn link(name: &str, digest: &str, clock: &Clockwork, component: &Component, limits: Limits) -> Result<Self> {
-        let mut linker = Linker::<HostState>::new(clock.engine());
-        capabilities::transcript::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        capabilities::memories::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        capabilities::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        capabilities::log::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        let pre = linker
-            .instantiate_pre(component)
-            .map_err(anyhow::Error::from)
-            .with_context(|| format!("policy {name} imports something that it cannot have"))?;
-        let indices = Indices {
-            extractor: stages::extractor::GuestIndices::new(&pre).ok(),
-            summarizer: stages::summarizer::GuestIndices::new(&pre).ok(),
-            redactor: stages::redactor::GuestIndices::new(&pre).ok(),
-            context_builder: stages::context_builder::GuestIndices::new(&pre).ok(),
-            observer: stages::observer::GuestIndices::new(&pre).ok(),
-            query: stages::query::GuestIndices::new(&pre).ok(),
-        };
-        Ok(Self { name: name.into(), digest: digest.into(), clock: clock.clone(), pre, indices, limits })
-    }
+/// Why a component cannot be a policy on the terms that were named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub hint: String,
+}
 
-    /// Starts an instance.
-    pub fn start(&self, grants: Grants) -> Result<Running<'_>> {
-        let mut store = Store::new(self.clock.engine(), HostState::new(self.limits.to_store_limits(), grants));
-        store.limiter(|state| &mut state.limits);
-        // Starting runs guest code too (start functions, initializers).
-        store.set_epoch_deadline(Clockwork::ticks(Duration::from_secs(1)));
-        let instance = self
-            .pre
-            .instantiate(&mut store)
-            .map_err(anyhow::Error::from)
-            .with_context(|| format!("policy {} does not start", self.name))?;
-        Ok(Running { policy: self, store, instance })
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
     }
 }
 
+impl std::error::Error for Unfit {}
+
+fn unfit(what: impl Into<String>, hint: impl Into<String>) -> Unfit {
+    Unfit { what: what.into(), hint: hint.into() }
+}
+
+/// What is wrong with the name of an import, by what was asked for and granted.
+fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
+    match capability::of_import(name) {
+        Import::Types => Ok(()),
+        Import::Needs(needed) if terms.capabilities.has(&needed) => Ok(()),
+        Import::Needs(needed) => Err(unfit(
+            format!("it imports {name}, for which it does not have the capability {}", needed.name()),
+            format!(
+                "ask for it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
+                super::manifest::FILE,
+                terms.name,
+                needed.name()
+            ),
+        )),
+        Import::OtherVersion(version) => Err(other_version(&version)),
+        Import::Impossible => Err(unfit(
+            format!("it imports {name}, which no policy can have"),
+            "build it without that; a policy has the contract's capabilities and, where granted, WASI in a fixed shape",
+        )),
+    }
+}
+
+fn other_version(version: &str) -> Unfit {
+    let served = capability::SERVED.join(", ");
+    unfit(
+        format!("it is built for version {version} of the contract, and this host serves {served}"),
+        format!(
+            "build it against wit/v{}, or install a version of Throughline that serves {version}",
+            capability::SERVED[0]
+        ),
+    )
+}
+
+impl Loaded {
+    /// Links the component on these terms. [`Unfit`] where it imports what it does not have, lacks a stage that it must
+    /// have, or is built for another version of the contract.
+    pub fn link(terms: Terms, clock: &Clockwork, component: &Component) -> Result<Self> {
+        let engine = clock.engine();
+        let kind = component.component_type();
+        let mut needs_wasi = false;
+        for (name, _) in kind.imports(engine) {
+            vet_import(name, &terms)?;
+            needs_wasi |= name.starts_with("wasi:");
+        }
+        for (name, _) in kind.exports(engine) {
+            if let Some(version) = capability::other_version_of_export(name) {
+                return Err(other_version(version).into());
+            }
+        }
+        let mut linker = Linker::<HostState>::new(engine);
+        if terms.capabilities.transcript {
+            capabilities::transcript::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
+        }
+        if terms.capabilities.memories.is_some() {
+            capabilities::memories::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
+        }
+        if terms.capabilities.settings {
+            capabilities::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
+        }
+        if terms.capabilities.log {
+            capabilities::log::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
+        }
+        if needs_wasi {
+            wasi::link(&mut linker, component)?;
+        }
+        let pre = linker.instantiate_pre(component).map_err(|error| {
+            unfit(
+                format!("its imports are not those of the contract: {error:#}"),
+                format!("build it against wit/v{}", capability::SERVED[0]),
+            )
+        })?;
+        let indices = Indices {
+            extractor: must_have(&terms, Stage::Extractor, stages::extractor::GuestIndices::new(&pre))?,
+            summarizer: must_have(&terms, Stage::Summarizer, stages::summarizer::GuestIndices::new(&pre))?,
+            redactor: must_have(&terms, Stage::Redactor, stages::redactor::GuestIndices::new(&pre))?,
+            context_builder: must_have(&terms, Stage::ContextBuilder, stages::context_builder::GuestIndices::new(&pre))?,
+            observer: must_have(&terms, Stage::Observer, stages::observer::GuestIndices::new(&pre))?,
+            query: must_have(&terms, Stage::Query, stages::query::GuestIndices::new(&pre))?,
+        };
+        Ok(Self { terms, clock: clock.clone(), pre, indices })
+    }
+
+    /// What it was taken for.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Starts an instance, by `until`. It must be told anew what stands behind its capabilities.
+    pub fn start(self: &Arc<Self>, grants: Grants, until: Instant) -> Result<Running> {
+        let limits = self.terms.limits;
+        let mut store = Store::new(self.clock.engine(), HostState::new(Meter::new(limits), grants));
+        store.limiter(|state| &mut state.meter);
+        store.set_hostcall_fuel(limits.output_bytes);
+        store.set_max_component_handles(limits.items);
+        // Starting runs guest code too (start functions, initializers).
+        let allowed = until.saturating_duration_since(Instant::now()).min(START);
+        store.set_epoch_deadline(Clockwork::ticks(allowed));
+        let instance = self.pre.instantiate(&mut store).map_err(|error| self.explain("start", error))?;
+        Ok(Running { policy: Arc::clone(self), store, instance })
+    }
+
+    /// Says in words of this project what wasmtime says in its own.
+    fn explain(&self, stage: &str, error: wasmtime::Error) -> anyhow::Error {
+        let Terms { name, digest, .. } = &self.terms;
+        let who = format!("policy {name} ({}), {stage}", &digest[..12.min(digest.len())]);
+        match error.downcast_ref::<Trap>() {
+            Some(trap) => {
+                let what = match trap {
+                    Trap::Interrupt => ": stopped at its deadline",
+                    Trap::StackOverflow => ": its stack is full",
+                    _ => "",
+                };
+                anyhow::Error::from(*trap).context(format!("{who}{what}"))
+            }
+            None => anyhow::Error::from(error).context(who),
+        }
+    }
+}
+
+/// The stage's functions, where the policy is to have it.
+fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, Unfit> {
+    if !terms.stages.contains(&stage) {
+        return Ok(None);
+    }
+    found.map(Some).map_err(|error| {
+        unfit(
+            format!("its manifest says that it has the stage {stage}, and the component does not: {error:#}"),
+            format!(
+                "export throughline:policy/{stage}@{} as the contract has it, or take the stage out",
+                capability::SERVED[0]
+            ),
+        )
+    })
+}
+
+/// In a word, how a policy failed. It holds nothing that the policy said, so that it can be kept.
+pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
+    if let Some(trap) = error.chain().find_map(|cause| cause.downcast_ref::<Trap>()) {
+        return match trap {
+            Trap::Interrupt => "stopped at its deadline",
+            Trap::StackOverflow => "its stack was full",
+            Trap::UnreachableCodeReached => "it panicked",
+            _ => "it trapped",
+        };
+    }
+    if error.chain().any(<dyn std::error::Error>::is::<Failure>) {
+        return "it answered with a failure";
+    }
+    if error.chain().any(<dyn std::error::Error>::is::<Unfit>) {
+        return "its component is not what its manifest says";
+    }
+    "it went beyond a limit or broke the contract"
+}
+
 /// An instance. After an error it must not be used again: a trap leaves the guest's memory in any state.
-pub struct Running<'a> {
-    policy: &'a Loaded,
+pub struct Running {
+    policy: Arc<Loaded>,
     store: Store<HostState>,
     instance: wasmtime::component::Instance,
 }
@@ -97,12 +252,22 @@ macro_rules! stage {
     ($self:ident, $field:ident, $name:literal) => {
         match &$self.policy.indices.$field {
             Some(indices) => indices.load(&mut $self.store, &$self.instance)?,
-            None => bail!("policy {} has no stage {}", $self.policy.name, $name),
+            None => bail!("policy {} has no stage {}", $self.policy.terms.name, $name),
         }
     };
 }
 
-impl Running<'_> {
+impl Running {
+    /// What the policy was taken for.
+    pub fn terms(&self) -> &Terms {
+        &self.policy.terms
+    }
+
+    /// Linear memory in use, bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.store.data().meter.memory_bytes()
+    }
+
     /// Gives the guest until `deadline` for its next call.
     fn arm(&mut self, deadline: Instant) {
         self.store.set_epoch_deadline(Clockwork::ticks(deadline.saturating_duration_since(Instant::now())));
@@ -121,7 +286,7 @@ impl Running<'_> {
         let borrowed = Resource::new_borrow(reader.rep());
         let outcome = guest.call_extract(&mut self.store, request, borrowed);
         self.store.data_mut().table.delete(reader)?;
-        let extraction = outcome.map_err(|e| self.explain("extractor", e))??;
+        let extraction = outcome.map_err(|e| self.policy.explain("stage extractor", e))??;
         check_extraction(&extraction)?;
         Ok(extraction)
     }
@@ -130,17 +295,26 @@ impl Running<'_> {
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
         self.arm(deadline);
         let guest = stage!(self, summarizer, "summarizer");
-        Ok(guest.call_summarize(&mut self.store, session, notes).map_err(|e| self.explain("summarizer", e))??)
+        Ok(guest
+            .call_summarize(&mut self.store, session, notes)
+            .map_err(|e| self.policy.explain("stage summarizer", e))??)
     }
 
-    /// Stage `redactor`: replaces what must not be kept, in place. Where it fails, none of the texts may be used.
-    pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
+    /// Stage `redactor`: one result a text, in order.
+    pub fn redacted(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
         self.arm(deadline);
         let guest = stage!(self, redactor, "redactor");
-        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.explain("redactor", e))??;
+        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.policy.explain("stage redactor", e))??;
         if results.len() != texts.len() {
-            bail!("the redactor of policy {} answered {} texts with {}", self.policy.name, texts.len(), results.len());
+            let name = &self.policy.terms.name;
+            bail!("the redactor of policy {name} answered {} texts with {}", texts.len(), results.len());
         }
+        Ok(results)
+    }
+
+    /// [`Running::redacted`], in place. Where it fails, none of the texts may be used.
+    pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
+        let results = self.redacted(texts, deadline)?;
         for (text, result) in texts.iter_mut().zip(results) {
             if let Some(redacted) = result.text {
                 *text = redacted;
@@ -161,11 +335,12 @@ impl Running<'_> {
         self.arm(deadline);
         let guest = stage!(self, context_builder, "context-builder");
         let request = stages::context_builder::Request { session: session.clone(), source: source.into(), budget, found };
-        let built = guest.call_build(&mut self.store, &request).map_err(|e| self.explain("context-builder", e))??;
+        let built =
+            guest.call_build(&mut self.store, &request).map_err(|e| self.policy.explain("stage context-builder", e))??;
         if let Some(context) = &built {
             let units = context.text.encode_utf16().count();
             if units > budget as usize {
-                bail!("policy {} wrote {units} UTF-16 units of context where {budget} are allowed", self.policy.name);
+                bail!("policy {} wrote {units} UTF-16 units of context where {budget} are allowed", self.policy.terms.name);
             }
         }
         Ok(built)
@@ -175,7 +350,7 @@ impl Running<'_> {
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.arm(deadline);
         let guest = stage!(self, observer, "observer");
-        Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.explain("observer", e))??)
+        Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.policy.explain("stage observer", e))??)
     }
 
     /// Stage `query`.
@@ -188,36 +363,19 @@ impl Running<'_> {
     ) -> Result<Option<Search>> {
         self.arm(deadline);
         let guest = stage!(self, query, "query");
-        Ok(guest.call_plan(&mut self.store, session, prompt, last_turn).map_err(|e| self.explain("query", e))??)
-    }
-
-    /// Says in words of this project what wasmtime says in its own.
-    fn explain(&self, stage: &str, error: wasmtime::Error) -> anyhow::Error {
-        let who = format!(
-            "policy {} ({}), stage {stage}",
-            self.policy.name,
-            &self.policy.digest[..12.min(self.policy.digest.len())]
-        );
-        match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => anyhow::anyhow!("{who}: stopped at its deadline"),
-            Some(Trap::StackOverflow) => anyhow::anyhow!("{who}: its stack is full"),
-            Some(trap) => anyhow::anyhow!("{who}: {trap}"),
-            None => anyhow::Error::from(error).context(who),
-        }
+        Ok(guest
+            .call_plan(&mut self.store, session, prompt, last_turn)
+            .map_err(|e| self.policy.explain("stage query", e))??)
     }
 }
 
-/// Bounds what a policy may make the host store.
+/// Bounds what a policy may make the host store; the sum of the texts is bounded where they are handed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MOST_STATE_BYTES {
         bail!("the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed", extraction.state.len());
     }
     if extraction.drafts.len() > MOST_DRAFTS {
         bail!("the extractor returned {} drafts, and {MOST_DRAFTS} are allowed", extraction.drafts.len());
-    }
-    let bytes: usize = extraction.drafts.iter().map(|d| d.title.len() + d.content.len()).sum();
-    if bytes > MOST_EXTRACTED_BYTES {
-        bail!("the extractor returned {bytes} bytes of text, and {MOST_EXTRACTED_BYTES} are allowed");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{Result, StoreError};
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql"), include_str!("migrations/0002_extractors.sql")];
 
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a handful")]

@@ -34,14 +34,14 @@ pub struct Batch<'a> {
     pub project: &'a Project,
     /// The session; none where the transcript holds nothing of a main conversation.
     pub session: Option<&'a SessionUpdate>,
-    /// New or changed memories.
-    pub drafts: &'a [Draft],
+    /// New or changed memories, each with the place of its policy in `policies`.
+    pub drafts: &'a [(usize, Draft)],
     /// Keys of memories of the session that no longer hold.
     pub retracted: &'a [String],
-    /// The policy's name and digest.
-    pub policy: (&'a str, &'a str),
-    /// What the extractor keeps for itself, and the session that it is about.
-    pub state: Option<(&'a str, &'a ExtractorState)>,
+    /// Names and digests of the policies; the first one's are the session's.
+    pub policies: &'a [(String, String)],
+    /// What extractors keep for themselves, and the session that it is about.
+    pub states: (&'a str, &'a [ExtractorState]),
     /// Where the next reading starts; none where no transcript was read.
     pub cursor: Option<&'a Cursor>,
     /// Why the host read: `stop`, `compact`, …
@@ -131,7 +131,8 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     if let Some(cursor) = batch.cursor {
         transcripts::put_cursor(tx, cursor, batch.now)?;
     }
-    if let Some((session, state)) = batch.state {
+    let (session, states) = batch.states;
+    for state in states {
         transcripts::put_state(tx, session, state)?;
     }
     let Some(session) = batch.session else {
@@ -141,8 +142,9 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     for key in batch.retracted {
         retract(tx, &session.id, key)?;
     }
-    for draft in batch.drafts {
-        match put(tx, &batch.project.id, &session.id, draft, batch.policy, batch.now)? {
+    for (maker, draft) in batch.drafts {
+        let (policy, digest) = batch.policies.get(*maker).map_or(("", ""), |(name, digest)| (name, digest));
+        match put(tx, &batch.project.id, &session.id, draft, (policy, digest), batch.now)? {
             Put::Stored => committed.stored += 1,
             Put::SeenAgain => committed.seen_again += 1,
             Put::Known | Put::Forgotten => {}
@@ -178,8 +180,8 @@ fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> r
         session.summary,
         json(&session.topics),
         json(&files),
-        batch.policy.0,
-        batch.policy.1,
+        batch.policies.first().map(|(name, _)| name),
+        batch.policies.first().map(|(_, digest)| digest),
     ])?;
     tx.prepare_cached(
         "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, ?3, ?4)

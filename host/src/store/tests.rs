@@ -51,10 +51,10 @@ impl Fixture {
             .commit(&Batch {
                 project,
                 session: Some(&update),
-                drafts,
+                drafts: &drafts.iter().map(|draft| (0, draft.clone())).collect::<Vec<_>>(),
                 retracted,
-                policy: ("p", "d"),
-                state: None,
+                policies: &[("p".into(), "d".into())],
+                states: ("s", &[]),
                 cursor: None,
                 moment: "stop",
                 event: None,
@@ -147,15 +147,15 @@ fn what_was_deleted_leaves_the_notes_too() {
         ..SessionNotes::default()
     };
     let update = SessionUpdate { id: "s".into(), notes, ..SessionUpdate::default() };
-    let drafts = [draft(None, "the otter bites", "u1"), draft(None, "Feed it fish. Why: it bites", "u2")];
+    let drafts = [(0, draft(None, "the otter bites", "u1")), (0, draft(None, "Feed it fish. Why: it bites", "u2"))];
     it.store
         .commit(&Batch {
             project: &project,
             session: Some(&update),
             drafts: &drafts,
             retracted: &[],
-            policy: ("p", "d"),
-            state: None,
+            policies: &[("p".into(), "d".into())],
+            states: ("s", &[]),
             cursor: None,
             moment: "stop",
             event: None,
@@ -222,14 +222,14 @@ fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
     let project = project("a");
     let cursor = Cursor { path: "/t".into(), session_id: "s".into(), ..Cursor::default() };
     it.store.put_cursor(&cursor, 1).unwrap();
-    let drafts = [draft(None, "x", "u1")];
+    let drafts = [(0, draft(None, "x", "u1"))];
     let outcome = it.store.commit(&Batch {
         project: &project,
         session: Some(&SessionUpdate { id: "s".into(), ..SessionUpdate::default() }),
         drafts: &drafts,
         retracted: &[],
-        policy: ("p", "d"),
-        state: None,
+        policies: &[("p".into(), "d".into())],
+        states: ("s", &[]),
         cursor: Some(&cursor),
         moment: "stop",
         event: None,

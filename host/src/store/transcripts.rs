@@ -42,6 +42,9 @@ pub struct ExtractorState {
     pub policy: String,
     /// Its own form.
     pub state: String,
+    /// How far it has read the session's transcript, bytes; for an extractor that is added to another one, which may be
+    /// behind. None: as far as the cursor says.
+    pub read_to: Option<u64>,
     /// Counts writes; 0: never written.
     pub version: u64,
 }
@@ -107,21 +110,24 @@ impl Store {
         )
     }
 
-    /// What the extractor left for a session.
-    pub fn extractor_state(&self, session: &str) -> Result<Option<ExtractorState>> {
+    /// What an extractor left for a session.
+    pub fn extractor_state(&self, session: &str, policy: &str) -> Result<Option<ExtractorState>> {
         self.explain(
-            self.conn.prepare_cached("SELECT policy, state, version FROM extractor_states WHERE session_id = ?1").and_then(
-                |mut s| {
-                    s.query_row([session], |row| {
+            self.conn
+                .prepare_cached(
+                    "SELECT policy, state, read_to, version FROM extractor_states WHERE session_id = ?1 AND policy = ?2",
+                )
+                .and_then(|mut s| {
+                    s.query_row([session, policy], |row| {
                         Ok(ExtractorState {
                             policy: row.get(0)?,
                             state: row.get(1)?,
-                            version: row.get::<_, i64>(2).map(untime)?,
+                            read_to: row.get::<_, Option<i64>>(2)?.map(untime),
+                            version: row.get::<_, i64>(3).map(untime)?,
                         })
                     })
                     .optional()
-                },
-            ),
+                }),
         )
     }
 
@@ -168,9 +174,9 @@ pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result
 pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState) -> Result<()> {
     let written = conn
         .prepare_cached(
-            "INSERT INTO extractor_states (session_id, policy, state, version) VALUES (?1, ?2, ?3, ?4 + 1)
-             ON CONFLICT (session_id) DO UPDATE SET policy = ?2, state = ?3, version = ?4 + 1 WHERE version = ?4",
+            "INSERT INTO extractor_states (session_id, policy, state, read_to, version) VALUES (?1, ?2, ?3, ?4, ?5 + 1)
+             ON CONFLICT (session_id, policy) DO UPDATE SET state = ?3, read_to = ?4, version = ?5 + 1 WHERE version = ?5",
         )?
-        .execute(params![session, state.policy, state.state, time(state.version)])?;
+        .execute(params![session, state.policy, state.state, state.read_to.map(time), time(state.version)])?;
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }

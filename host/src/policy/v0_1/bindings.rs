@@ -6,7 +6,7 @@ wasmtime::component::bindgen!({
     world: "policy",
     imports: { default: trappable },
     with: {
-        "throughline:policy/types": crate::policy::types,
+        "throughline:policy/types": crate::policy::v0_1::types,
         "throughline:policy/transcript.reader": crate::policy::imports::Reader,
     },
 });

@@ -1,0 +1,182 @@
+//! What a share of a transcript came to: the extractions of all policies put together, summarized and redacted.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::contract::{Draft, Origin, Session, SessionNotes};
+use crate::policy::chain::{Extracted, Maker, Work};
+use crate::store::ExtractorState;
+
+/// The key of a session's summary among its drafts.
+const SUMMARY_KEY: &str = "session-summary";
+
+/// What is about to be stored.
+pub(super) struct Gathered {
+    /// Names and digests of the policies: the one whose notes are the session's first.
+    pub makers: Vec<(String, String)>,
+    /// Each with the place of its maker.
+    pub drafts: Vec<(usize, Draft)>,
+    /// Keys that no longer hold.
+    pub retracted: Vec<String>,
+    /// Of the session, with what others added.
+    pub notes: SessionNotes,
+    /// What the extractors keep for themselves.
+    pub states: Vec<ExtractorState>,
+    /// Empty where there is none.
+    pub summary: String,
+    /// Of the summary.
+    pub topics: Vec<String>,
+}
+
+impl Gathered {
+    /// Puts `more` to `base`. `before` are the states that they were handed; `to` is how far `base` has read.
+    pub(super) fn new(base: Extracted, more: Vec<Extracted>, before: &[ExtractorState], to: u64) -> Self {
+        let mut it = Self {
+            makers: Vec::new(),
+            drafts: Vec::new(),
+            retracted: Vec::new(),
+            notes: SessionNotes::default(),
+            states: Vec::new(),
+            summary: String::new(),
+            topics: Vec::new(),
+        };
+        for Extracted { maker, extraction, .. } in std::iter::once(base).chain(more) {
+            let place = it.makers.len();
+            it.drafts.extend(extraction.drafts.into_iter().map(|draft| (place, with_own_key(draft, &maker))));
+            it.retracted.extend(extraction.retracted.iter().map(|key| own_key(key, &maker)));
+            if place == 0 {
+                it.notes = extraction.notes;
+            } else {
+                add_notes(&mut it.notes, extraction.notes);
+            }
+            if let Some(before) = before.iter().find(|state| state.policy == maker.name) {
+                // The first one's place is the cursor's; another one's is its own, and what it says of it is checked.
+                let read_to = (place > 0).then(|| extraction.consumed.clamp(before.read_to.unwrap_or(0).min(to), to));
+                it.states.push(ExtractorState { state: extraction.state, read_to, ..before.clone() });
+            }
+            it.makers.push((maker.name, maker.digest));
+        }
+        it
+    }
+
+    /// Has the notes summarized.
+    pub(super) fn summarize(&mut self, work: &mut Work<'_>, session: &Session, until: Instant) -> Result<()> {
+        match work.summarize(session, &self.notes, until)? {
+            Some(summary) => {
+                self.summary = summary.text;
+                self.topics = summary.topics;
+            }
+            None => self.retracted.push(SUMMARY_KEY.into()),
+        }
+        Ok(())
+    }
+
+    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
+    pub(super) fn redact(&mut self, work: &mut Work<'_>, until: Instant) -> Result<()> {
+        let mut slots: Vec<&mut String> = vec![&mut self.summary];
+        slots.extend(self.states.iter_mut().map(|state| &mut state.state));
+        slots.extend(&mut self.topics);
+        slots.extend(&mut self.retracted);
+        for (_, draft) in &mut self.drafts {
+            slots.extend(&mut draft.key);
+            slots.extend([&mut draft.kind, &mut draft.title, &mut draft.content]);
+            slots.extend(&mut draft.keywords);
+            slots.extend(&mut draft.files);
+            slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+        }
+        let notes = &mut self.notes;
+        slots.extend([&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome]);
+        for list in [
+            &mut notes.done,
+            &mut notes.current,
+            &mut notes.pending,
+            &mut notes.learnings,
+            &mut notes.preferences,
+            &mut notes.commits,
+            &mut notes.blockers,
+            &mut notes.errors,
+        ] {
+            slots.extend(list);
+        }
+        for decision in &mut notes.decisions {
+            slots.extend([&mut decision.what, &mut decision.why]);
+            slots.extend(&mut decision.rejected);
+        }
+        slots.extend(notes.discoveries.iter_mut().flat_map(|d| [&mut d.file, &mut d.insight]));
+        slots.extend(notes.changes.iter_mut().map(|change| &mut change.path));
+        slots.extend(notes.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+
+        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+        work.redact(&mut texts, until)?;
+        for (slot, text) in slots.into_iter().zip(texts) {
+            *slot = text;
+        }
+        if !self.summary.is_empty() {
+            // Made now, because a title that is cut before its secrets are gone is another one than if cut afterwards.
+            self.drafts.push((0, summary_draft(&self.summary, &self.topics, &self.notes)));
+        }
+        Ok(())
+    }
+
+    /// The model, where the extractor found it in the transcript.
+    pub(super) fn model(&self) -> Option<String> {
+        self.notes.attributes.iter().find(|(name, _)| name == "model").map(|(_, value)| value.clone())
+    }
+}
+
+fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
+    let title = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    Draft {
+        key: Some(SUMMARY_KEY.into()),
+        kind: "session_summary".into(),
+        title: title.chars().take(200).collect(),
+        content: text.into(),
+        keywords: topics.to_vec(),
+        files: notes.changes.iter().map(|change| change.path.clone()).collect(),
+        importance: 0.5,
+        origin: Origin { line_uuid: None, at: notes.ended.or(notes.started) },
+        attributes: Vec::new(),
+    }
+}
+
+/// Policies do not know of each other's keys: those of all but the default are kept apart by the policy's name.
+fn own_key(key: &str, maker: &Maker) -> String {
+    if maker.is_default() { key.to_owned() } else { format!("{}:{key}", maker.name) }
+}
+
+fn with_own_key(mut draft: Draft, maker: &Maker) -> Draft {
+    draft.key = draft.key.map(|key| own_key(&key, maker));
+    draft
+}
+
+/// What another extractor noted comes behind what is there; nothing is said twice.
+fn add_notes(notes: &mut SessionNotes, more: SessionNotes) {
+    fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+        for item in more {
+            if !list.contains(&item) {
+                list.push(item);
+            }
+        }
+    }
+    for (text, more) in [
+        (&mut notes.original_request, more.original_request),
+        (&mut notes.current_objective, more.current_objective),
+        (&mut notes.outcome, more.outcome),
+    ] {
+        if text.is_empty() {
+            *text = more;
+        }
+    }
+    add(&mut notes.done, more.done);
+    add(&mut notes.current, more.current);
+    add(&mut notes.pending, more.pending);
+    add(&mut notes.decisions, more.decisions);
+    add(&mut notes.discoveries, more.discoveries);
+    add(&mut notes.learnings, more.learnings);
+    add(&mut notes.preferences, more.preferences);
+    add(&mut notes.commits, more.commits);
+    add(&mut notes.blockers, more.blockers);
+    add(&mut notes.errors, more.errors);
+    add(&mut notes.attributes, more.attributes);
+}

@@ -1,0 +1,136 @@
+//! How often each policy failed, in a row, and whether it was set aside. One small file beside the database; it holds nothing
+//! that a policy said.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::stage::Stage;
+use crate::{files, paths};
+
+/// Failures in a row after which a policy is set aside until the user looks.
+pub const SET_ASIDE: u32 = 3;
+
+/// Policies that are remembered: those of long ago are forgotten first.
+const MOST: usize = 200;
+
+/// The largest file that is read, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What is known of one component.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// The policy's name.
+    pub name: String,
+    /// Failures since the last success.
+    pub in_a_row: u32,
+    /// Failures in all.
+    pub total: u32,
+    /// The stage of the last one; none where it did not come so far.
+    pub stage: Option<Stage>,
+    /// The last one, in a word.
+    pub what: String,
+    /// When it was, milliseconds since the Unix epoch.
+    pub at: u64,
+}
+
+impl Record {
+    /// Whether it does not run until the user looks.
+    pub fn is_set_aside(&self) -> bool {
+        self.in_a_row >= SET_ASIDE
+    }
+}
+
+/// All of them, by the component's digest.
+#[derive(Debug, Clone, Default)]
+pub struct Failures {
+    file: PathBuf,
+    records: BTreeMap<String, Record>,
+    changed: bool,
+}
+
+impl Failures {
+    /// Reads the file. One that cannot be read is none: then policies get their chances anew.
+    pub fn load(file: &Path) -> Self {
+        let small = std::fs::metadata(file).is_ok_and(|meta| meta.len() <= MOST_BYTES);
+        let text = small.then(|| std::fs::read(file).ok()).flatten();
+        let records = text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        Self { file: file.to_owned(), records, changed: false }
+    }
+
+    /// What is known of a component.
+    pub fn of(&self, digest: &str) -> Option<&Record> {
+        self.records.get(digest)
+    }
+
+    /// Counts a failure. Returns whether the policy is set aside by it.
+    pub fn failed(&mut self, name: &str, digest: &str, stage: Option<Stage>, what: &str, now: u64) -> bool {
+        self.changed = true;
+        let record = self.records.entry(digest.to_owned()).or_default();
+        let before = record.is_set_aside();
+        record.name = name.into();
+        record.in_a_row += 1;
+        record.total += 1;
+        record.stage = stage;
+        record.what = what.into();
+        record.at = now;
+        !before && record.is_set_aside()
+    }
+
+    /// It worked: what went before is no row any more.
+    pub fn worked(&mut self, digest: &str) {
+        if let Some(record) = self.records.get_mut(digest).filter(|record| record.in_a_row > 0) {
+            record.in_a_row = 0;
+            self.changed = true;
+        }
+    }
+
+    /// The user has looked: it is as if it had never failed.
+    pub fn forgive(&mut self, digest: &str) {
+        self.changed |= self.records.remove(digest).is_some();
+    }
+
+    /// Writes what changed. Two hooks side by side may lose one of two counts; the next failure is counted again.
+    pub fn save(&mut self) -> std::io::Result<()> {
+        if !std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        while self.records.len() > MOST {
+            let oldest = self.records.iter().min_by_key(|(_, record)| record.at).map(|(digest, _)| digest.clone());
+            self.records.remove(&oldest.unwrap_or_default());
+        }
+        if let Some(folder) = self.file.parent() {
+            paths::create_private(folder)?;
+        }
+        files::replace(&self.file, &serde_json::to_vec_pretty(&self.records)?, 0o600)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_in_a_row_sets_it_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("data/policy-failures.json");
+        let mut failures = Failures::load(&file);
+        assert!(!failures.failed("p", "d", Some(Stage::Query), "it trapped", 1));
+        failures.worked("d");
+        assert!(!failures.failed("p", "d", Some(Stage::Query), "it trapped", 2));
+        assert!(!failures.failed("p", "d", None, "it trapped", 3));
+        assert!(failures.failed("p", "d", None, "it trapped", 4));
+        assert!(!failures.failed("p", "d", None, "it trapped", 5));
+        failures.save().unwrap();
+        let mut again = Failures::load(&file);
+        assert!(again.of("d").unwrap().is_set_aside());
+        assert_eq!(again.of("d").unwrap().total, 5);
+        again.forgive("d");
+        again.save().unwrap();
+        assert!(Failures::load(&file).of("d").is_none());
+        std::fs::write(&file, "{").unwrap();
+        assert!(Failures::load(&file).of("d").is_none());
+    }
+}

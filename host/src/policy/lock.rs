@@ -1,0 +1,96 @@
+//! `policies.lock`: the digests that a folder of policies had when a person looked at it. Where the file is, a policy that
+//! is not in it as it stands there does not run.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::{Found, Owner, read_trusted};
+use crate::files;
+
+/// The largest lock file, bytes.
+const MOST_BYTES: u64 = 256 << 10;
+
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    version: u32,
+    #[serde(default, rename = "policy")]
+    policies: Vec<Pin>,
+}
+
+/// One policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Pin {
+    name: String,
+    version: String,
+    component_sha256: String,
+    manifest_sha256: String,
+}
+
+/// The lock file of a folder of policies: beside it.
+pub fn file_of(folder: &Path) -> PathBuf {
+    folder.with_file_name("policies.lock")
+}
+
+impl Lock {
+    /// What is there now.
+    pub fn of(policies: &[Found]) -> Self {
+        let pin = |found: &Found| Pin {
+            name: found.manifest.name.clone(),
+            version: found.manifest.version.clone(),
+            component_sha256: found.digest.clone(),
+            manifest_sha256: found.manifest_digest.clone(),
+        };
+        Self { version: VERSION, policies: policies.iter().map(pin).collect() }
+    }
+
+    /// Reads the file; none where there is none.
+    pub fn load(file: &Path, owner: Owner) -> Result<Option<Self>, String> {
+        if file.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let text = read_trusted(file, owner, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
+        let lock: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        if lock.version != VERSION {
+            return Err(format!("{} has version {}, and this program reads {VERSION}", file.display(), lock.version));
+        }
+        Ok(Some(lock))
+    }
+
+    /// Writes the file.
+    pub fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let head = "# Written by `throughline policy lock`: what is not as it stands here does not run.\n";
+        files::replace(file, format!("{head}{}", toml::to_string(self)?).as_bytes(), 0o644)?;
+        Ok(())
+    }
+
+    /// How many policies it names.
+    pub fn len(&self) -> usize {
+        self.policies.len()
+    }
+
+    /// Whether it names none: then none may run.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty()
+    }
+
+    /// What is wrong with a policy by this lock; none where it is pinned as it is.
+    pub fn objection(&self, found: &Found) -> Option<String> {
+        let Some(pin) = self.policies.iter().find(|pin| pin.name == found.manifest.name) else {
+            return Some("policies.lock does not name it".into());
+        };
+        if pin.component_sha256 != found.digest {
+            return Some(format!(
+                "policies.lock pins another component ({})",
+                &pin.component_sha256[..12.min(pin.component_sha256.len())]
+            ));
+        }
+        (pin.manifest_sha256 != found.manifest_digest).then(|| "policies.lock pins another manifest".into())
+    }
+}
