@@ -12,6 +12,7 @@ mod ingest;
 mod install;
 mod memory;
 mod output;
+mod policy;
 #[cfg(test)]
 mod reference;
 
@@ -58,6 +59,7 @@ enum Command {
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
+    Policy(policy::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
     Man(completions::Manual),
@@ -119,6 +121,7 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
+        Command::Policy(arguments) => policy::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),

@@ -1,6 +1,7 @@
 //! The sandbox: policies as WebAssembly components, where they are found, what they may use, and which of them serves a
 //! stage.
 
+pub mod anatomy;
 pub mod cache;
 pub mod capability;
 pub mod chain;
@@ -14,6 +15,7 @@ pub mod lock;
 pub mod managed;
 pub mod manifest;
 pub mod roster;
+pub mod shelf;
 pub mod stage;
 pub mod v0_1;
 mod wasi;

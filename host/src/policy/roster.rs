@@ -302,7 +302,7 @@ fn refusal(kind: Why, what: impl Into<String>, hint: impl Into<String>) -> Refus
 
 /// The option of `throughline policy` commands that names the project's policies.
 fn flag(source: Source) -> &'static str {
-    if source == Source::Project { " --project" } else { "" }
+    if source == Source::Project { " --in-project" } else { "" }
 }
 
 fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {

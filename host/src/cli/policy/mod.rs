@@ -1,0 +1,149 @@
+//! `throughline policy …`: which policies there are, what they may do, and making new ones.
+
+mod add;
+mod decide;
+mod inspect;
+mod list;
+mod remove;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+
+use super::failure::{Done, Failure};
+use crate::policy::cache::Cache;
+use crate::policy::folder::{self, Broken, Found, Owner, Source};
+use crate::policy::ledger::Whose;
+use crate::policy::roster::{Candidate, Roster, folder_of};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// How long a command compiles a policy, at most: the slowest known takes 20 seconds.
+const COMPILE: Duration = Duration::from_mins(5);
+
+/// Look after policies: what runs, what it may do, and how to make one
+///
+/// A policy decides what is remembered and what the agent is shown. It is a WebAssembly component in a folder with a
+/// policy.toml, and runs in a sandbox with what it asks for and you grant. Weakest to strongest: the default, your own in
+/// the configuration's policies/, those in a project's .throughline/policies/ once you trust them, and the administrator's.
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(list::Arguments),
+    Inspect(inspect::Arguments),
+    Add(add::Arguments),
+    Remove(remove::Arguments),
+    Enable(decide::Enable),
+    Disable(decide::Disable),
+    Grant(decide::Grant),
+    Revoke(decide::Revoke),
+    Trust(decide::Trust),
+    Lock(decide::Lock),
+    Run(run::Arguments),
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
+    let runtime = super::runtime()?;
+    let done = match arguments.command {
+        Command::List(arguments) => list::run(&runtime, &arguments),
+        Command::Inspect(arguments) => inspect::run(&runtime, &arguments),
+        Command::Add(arguments) => add::run(&runtime, &arguments),
+        Command::Remove(arguments) => remove::run(&runtime, &arguments),
+        Command::Enable(arguments) => decide::enable(&runtime, &arguments),
+        Command::Disable(arguments) => decide::disable(&runtime, &arguments),
+        Command::Grant(arguments) => decide::grant(&runtime, &arguments),
+        Command::Revoke(arguments) => decide::revoke(&runtime, &arguments),
+        Command::Trust(arguments) => decide::trust(&runtime, &arguments),
+        Command::Lock(arguments) => decide::lock(&runtime, &arguments),
+        Command::Run(arguments) => run::run(&runtime, &arguments),
+    };
+    runtime.finish();
+    done
+}
+
+/// Whose policies a command is about.
+#[derive(Args, Clone, Copy)]
+struct Place {
+    /// The policies of the present folder's project, instead of your own
+    #[arg(long)]
+    in_project: bool,
+}
+
+impl Place {
+    fn source(self) -> Source {
+        if self.in_project { Source::Project } else { Source::User }
+    }
+
+    fn whose(self, root: &Path) -> Whose<'_> {
+        if self.in_project { Whose::Project(root) } else { Whose::User }
+    }
+
+    fn folder(self, runtime: &Runtime, root: &Path) -> Result<PathBuf, Failure> {
+        folder_of(self.source(), &runtime.paths, Some(root)).ok_or_else(|| Failure::new("there is no such folder"))
+    }
+}
+
+/// The root of the present folder's project.
+fn root() -> Result<PathBuf, Failure> {
+    Ok(Project::of(&super::memory::folder(None)?).root)
+}
+
+/// What there is for the present project.
+fn roster(runtime: &Runtime, root: &Path) -> Result<Roster, Failure> {
+    Ok(runtime.policies(Some(root))?.roster().clone())
+}
+
+/// The policy of that name and place.
+fn named<'a>(roster: &'a Roster, name: &str, place: Place) -> Result<&'a Candidate, Failure> {
+    let source = place.source();
+    if let Some(candidate) =
+        roster.candidates.iter().find(|candidate| candidate.name() == name && candidate.source == source)
+    {
+        return Ok(candidate);
+    }
+    let failure = Failure::new(format!("there is no {} policy {name}", source.word()));
+    if let Some(broken) = roster.broken.iter().find(|broken| broken.path.components().any(|part| part.as_os_str() == name)) {
+        return Err(failure.hint(format!("{}: {}", broken.path.display(), broken.what)));
+    }
+    Err(match roster.candidates.iter().find(|candidate| candidate.name() == name) {
+        Some(other) if other.source == Source::Project => failure.hint("the project has one: say --in-project"),
+        Some(other) if other.source == Source::User => failure.hint("you have one: leave --in-project out"),
+        _ => failure.hint("`throughline policy list` shows those that there are"),
+    })
+}
+
+/// A policy by its name, as the present project would use it, or by the path of its folder.
+fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found, Source), Failure> {
+    let path = Path::new(what);
+    if !crate::policy::manifest::is_name(what) || path.join(crate::policy::manifest::FILE).exists() {
+        let cache = Cache::new(runtime.paths.components());
+        return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| tell(&broken))?, Source::User));
+    }
+    let roster = roster(runtime, root)?;
+    let candidate = roster.candidates.iter().rev().find(|candidate| candidate.name() == what);
+    match candidate {
+        Some(candidate) => Ok((candidate.found.clone(), candidate.source)),
+        None => Err(Failure::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
+            .hint("`throughline policy list` shows those that there are; a path may begin with ./")),
+    }
+}
+
+fn tell(broken: &Broken) -> Failure {
+    Failure::new(format!("{}: {}", broken.path.display(), broken.what)).hint(broken.hint.clone())
+}
+
+/// Compiles what the present project would use, so that no hook finds it missing.
+fn compile(runtime: &Runtime, root: &Path) -> Result<(), Failure> {
+    // What was decided just now is not what this process had read.
+    let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
+    fresh.policies(Some(root))?.compile(Instant::now() + COMPILE);
+    fresh.finish();
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! `throughline policy run`: one stage of one policy, for finding a fault.
+
+use std::io::{self, Read, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{Done, Failure, Runtime};
+use crate::agent::claude_code;
+use crate::cli::output;
+use crate::contract::{Session, SessionNotes};
+use crate::hooks::{PATIENCE, ProjectMemories};
+use crate::policy::capability::Capabilities;
+use crate::policy::chain::DEFAULT_NAME;
+use crate::policy::imports::{Grants, Level, LogSink, MemorySource};
+use crate::policy::instance::{ExtractRequest, Loaded, Terms, ToolEvent};
+use crate::policy::roster::owner_of;
+use crate::policy::stage::Stage;
+use crate::project::Project;
+use crate::store::Access;
+use crate::transcript::TextLines;
+
+/// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
+///
+/// The input is, for the extractor: lines of a transcript; the summarizer: a session's notes as JSON; the redactor: a text;
+/// the context builder: nothing (it sees the present project's memories); the observer: a tool's use as JSON with `tool`,
+/// `input`, `output`; the query planner: a prompt. The policy has all that it asks for, granted or not, and its own limits.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// extractor, summarizer, redactor, context-builder, observer, query
+    stage: Stage,
+    /// The policy's name, or the path of its folder
+    #[arg(long, default_value = DEFAULT_NAME)]
+    policy: String,
+    /// For the context builder: why the session starts
+    #[arg(long, default_value = "startup")]
+    source: String,
+    /// For the context builder: the most that it may write, UTF-16 units
+    #[arg(long, default_value_t = 9500)]
+    budget: u32,
+    /// For the extractor: what an earlier call returned as its state
+    #[arg(long)]
+    state: Option<String>,
+}
+
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+    let root = super::root()?;
+    let (loaded, grants) = load(runtime, &root, arguments)?;
+    let input = input(arguments.stage)?;
+    let project = Project::of(&root);
+    let session = Session::new("policy-run", &project, &root, claude_code::AGENT, None, runtime.now);
+    let started = Instant::now();
+    let until = started + loaded.terms().limits.time;
+    let mut running = loaded.start(grants, until)?;
+    let answer = match arguments.stage {
+        Stage::Extractor => {
+            let request =
+                ExtractRequest { session, moment: "ingest".into(), state: arguments.state.clone(), supplements: Vec::new() };
+            let found = running.extract(&request, Box::new(TextLines::new(&input)), until)?;
+            json!({
+                "drafts": found.drafts.iter().map(draft).collect::<Vec<_>>(),
+                "retracted": found.retracted,
+                "notes": found.notes,
+                "state": found.state,
+                "consumed": found.consumed,
+                "malformed": found.malformed,
+            })
+        }
+        Stage::Summarizer => {
+            let notes: SessionNotes = parse(&input, "a session's notes")?;
+            json!(running.summarize(&session, &notes, until)?.map(|it| json!({"text": it.text, "topics": it.topics})))
+        }
+        Stage::Redactor => {
+            let redacted = running.redacted(std::slice::from_ref(&input), until)?;
+            json!(redacted.first().map(|it| {
+                let findings: Vec<_> =
+                    it.findings.iter().map(|found| json!({"rule": found.rule, "count": found.count})).collect();
+                json!({"text": it.text.as_ref().unwrap_or(&input), "findings": findings})
+            }))
+        }
+        Stage::ContextBuilder => {
+            let built = running.build_context(&session, &arguments.source, arguments.budget, Vec::new(), until)?;
+            json!(built.map(|it| json!({"text": it.text, "used": it.used})))
+        }
+        Stage::Observer => {
+            let event = tool_event(&input, runtime.now)?;
+            json!(running.observe(&session, &event, until)?.map(|it| {
+                json!({"summary": it.summary, "detail": it.detail, "files": it.files, "attributes": it.attributes})
+            }))
+        }
+        Stage::Query => json!(
+            running
+                .plan(&session, &input, None, until)?
+                .map(|it| { json!({"text": it.text, "kinds": it.kinds, "limit": it.limit, "min_score": it.min_score}) })
+        ),
+    };
+    output::json(&answer)?;
+    let mut err = anstream::stderr().lock();
+    writeln!(err, "{} ms, {} of memory", started.elapsed().as_millis(), output::bytes(running.memory_bytes() as u64))?;
+    Ok(Done::Well)
+}
+
+/// The policy with all that it asks for.
+fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Result<(Arc<Loaded>, Grants), Failure> {
+    let until = Instant::now() + super::COMPILE;
+    let sandbox = runtime.sandbox()?;
+    let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
+        let settings = runtime.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
+        (sandbox.default_policy(Some(until))?.0, Capabilities::contract(), settings)
+    } else {
+        let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
+        let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
+        let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
+        let manifest = &found.manifest;
+        let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(Failure::new)?;
+        let terms = Terms {
+            name: manifest.name.clone(),
+            digest: found.digest.clone(),
+            capabilities: manifest.capabilities.clone(),
+            stages: manifest.stages.keys().copied().collect(),
+            limits: runtime.managed.limit(manifest.limits()),
+        };
+        (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
+    };
+    let memories = memories(runtime, root)?;
+    let grants = Grants {
+        memories: capabilities.memories.and_then(|kinds| Some((memories?, kinds))),
+        settings: Rc::new(settings),
+        log: (capabilities.log || capabilities.wasi).then(to_stderr),
+    };
+    Ok((loaded, grants))
+}
+
+/// The present project's memories; none where there is no database yet.
+fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn MemorySource>>, Failure> {
+    if !runtime.paths.database().exists() {
+        return Ok(None);
+    }
+    let store = Rc::new(runtime.store(Access::Existing, PATIENCE)?);
+    let project = Project::of(root).id;
+    Ok(Some(Rc::new(ProjectMemories { store, project, session: String::new(), now: runtime.now })))
+}
+
+fn to_stderr() -> LogSink {
+    Rc::new(|level, message| {
+        let word = match level {
+            Level::Debug => "debug",
+            Level::Info => "info",
+            Level::Warn => "warn",
+            Level::Error => "error",
+        };
+        // Where nobody reads there is nobody to tell.
+        let _ = writeln!(anstream::stderr().lock(), "{word}: {}", output::clean_line(message));
+    })
+}
+
+fn input(stage: Stage) -> Result<String, Failure> {
+    if stage == Stage::ContextBuilder {
+        return Ok(String::new());
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::new(format!("standard input: {error}")))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn parse<T: serde::de::DeserializeOwned>(input: &str, what: &str) -> Result<T, Failure> {
+    serde_json::from_str(input)
+        .map_err(|error| Failure::new(format!("standard input is not {what}: {error}")).hint("see docs/contract.md"))
+}
+
+fn tool_event(input: &str, now: u64) -> Result<ToolEvent, Failure> {
+    let event: Value = parse(input, "a tool's use")?;
+    let text = |key: &str| match &event[key] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    Ok(ToolEvent {
+        tool: text("tool"),
+        use_id: text("use_id"),
+        at: now,
+        input: text("input"),
+        output: text("output"),
+        succeeded: event["succeeded"].as_bool().unwrap_or(true),
+        error: event["error"].as_str().map(str::to_owned),
+        duration_ms: event["duration_ms"].as_u64().and_then(|ms| u32::try_from(ms).ok()),
+    })
+}
+
+fn draft(draft: &crate::contract::Draft) -> Value {
+    json!({
+        "key": draft.key,
+        "type": draft.kind,
+        "title": draft.title,
+        "content": draft.content,
+        "keywords": draft.keywords,
+        "files": draft.files,
+        "importance": draft.importance,
+        "origin": draft.origin,
+        "attributes": draft.attributes,
+    })
+}

@@ -1,0 +1,59 @@
+//! Putting a policy into a folder of policies, and taking it out again: whole, or not at all.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::folder::{Found, Owner};
+use super::manifest;
+use crate::{files, paths};
+
+/// Copies a policy into `folder`, under its own name. One of that name that is there is replaced if `replace` says so.
+pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
+    let name = &found.manifest.name;
+    let place = folder.join(name);
+    if place.symlink_metadata().is_ok() && !replace {
+        bail!("there is a policy {name} already: {}", place.display());
+    }
+    paths::create_private(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let fresh = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let put = (|| -> Result<()> {
+        clear(&fresh)?;
+        fs::DirBuilder::new().mode(0o700).create(&fresh)?;
+        let text = fs::read(found.folder.join(manifest::FILE))?;
+        if crate::digest::sha256_hex(&text) != found.manifest_digest {
+            bail!("its manifest was changed just now");
+        }
+        let component = found.component(Owner::User).map_err(anyhow::Error::msg)?;
+        if crate::digest::sha256_hex(&component) != found.digest {
+            bail!("its component was changed just now");
+        }
+        files::replace(&fresh.join(manifest::FILE), &text, 0o600)?;
+        files::replace(&fresh.join(&found.manifest.component), &component, 0o600)?;
+        // Renaming over a folder needs it to be empty; a hook in between finds no policy of that name, and the next one.
+        clear(&place)?;
+        Ok(fs::rename(&fresh, &place)?)
+    })();
+    if put.is_err() {
+        let _ = clear(&fresh);
+    }
+    put.with_context(|| format!("{} cannot be put into {}", found.folder.display(), folder.display()))?;
+    Ok(place)
+}
+
+/// Takes the policy out of the folder.
+pub fn remove(found: &Found) -> Result<()> {
+    clear(&found.folder).with_context(|| format!("{} cannot be removed", found.folder.display()))
+}
+
+fn clear(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(folder),
+        Ok(_) => fs::remove_file(folder),
+    }
+}
