@@ -3,6 +3,7 @@
 
 mod hooks;
 mod machine;
+mod policies;
 mod reading;
 mod rehearsal;
 mod storage;
@@ -30,7 +31,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `configuration`, `folders`, `disk`, `database`, `policy`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `hooks`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -58,6 +59,8 @@ impl Finding {
 pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let now = runtime::now();
     let mut findings = vec![machine::program()];
+    let (managed, finding) = policies::managed(paths, folder);
+    findings.extend(finding);
     let config = match Config::load(&paths.config_file()) {
         Ok(config) => {
             findings.push(machine::configuration(paths, &config));
@@ -77,6 +80,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let (database, store) = storage::database(paths, now);
     findings.push(database);
     findings.extend(rehearsal::policy(paths, &config));
+    findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(hooks::registrations(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

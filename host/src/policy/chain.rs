@@ -17,7 +17,7 @@ use super::engine::{Clockwork, Limits};
 use super::failures::Failures;
 use super::imports::{self, Grants, LineSource, MemorySource};
 use super::instance::{
-    BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent,
+    BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
     kind_of_failure,
 };
 use super::manifest::Mode;
@@ -263,6 +263,20 @@ impl Policies {
                 }
             }
         }
+    }
+
+    /// Why a policy that the roster lets run cannot be loaded, if that is known: it must have been compiled.
+    pub fn objection(&self, index: usize) -> Option<Unfit> {
+        let candidate = self.roster.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
+        let component = self.sandbox.cache.load(self.sandbox.engine(), &candidate.found.digest)?;
+        let error = self.sandbox.link(candidate.terms(), &component).err()?;
+        Some(error.downcast().unwrap_or_else(|error| Unfit { what: format!("{error:#}"), hint: String::new() }))
+    }
+
+    /// Whether a policy's compiled form is there.
+    pub fn is_compiled(&self, index: usize) -> bool {
+        let digest = self.roster.candidates.get(index).map_or("", |candidate| candidate.found.digest.as_str());
+        self.sandbox.cache.load(self.sandbox.engine(), digest).is_some()
     }
 
     /// A policy, linked; none where it cannot be had now, which has then been noted.

@@ -111,7 +111,7 @@ impl Editor {
         Ledger::load(file).map_err(anyhow::Error::msg)?;
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => HEAD.into(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", file.display())),
         };
         let document = text.parse().with_context(|| format!("{} is damaged", file.display()))?;
@@ -180,12 +180,16 @@ impl Editor {
         }
     }
 
-    /// Writes it.
+    /// Writes it; a new one begins by saying what it is.
     pub fn save(self) -> Result<()> {
         if let Some(folder) = self.file.parent() {
             paths::create_private(folder)?;
         }
-        files::replace(&self.file, self.document.to_string().as_bytes(), 0o600)
+        let mut text = self.document.to_string();
+        if !self.file.exists() {
+            text.insert_str(0, HEAD);
+        }
+        files::replace(&self.file, text.as_bytes(), 0o600)
             .with_context(|| format!("{} cannot be written", self.file.display()))
     }
 }
@@ -216,6 +220,7 @@ mod tests {
         assert_eq!(ledger.about(Whose::Project(root), "adr").grants, ["log"]);
 
         let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("# What you decided"), "{text}");
         fs::write(&file, text + "# mine\n").unwrap();
         let mut editor = Editor::open(&file).unwrap();
         editor.trust(root, None);

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use super::{Done, Failure, Place, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use crate::policy::cache::Cache;
-use crate::policy::capability::Capability;
 use crate::policy::folder::{self, Owner};
 use crate::policy::ledger::Editor;
 use crate::policy::shelf;
@@ -49,15 +48,9 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
         editor.grant(arguments.place.whose(&root), &name, asked);
         editor.save()?;
     }
-    super::compile(runtime, &root)?;
     let mut out = output::stdout();
     writeln!(out, "{BOLD}added{BOLD:#} {name} {} to {}", output::clean_line(&found.manifest.version), place.display())?;
-    let flag = if arguments.place.in_project { " --in-project" } else { "" };
-    let list: Vec<String> = asked.list().iter().map(Capability::to_string).collect();
-    if !list.is_empty() && !arguments.grant {
-        writeln!(out, "it asks for {}; it runs once that is granted:", list.join(", "))?;
-        writeln!(out, "  throughline policy grant {name} {}{flag}", list.join(" "))?;
-    }
+    super::settle(runtime, &root, &name, arguments.place, &mut out)?;
     if arguments.place.in_project {
         writeln!(out, "{DIM}everybody who works on the project is asked to trust it: throughline policy trust{DIM:#}")?;
     }

@@ -1,6 +1,7 @@
 //! `throughline policy enable|disable|grant|revoke|trust|lock`: what a person decides about policies.
 
 use std::io::Write;
+use std::time::Instant;
 
 use super::{Done, Failure, Place, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
@@ -145,16 +146,9 @@ fn decide(
     failures.forgive(&candidate.found.digest);
     failures.save()?;
     drop(failures);
-    super::compile(runtime, &root)?;
     let mut out = output::stdout();
     writeln!(out, "{told}")?;
-    let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
-    let roster = super::roster(&fresh, &root)?;
-    match &super::named(&roster, name, place)?.refusal {
-        None => writeln!(out, "it runs")?,
-        Some(refusal) => writeln!(out, "it does not run: {}\n{DIM}{}{DIM:#}", refusal.what, refusal.hint)?,
-    }
-    out.flush()?;
+    super::settle(runtime, &root, name, place, &mut out)?;
     Ok(Done::Well)
 }
 
@@ -204,7 +198,9 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
         }
     }
     editor.save()?;
-    super::compile(runtime, &root)?;
+    let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
+    fresh.policies(Some(&root))?.compile(Instant::now() + super::COMPILE);
+    fresh.finish();
     writeln!(out, "{} trusted as they are now", output::counted(found.len() as u64, "policy is", "policies are"))?;
     out.flush()?;
     Ok(Done::Well)

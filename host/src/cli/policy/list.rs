@@ -9,7 +9,6 @@ use crate::cli::output::{self, BOLD, DIM};
 use crate::policy::chain::{DEFAULT_NAME, Policies, short};
 use crate::policy::folder::{Broken, Source};
 use crate::policy::manifest::Mode;
-use crate::policy::roster::Candidate;
 use crate::policy::stage::Stage;
 
 /// Show what would run for each stage in the present folder, and why
@@ -60,8 +59,8 @@ struct Entry<'a> {
     runs: bool,
     /// Null where it runs; as the two below.
     why_not: Option<&'static str>,
-    what: Option<&'a str>,
-    hint: Option<&'a str>,
+    what: Option<String>,
+    hint: Option<String>,
     compiled: bool,
     /// Failures since its last success.
     failures_in_a_row: u32,
@@ -75,7 +74,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let listed = Listed {
         blocked: roster.blocked.as_deref(),
         stages: Stage::ALL.into_iter().map(|stage| served(runtime, &policies, stage)).collect(),
-        policies: roster.candidates.iter().map(|candidate| entry(runtime, candidate)).collect::<Result<_, _>>()?,
+        policies: (0..roster.candidates.len()).map(|index| entry(runtime, &policies, index)).collect(),
         broken: &roster.broken,
     };
     if arguments.json {
@@ -106,13 +105,19 @@ fn served<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> Served
     Served { stage, by }
 }
 
-fn entry<'a>(runtime: &Runtime, candidate: &'a Candidate) -> Result<Entry<'a>, Failure> {
+fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> Entry<'a> {
+    let candidate = &policies.roster().candidates[index];
     let manifest = &candidate.found.manifest;
-    let sandbox = runtime.sandbox()?;
     let failures = runtime.reporter().failures.borrow();
     let record = failures.of(&candidate.found.digest);
-    let refusal = candidate.refusal.as_ref();
-    Ok(Entry {
+    let (why_not, what, hint) = match &candidate.refusal {
+        Some(refusal) => (Some(refusal.kind.word()), Some(refusal.what.clone()), Some(refusal.hint.clone())),
+        None => match policies.objection(index) {
+            Some(unfit) => (Some("unfit"), Some(unfit.what), Some(unfit.hint)),
+            None => (None, None, None),
+        },
+    };
+    Entry {
         name: &manifest.name,
         version: &manifest.version,
         description: &manifest.description,
@@ -122,14 +127,14 @@ fn entry<'a>(runtime: &Runtime, candidate: &'a Candidate) -> Result<Entry<'a>, F
         stages: manifest.stages.keys().copied().collect(),
         asks_for: manifest.capabilities.list().iter().map(ToString::to_string).collect(),
         granted: candidate.granted.list().iter().map(ToString::to_string).collect(),
-        runs: refusal.is_none(),
-        why_not: refusal.map(|refusal| refusal.kind.word()),
-        what: refusal.map(|refusal| refusal.what.as_str()),
-        hint: refusal.map(|refusal| refusal.hint.as_str()),
-        compiled: sandbox.cache().load(sandbox.engine(), &candidate.found.digest).is_some(),
+        runs: why_not.is_none(),
+        why_not,
+        what,
+        hint,
+        compiled: policies.is_compiled(index),
         failures_in_a_row: record.map_or(0, |record| record.in_a_row),
         failures: record.map_or(0, |record| record.total),
-    })
+    }
 }
 
 fn write(listed: &Listed<'_>) -> Result<(), Failure> {
@@ -164,7 +169,7 @@ fn write(listed: &Listed<'_>) -> Result<(), Failure> {
         let stages: Vec<&str> = entry.stages.iter().map(|stage| stage.name()).collect();
         let asks = if entry.asks_for.is_empty() { "nothing".into() } else { entry.asks_for.join(", ") };
         writeln!(out, "  {}; asks for {}", stages.join(", "), output::clean_line(&asks))?;
-        match (entry.what, entry.hint) {
+        match (&entry.what, &entry.hint) {
             (Some(what), Some(hint)) => {
                 let yellow = anstyle::AnsiColor::Yellow.on_default();
                 writeln!(out, "  {yellow}does not run:{yellow:#} {}", output::clean_line(what))?;

@@ -7,12 +7,14 @@ mod list;
 mod remove;
 mod run;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 
 use super::failure::{Done, Failure};
+use super::output::DIM;
 use crate::policy::cache::Cache;
 use crate::policy::folder::{self, Broken, Found, Owner, Source};
 use crate::policy::ledger::Whose;
@@ -139,11 +141,28 @@ fn tell(broken: &Broken) -> Failure {
     Failure::new(format!("{}: {}", broken.path.display(), broken.what)).hint(broken.hint.clone())
 }
 
-/// Compiles what the present project would use, so that no hook finds it missing.
-fn compile(runtime: &Runtime, root: &Path) -> Result<(), Failure> {
+/// Compiles what the present project would use, so that no hook finds it missing, and says whether this policy runs now.
+fn settle(runtime: &Runtime, root: &Path, name: &str, place: Place, out: &mut impl Write) -> Result<(), Failure> {
     // What was decided just now is not what this process had read.
     let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
-    fresh.policies(Some(root))?.compile(Instant::now() + COMPILE);
+    let policies = fresh.policies(Some(root))?;
+    policies.compile(Instant::now() + COMPILE);
     fresh.finish();
+    let is_it = |candidate: &Candidate| candidate.name() == name && candidate.source == place.source();
+    let Some(index) = policies.roster().candidates.iter().position(is_it) else {
+        return Err(Failure::new(format!("{name} is gone")).hint("`throughline policy list` shows those that there are"));
+    };
+    let refusal = policies.roster().candidates[index].refusal.as_ref();
+    let why = refusal
+        .map(|refusal| (refusal.what.clone(), refusal.hint.clone()))
+        .or_else(|| policies.objection(index).map(|unfit| (unfit.what, unfit.hint)));
+    match why {
+        Some((what, hint)) => writeln!(out, "it does not run: {what}\n{DIM}{hint}{DIM:#}")?,
+        None if !policies.is_compiled(index) => {
+            writeln!(out, "it does not run: it cannot be compiled\n{DIM}the log says why{DIM:#}")?;
+        }
+        None => writeln!(out, "it runs")?,
+    }
+    out.flush()?;
     Ok(())
 }

@@ -1,0 +1,88 @@
+//! Managed configuration, and the policies beside the default: which run, which do not, and which failed.
+
+use std::path::Path;
+
+use super::Finding;
+use crate::config::Config;
+use crate::paths::Paths;
+use crate::policy::managed::Managed;
+use crate::policy::roster::{Refusal, Why};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// What the administrator laid down, as far as it can be read; and what is to be said of it, if anything.
+pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {
+    let managed = match Managed::load(&paths.managed) {
+        Ok(managed) => managed,
+        Err(what) => {
+            let hint = "the administrator must mend it; until then nothing is remembered, and sessions go on as without Throughline";
+            return (Managed::default(), Some(Finding::fail("managed", what, hint)));
+        }
+    };
+    if managed == Managed::default() {
+        return (managed, None);
+    }
+    let finding = if managed.is_off(folder, &paths.home) {
+        let what = format!("{} says that nothing is remembered in this folder", paths.managed.display());
+        Finding::warn("managed", what, "work elsewhere, or ask the administrator")
+    } else {
+        Finding::ok("managed", format!("{} is in force", paths.managed.display()))
+    };
+    (managed, Some(finding))
+}
+
+/// The policies of the folder's project. The default is rehearsed elsewhere.
+pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder: &Path) -> Vec<Finding> {
+    let runtime = Runtime::with(paths.clone(), config.clone(), managed);
+    let root = Project::of(folder).root;
+    let policies = match runtime.policies(Some(&root)) {
+        Ok(policies) => policies,
+        Err(error) => return vec![Finding::fail("policies", format!("{error:#}"), "install the program again")],
+    };
+    let roster = policies.roster();
+    if roster.is_empty() {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    if let Some(why) = &roster.blocked {
+        findings.push(Finding::fail(
+            "policies",
+            format!("nothing is remembered: {why}"),
+            "`throughline policy list` says what stands in its way",
+        ));
+    }
+    for broken in &roster.broken {
+        let what = format!("{}: {}", crate::paths::display(&broken.path, &paths.home), broken.what);
+        findings.push(Finding::warn("policies", what, broken.hint.clone()));
+    }
+    let mut running = Vec::new();
+    for (index, candidate) in roster.candidates.iter().enumerate() {
+        let name = candidate.name();
+        match &candidate.refusal {
+            Some(Refusal { kind: Why::Disabled | Why::Shadowed, .. }) => continue,
+            Some(Refusal { what, hint, .. }) => {
+                findings.push(Finding::warn("policies", format!("{name} does not run: {what}"), hint.clone()));
+                continue;
+            }
+            None => {}
+        }
+        if let Some(unfit) = policies.objection(index) {
+            findings.push(Finding::warn("policies", format!("{name} does not run: {}", unfit.what), unfit.hint));
+        } else if let Some(record) =
+            runtime.reporter().failures.borrow().of(&candidate.found.digest).filter(|record| record.in_a_row > 0)
+        {
+            let at = crate::runtime::stamp(record.at);
+            findings.push(Finding::warn(
+                "policies",
+                format!("{name} failed {} in a row, last at {at}: {}", record.in_a_row, record.what),
+                "look into the log; it is set aside when it goes on so",
+            ));
+        } else {
+            running.push(if policies.is_compiled(index) { name.to_owned() } else { format!("{name} (not compiled yet)") });
+        }
+    }
+    if !running.is_empty() {
+        findings.push(Finding::ok("policies", format!("beside the default there run {}", running.join(", "))));
+    }
+    findings
+}
