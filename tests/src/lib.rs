@@ -9,15 +9,18 @@ pub mod client;
 pub mod component;
 pub mod contract_doc;
 pub mod database;
+pub mod drop_in;
 pub mod fake_api;
 pub mod faults;
 pub mod home;
+pub mod managed;
 pub mod measure;
 pub mod picture;
 pub mod process;
 pub mod scrub;
 pub mod session;
 pub mod transcript;
+pub mod wasm;
 
 /// Says on stderr that a test could not run here, and why. The words are grepped for by nobody: they are for people.
 pub fn skip(what: &str, why: &str) {

@@ -251,7 +251,13 @@ pub struct Running {
 macro_rules! stage {
     ($self:ident, $field:ident, $name:literal) => {
         match &$self.policy.indices.$field {
-            Some(indices) => indices.load(&mut $self.store, &$self.instance)?,
+            Some(indices) => indices.load(&mut $self.store, &$self.instance).map_err(|error| {
+                let name = &$self.policy.terms.name;
+                unfit(
+                    format!("the stage {} of policy {name} has another type than the contract's: {error:#}", $name),
+                    format!("build it against wit/v{}", capability::SERVED[0]),
+                )
+            })?,
             None => bail!("policy {} has no stage {}", $self.policy.terms.name, $name),
         }
     };
