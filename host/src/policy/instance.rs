@@ -16,6 +16,7 @@ pub use stages::context_builder::Context as BuiltContext;
 pub use stages::extractor::{Extraction, Request as ExtractRequest, Supplement};
 pub use stages::observer::{Observation, ToolEvent};
 pub use stages::query::Search;
+pub use stages::redactor::{Finding, Redacted};
 pub use stages::summarizer::Summary;
 
 /// The largest state that an extractor may hand back; the contract says so.
@@ -135,18 +136,24 @@ impl Running<'_> {
 
     /// Stage `redactor`: replaces what must not be kept, in place. Where it fails, none of the texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
-        self.arm(deadline);
-        let guest = stage!(self, redactor, "redactor");
-        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.explain("redactor", e))??;
-        if results.len() != texts.len() {
-            bail!("the redactor of policy {} answered {} texts with {}", self.policy.name, texts.len(), results.len());
-        }
+        let results = self.redactions(texts, deadline)?;
         for (text, result) in texts.iter_mut().zip(results) {
             if let Some(redacted) = result.text {
                 *text = redacted;
             }
         }
         Ok(())
+    }
+
+    /// Stage `redactor`, with what it found: one result a text, in order.
+    pub fn redactions(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
+        self.arm(deadline);
+        let guest = stage!(self, redactor, "redactor");
+        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.explain("redactor", e))??;
+        if results.len() != texts.len() {
+            bail!("the redactor of policy {} answered {} texts with {}", self.policy.name, texts.len(), results.len());
+        }
+        Ok(results)
     }
 
     /// Stage `context-builder`.

@@ -3,7 +3,10 @@
 pub mod bindings;
 pub mod cache;
 pub mod chain;
+pub mod compare;
+pub mod conformance;
 pub mod engine;
 pub mod imports;
 pub mod instance;
+pub mod stage;
 pub mod types;
