@@ -65,20 +65,20 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// One call in a fresh instance.
-    fn call(&mut self, shelf: &Rc<Shelf>, name: &str, source: &str, budget: u32) -> Result<Option<BuiltContext>> {
+    fn call(&mut self, stored: &Rc<Shelf>, name: &str, source: &str, budget: u32) -> Result<Option<BuiltContext>> {
         let case = format!("{name}, {source}, {budget} units");
         let found = match source {
-            "prompt" => shelf.search("the export tea 주문 👩", &[], 5)?,
+            "prompt" => stored.search("the export tea 주문 👩", &[], 5)?,
             _ => Vec::new(),
         };
-        let memories: Rc<dyn MemorySource> = Rc::<Shelf>::clone(shelf);
+        let memories: Rc<dyn MemorySource> = Rc::<Shelf>::clone(stored);
         let mut instance = self.suite.instance_with(memories)?;
         let context = self
             .suite
             .timed(|until| instance.build(&material::session(), source, budget, found, until))
             .with_context(|| case.clone())?;
         if let Some(context) = context.clone() {
-            let shown = shelf.shown.borrow().clone();
+            let shown = stored.shown.borrow().clone();
             self.all.push(Built { case, budget, context, shown });
         }
         Ok(context)
@@ -95,10 +95,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     );
     let mut faults = Faults::default();
     for source in SOURCES {
-        faults.look();
-        if let Err(error) = it.call(&Rc::new(shelf("ordinary memories")), "ordinary memories", source, 9_500) {
-            faults.fail(true, || format!("{error:#}"));
-        }
+        faults.tried(it.call(&Rc::new(shelf("ordinary memories")), "ordinary memories", source, 9_500));
     }
     sheet.note(
         "sources",
@@ -108,10 +105,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     );
     let mut faults = Faults::default();
     for source in ["teleport", "", "한글 \0"] {
-        faults.look();
-        if let Err(error) = it.call(&Rc::new(shelf("ordinary memories")), "ordinary memories", source, 2_000) {
-            faults.fail(true, || format!("{error:#}"));
-        }
+        faults.tried(it.call(&Rc::new(shelf("ordinary memories")), "ordinary memories", source, 2_000));
     }
     sheet.note(
         "unknown-sources",
@@ -157,10 +151,7 @@ fn budgets(it: &mut Builder<'_>) -> Faults {
             [("startup", &BUDGETS[..]), ("compact", &BUDGETS), ("prompt", &BUDGETS), ("startup", &[0, 1, 60])]
         {
             for &budget in budgets {
-                faults.look();
-                if let Err(error) = it.call(&Rc::new(shelf(name)), name, source, budget) {
-                    faults.fail(true, || format!("{error:#}"));
-                }
+                faults.tried(it.call(&Rc::new(shelf(name)), name, source, budget));
             }
         }
     }

@@ -210,11 +210,7 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     let mut faults = Faults::default();
     let mut drafts = 0;
     for session in sessions {
-        faults.look();
-        match it.whole(session) {
-            Ok(extraction) => drafts += extraction.drafts.len(),
-            Err(error) => faults.fail(true, || format!("{error:#}")),
-        }
+        drafts += faults.tried(it.whole(session)).map_or(0, |extraction| extraction.drafts.len());
     }
     let mut verdict = faults.verdict("sessions", false);
     if verdict.status == super::Status::Pass {
@@ -252,26 +248,26 @@ fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
     })
 }
 
+/// How many lines the next piece has.
+type Length = fn(&mut material::Random) -> usize;
+
 /// The same lines in one call or in ten give the same memories.
 fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
     let mut faults = Faults::default();
     for session in sessions {
         let mut random = material::Random(3);
-        let mut lengths: [(&str, Box<dyn FnMut() -> usize>); 3] = [
-            ("line by line", Box::new(|| 1)),
-            ("in pieces of 7 lines", Box::new(|| 7)),
-            ("in pieces of any length", Box::new(move || 1 + random.below(20))),
+        let lengths: [(&str, Length); 3] = [
+            ("line by line", |_| 1),
+            ("in pieces of 7 lines", |_| 7),
+            ("in pieces of any length", |random| 1 + random.below(20)),
         ];
-        for (how, length) in &mut lengths {
-            faults.look();
-            let compared = it.whole(session).and_then(|whole| Ok((learned(&whole), it.pieces(session, length)?)));
-            match compared {
-                Ok((whole, pieces)) => {
-                    if let Some(difference) = difference(&whole, &pieces) {
-                        faults.fail(true, || format!("{}, {how}: {difference}", session.name));
-                    }
-                }
-                Err(error) => faults.fail(true, || format!("{error:#}")),
+        for (how, length) in lengths {
+            let compared =
+                it.whole(session).and_then(|whole| Ok((learned(&whole), it.pieces(session, || length(&mut random))?)));
+            if let Some((whole, pieces)) = faults.tried(compared)
+                && let Some(difference) = difference(&whole, &pieces)
+            {
+                faults.fail(true, || format!("{}, {how}: {difference}", session.name));
             }
         }
     }
@@ -342,10 +338,8 @@ fn altered_state(it: &mut Extractor<'_>) -> Result<Verdict> {
 fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     let mut faults = Faults::default();
     for moment in ["stop", "compact", "compacted", "session-end", "catch-up", "ingest", "full-moon", "", "한글 \0"] {
-        faults.look();
         let request = ExtractRequest { moment: moment.into(), ..request(None) };
-        let result = it.call(&format!("moment {moment:?}"), &request, &session.lines);
-        faults.fail(result.is_err(), || format!("{:#}", result.as_ref().err().map(ToString::to_string).unwrap_or_default()));
+        faults.tried(it.call(&format!("moment {moment:?}"), &request, &session.lines));
     }
     sheet.note(
         "moments",
@@ -367,12 +361,8 @@ fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     );
     let mut faults = Faults::default();
     for text in [material::long_text(256 << 10), String::new(), material::Random(5).text(2_000)] {
-        faults.look();
         let supplements = vec![Supplement { kind: "compact-summary".into(), text }];
-        let result = it.call("a compact summary", &ExtractRequest { supplements, ..request(None) }, &session.lines);
-        if let Err(error) = result {
-            faults.fail(true, || format!("{error:#}"));
-        }
+        faults.tried(it.call("a compact summary", &ExtractRequest { supplements, ..request(None) }, &session.lines));
     }
     sheet.note(
         "compact-summary",

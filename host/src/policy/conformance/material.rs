@@ -413,7 +413,7 @@ pub fn odd_lines() -> Vec<String> {
     for text in odd_texts() {
         it.human(&text);
         it.says(&text);
-        it.uses("Bash", &json!({"command": text}), &text, text.len() % 2 == 0);
+        it.uses("Bash", &json!({"command": text}), &text, text.len().is_multiple_of(2));
         it.uses("Write", &json!({"file_path": format!("{ROOT}/{text}"), "content": text}), "done", false);
     }
     for escape in ["\\ud83d", "\\udc4d\\ud83d", "\\u0000", "a\\ud800b", "\\uffff", "\\ud83d\\udc4d"] {
@@ -524,7 +524,7 @@ impl Shelf {
     pub fn of(count: usize, text: impl Fn(usize) -> String) -> Self {
         let memory = |number: usize| Memory {
             id: format!("memory-{number:04}"),
-            session_id: if number % 3 == 0 { sample::SESSION.into() } else { format!("session-{}", number % 3) },
+            session_id: if number.is_multiple_of(3) { sample::SESSION.into() } else { format!("session-{}", number % 3) },
             kind: KINDS[number % KINDS.len()].into(),
             title: text(number).replace(['\n', '\r'], " ").chars().take(200).collect(),
             content: text(number),
@@ -538,7 +538,7 @@ impl Shelf {
         };
         let fact = |number: usize| Fact {
             kind: ["architecture", "pattern", "convention", "decision"][number % 4].into(),
-            file: (number % 2 == 0).then(|| format!("src/part{number}.rs")),
+            file: (number.is_multiple_of(2)).then(|| format!("src/part{number}.rs")),
             content: text(number).replace(['\n', '\r'], " "),
             updated: BEGAN,
         };
@@ -549,7 +549,7 @@ impl Shelf {
             summary: text(number),
             topics: vec!["export".into()],
             files: vec!["src/export.py".into()],
-            notes: (number % 2 == 0).then(|| notes_of(&text(number).replace(['\n', '\r'], " "), 3)),
+            notes: (number.is_multiple_of(2)).then(|| notes_of(&text(number).replace(['\n', '\r'], " "), 3)),
         };
         Self {
             memories: (0..count).map(memory).collect(),

@@ -276,6 +276,12 @@ impl Faults {
         self.seen += 1;
     }
 
+    /// One more was tried: an error is a break of the contract.
+    fn tried<T>(&mut self, result: Result<T>) -> Option<T> {
+        self.look();
+        result.map_err(|error| self.fails.push(format!("{error:#}"))).ok()
+    }
+
     /// Notes a break of the contract where `wrong`.
     fn fail(&mut self, wrong: bool, what: impl FnOnce() -> String) {
         if wrong {
@@ -307,11 +313,11 @@ impl Faults {
 const EXAMPLES: usize = 3;
 
 fn examples(all: &[String]) -> String {
-    let mut told = all.iter().take(EXAMPLES).map(String::as_str).collect::<Vec<_>>().join("; ");
-    if all.len() > EXAMPLES {
-        told.push_str(&format!("; and {} more", all.len() - EXAMPLES));
+    let told = all.iter().take(EXAMPLES).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match all.len().saturating_sub(EXAMPLES) {
+        0 => told,
+        more => format!("{told}; and {more} more"),
     }
-    told
 }
 
 /// Where the checks of a stage are written down.

@@ -1,6 +1,6 @@
 //! Checks of stage `observer`.
 
-use anyhow::{Context, Result};
+use anyhow::Context;
 use serde_json::json;
 
 use super::{
@@ -71,16 +71,11 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let mut survive = |events: Vec<ToolEvent>| -> Verdict {
         let mut faults = Faults::default();
         for event in events {
-            faults.look();
             let case = format!("{} {}", event.tool, quoted(&event.input));
-            let observed = || -> Result<Option<Observation>> {
-                let mut instance = suite.instance()?;
+            let observed = suite.instance().and_then(|mut instance| {
                 suite.timed(|until| instance.observe(&material::session(), &event, until)).with_context(|| case.clone())
-            };
-            match observed() {
-                Ok(observation) => all.extend(observation.map(|observation| (case.clone(), observation))),
-                Err(error) => faults.fail(true, || format!("{error:#}")),
-            }
+            });
+            all.extend(faults.tried(observed).flatten().map(|observation| (case, observation)));
         }
         faults.verdict("uses of tools", false)
     };

@@ -33,10 +33,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let mut survive = |prompts: Vec<(String, Option<String>)>| {
         let mut faults = Faults::default();
         for (prompt, last) in prompts {
-            faults.look();
-            if let Err(error) = call(&prompt, last.as_deref()) {
-                faults.fail(true, || format!("{error:#}"));
-            }
+            faults.tried(call(&prompt, last.as_deref()));
         }
         faults.verdict("prompts", false)
     };

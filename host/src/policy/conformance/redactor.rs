@@ -122,10 +122,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     );
     let mut faults = Faults::default();
     for text in material::odd_texts() {
-        faults.look();
-        if let Err(error) = it.call(std::slice::from_ref(&text)) {
-            faults.fail(true, || format!("{}: {error:#}", quoted(&text)));
-        }
+        faults.tried(it.call(std::slice::from_ref(&text)).with_context(|| quoted(&text)));
     }
     sheet.note(
         "odd-characters",
@@ -143,10 +140,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
         ("1 MiB of assignments", "password=\n".repeat((1 << 20) / 10)),
     ];
     for (name, text) in huge {
-        faults.look();
-        if let Err(error) = it.call(&[text]) {
-            faults.fail(true, || format!("{name}: {error:#}"));
-        }
+        faults.tried(it.call(&[text]).context(name));
     }
     let many = it.call(&vec!["a short text".to_owned(); 5_000]).map(|results| results.len());
     faults.look();

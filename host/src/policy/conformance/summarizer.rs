@@ -45,10 +45,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     );
     let mut faults = Faults::default();
     for text in material::odd_texts() {
-        faults.look();
-        if let Err(error) = call("odd characters", &material::notes_of(&text, 2)) {
-            faults.fail(true, || format!("{}: {error:#}", quoted(&text)));
-        }
+        faults.tried(call("odd characters", &material::notes_of(&text, 2)).with_context(|| quoted(&text)));
     }
     sheet.note(
         "odd-characters",
