@@ -236,12 +236,17 @@ struct Break {
 fn each_fails_its_checks(stage: Stage, breaks: Vec<Break>) {
     let all = conformance::run(&Fake::default(), &[stage], &Options::default());
     let mut unbroken: BTreeSet<&str> = all.checks.iter().map(|check| check.id).collect();
+    let mut unexpected = Vec::new();
     for Break { what, fake, fails, warns } in breaks {
         let report = conformance::run(&fake, &[stage], &Options::default());
-        assert_eq!(ids(&report, Status::Fail), fails, "{what}: {report:#?}");
-        assert_eq!(ids(&report, Status::Warn), warns, "{what}: {report:#?}");
+        let found = (ids(&report, Status::Fail), ids(&report, Status::Warn));
+        if found != (fails.to_vec(), warns.to_vec()) {
+            let seen = report.checks.iter().filter(|check| check.status != Status::Pass).map(|check| check.seen.clone());
+            unexpected.push((what, found.0.join(" "), found.1.join(" "), seen.collect::<Vec<_>>()));
+        }
         unbroken.retain(|id| !fails.contains(id) && !warns.contains(id));
     }
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
     assert!(unbroken.is_empty(), "no policy was found out by {unbroken:?}");
 }
 
@@ -574,7 +579,7 @@ fn broken_redactors_are_found_out() {
             ),
             case(
                 "looks at the neighbours",
-                &["each-alone"],
+                &["each-alone", "idempotent"],
                 &[],
                 Box::new(move |texts, _| {
                     Ok(if texts.len() == 1 { vec![Redacted { text: None, findings: Vec::new() }] } else { fine(texts) })
@@ -901,16 +906,7 @@ fn real_redactors_that_are_broken_are_found_out() {
                 "(i32.store (i32.const 24) (local.get $count))",
                 "(i32.store (i32.const 24) (i32.sub (local.get $count) (i32.const 1)))",
             ),
-            &[
-                "one-result-each",
-                "each-alone",
-                "no-texts",
-                "empty-text",
-                "odd-characters",
-                "huge-texts",
-                "deterministic",
-                "idempotent",
-            ],
+            &["one-result-each", "each-alone", "no-texts", "empty-text", "odd-characters", "huge-texts", "deterministic"],
         ),
         (
             "counts for ever",

@@ -153,7 +153,7 @@ pub fn secret_texts() -> Vec<String> {
     let bearer = random.word(48);
     let pem =
         format!("-----BEGIN {0} KEY-----\n{1}\n{2}\n-----END {0} KEY-----\n", "PRIVATE", random.word(64), random.word(64));
-    vec![
+    let mut texts = vec![
         github.clone(),
         format!("{github} at the start"),
         format!("at the end {github}"),
@@ -169,7 +169,16 @@ pub fn secret_texts() -> Vec<String> {
         format!("password = \"{}\" # 비밀번호", random.word(16)),
         format!("[redacted:github-token] and {github}"),
         format!("gh{}_ {}", "p", &github[..12]),
-    ]
+    ];
+    // Glued to anything: where a secret ends must not be in the middle of a character.
+    for glue in
+        ["é", "한", "👍", "\u{80}", "\u{7ff}", "\u{ffff}", "\0", "\"", "'", "/", "=", "_", "-", ".", ",", "]", "\\n", "%20"]
+    {
+        for secret in [&github, &aws, &slack, &bearer] {
+            texts.push(format!("{glue}{secret}{glue}"));
+        }
+    }
+    texts
 }
 
 /// Ordinary texts, without secrets.
@@ -188,6 +197,29 @@ pub fn plain_texts() -> Vec<String> {
     // Of every length: faults like boundaries.
     texts.extend((0..80).map(|length| "tea and cake, ".chars().cycle().take(length).collect()));
     texts
+}
+
+/// Words of every length, odd characters and beginnings of secrets, in any order.
+pub fn mixed_texts() -> Vec<String> {
+    let mut random = Random(23);
+    let part = |random: &mut Random| match random.below(8) {
+        0 => random.text(1),
+        1 => [" ", "\n", "=", ": ", "\"", "/", "."][random.below(7)].to_owned(),
+        2 => "한글é👍ßя中"[..].chars().nth(random.below(7)).map(String::from).unwrap_or_default(),
+        3 => [["gh", "p_"], ["AK", "IA"], ["sk", "-"], ["xo", "xb-"], ["Bea", "rer "], ["pass", "word="]][random.below(6)]
+            .concat(),
+        case => {
+            let length = random.below(60);
+            let word = random.word(length);
+            match case {
+                4 => word.to_lowercase(),
+                5 => word.to_uppercase(),
+                _ => word,
+            }
+        }
+    };
+    let text = |_| (0..random.below(30)).map(|_| part(&mut random)).collect();
+    (0..300).map(text).collect()
 }
 
 /// About so many bytes of ordinary text.

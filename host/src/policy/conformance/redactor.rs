@@ -1,5 +1,7 @@
 //! Checks of stage `redactor`: what goes in comes out, without secrets, every time the same.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result};
 
 use super::{
@@ -43,6 +45,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let mut texts = material::secret_texts();
     texts.extend(suite.options.texts.iter().cloned());
     texts.extend(material::plain_texts());
+    texts.extend(material::mixed_texts());
     let together = it.call(&texts);
     sheet.note(
         "one-result-each",
@@ -198,7 +201,8 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         names.extend(output.match_indices("[redacted:").filter_map(|(at, _)| rule_at(&output[at..])));
         names.sort_unstable();
         names.dedup();
-        let secrets: Vec<&str> = removed.unwrap_or_default().into_iter().filter(|secret| secret.len() >= LEAK).collect();
+        let removed = removed.unwrap_or_default().into_iter();
+        let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= LEAK).collect();
         for name in names {
             leaks.look();
             // The name itself may say a word that stands in the text, such as `token`: a long run of the secret may not.
