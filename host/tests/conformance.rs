@@ -46,12 +46,23 @@ fn the_default_policy_passes_and_twice_the_same() {
 #[test]
 fn every_check_has_a_name_of_its_own_and_says_why() {
     let report = conformance::run(&Fake::default(), &Stage::ALL, &Options::default());
+    let contract = contract();
     let mut names = BTreeSet::new();
     for check in &report.checks {
         assert!(names.insert((check.stage, check.id)), "{}/{} is there twice", check.stage, check.id);
         assert!(check.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", check.id);
         assert!(check.why.ends_with('.') && !check.contract.is_empty() && !check.seen.is_empty(), "{check:?}");
+        for quotation in check.contract.split('"').skip(1).step_by(2) {
+            assert!(contract.contains(quotation), "the contract does not say {quotation:?}");
+        }
     }
+}
+
+/// All words of the contract, on one line.
+fn contract() -> String {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0")).expect("it is there");
+    let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a text"));
+    texts.collect::<String>().split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
 }
 
 /// Calls of one stage, as a fake answers them. The number is the instance's.
@@ -279,6 +290,7 @@ fn drafts(change: impl Fn(&mut Draft) + 'static) -> Fake {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn broken_extractors_are_found_out() {
     let case = |what, fails, warns, fake| Break { what, fake, fails, warns };
     each_fails_its_checks(
@@ -542,6 +554,7 @@ fn broken_summarizers_are_found_out() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn broken_redactors_are_found_out() {
     let case =
         |what, fails, warns, redact: Box<Redact>| Break { what, fake: Fake { redact, ..Fake::default() }, fails, warns };

@@ -225,7 +225,7 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
                     match judged {
                         Ok(Ok(end)) => *ends.lock().expect("no thread panics").entry((end, how)).or_default() += 1,
                         Ok(Err(error)) => {
-                            wrong.lock().expect("no thread panics").push(format!("{number} ({how}): {error:#}"))
+                            wrong.lock().expect("no thread panics").push(format!("{number} ({how}): {error:#}"));
                         }
                         Err(_) => wrong.lock().expect("no thread panics").push(format!("{number} ({how}): a panic")),
                     }

@@ -206,20 +206,25 @@ pub fn mixed_texts() -> Vec<String> {
         0 => random.text(1),
         1 => [" ", "\n", "=", ": ", "\"", "/", "."][random.below(7)].to_owned(),
         2 => "한글é👍ßя中"[..].chars().nth(random.below(7)).map(String::from).unwrap_or_default(),
-        3 => [["gh", "p_"], ["AK", "IA"], ["sk", "-"], ["xo", "xb-"], ["Bea", "rer "], ["pass", "word="]][random.below(6)]
-            .concat(),
+        // A secret's beginning, and then more or less of a secret.
+        3 | 4 => {
+            let begin =
+                [["gh", "p_"], ["gh", "p_"], ["AK", "IA"], ["sk", "-"], ["xo", "xb-"], ["Bea", "rer "], ["pass", "word="]];
+            let length = random.below(60);
+            begin[random.below(begin.len())].concat() + &random.word(length)
+        }
         case => {
             let length = random.below(60);
             let word = random.word(length);
             match case {
-                4 => word.to_lowercase(),
-                5 => word.to_uppercase(),
+                5 => word.to_lowercase(),
+                6 => word.to_uppercase(),
                 _ => word,
             }
         }
     };
     let text = |_| (0..random.below(30)).map(|_| part(&mut random)).collect();
-    (0..300).map(text).collect()
+    (0..600).map(text).collect()
 }
 
 /// About so many bytes of ordinary text.
