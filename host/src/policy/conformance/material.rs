@@ -211,7 +211,13 @@ pub fn mixed_texts() -> Vec<String> {
             let begin =
                 [["gh", "p_"], ["gh", "p_"], ["AK", "IA"], ["sk", "-"], ["xo", "xb-"], ["Bea", "rer "], ["pass", "word="]];
             let length = random.below(60);
-            begin[random.below(begin.len())].concat() + &random.word(length)
+            let mut body = random.word(length);
+            match random.below(4) {
+                0 => body.retain(|letter| letter.is_ascii_alphabetic()),
+                1 => body = body.bytes().map(|byte| char::from(b'0' + byte % 10)).collect(),
+                _ => {}
+            }
+            begin[random.below(begin.len())].concat() + &body
         }
         case => {
             let length = random.below(60);
