@@ -4,47 +4,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::policy::cache::Cache;
-use host::policy::capability::Capabilities;
 use host::policy::chain::Sandbox;
 use host::policy::engine::{Clockwork, Limits};
 use host::policy::imports::Grants;
 use host::policy::instance::{Loaded, Terms};
 use host::policy::stage::Stage;
+use tests::wasm::redactor;
 use wasmtime::component::Component;
-use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-/// A component that exports the redactor, whose body is `body`: (list of texts: pointer, length) → pointer to the result.
-fn redactor(body: &str) -> Vec<u8> {
-    component(
-        "redactor-policy",
-        &format!(
-            r#"(module
-                (memory (export "memory") 1)
-                (table $t (export "table") 1 funcref)
-                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
-                (func $redact (export "throughline:policy/redactor@0.1.0#redact") (param i32 i32) (result i32) {body}))"#
-        ),
-    )
-}
-
-fn component(world: &str, module: &str) -> Vec<u8> {
-    let mut module = wat::parse_str(module).expect("the module parses");
-    let mut resolve = wit_parser::Resolve::default();
-    let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0")).expect("the contract parses");
-    let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).expect("the world fits the module");
-    ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
-}
+mod support;
 
 /// On which a hostile component is taken: all that the contract has, and little of the machine.
 fn terms(stages: &[Stage]) -> Terms {
-    Terms {
-        name: "hostile".into(),
-        digest: "d".repeat(64),
-        capabilities: Capabilities::contract(),
-        stages: stages.to_vec(),
-        limits: Limits { memory_bytes: 4 << 20, table_elements: 1_000, items: 8, ..Limits::default() },
-    }
+    let limits = Limits { memory_bytes: 8 << 20, table_elements: 1_000, items: 8, ..Limits::default() };
+    support::terms("hostile", stages, limits)
 }
 
 fn soon() -> Instant {

@@ -75,11 +75,17 @@ pub fn committed() -> PathBuf {
     workspace().join("policies/default/policy.wasm")
 }
 
-/// Writes the component and its digest where they are committed.
+/// Writes the component, and its digest beside it and into its manifest, where they are committed.
 pub fn install(component: &[u8]) -> Result<String> {
     let digest = digest(component);
     fs::write(committed(), component)?;
     fs::write(committed().with_extension("wasm.sha256"), format!("{digest}\n"))?;
+    let file = committed().with_file_name("policy.toml");
+    let manifest = fs::read_to_string(&file)?;
+    let line = |line: &str| {
+        if line.starts_with("sha256 = ") { format!("sha256 = \"{digest}\"\n") } else { format!("{line}\n") }
+    };
+    fs::write(&file, manifest.lines().map(line).collect::<Vec<_>>().concat())?;
     Ok(digest)
 }
 

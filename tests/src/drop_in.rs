@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use crate::home::Home;
 
 /// A policy to be dropped in.
@@ -38,7 +36,7 @@ impl DropIn {
 
     /// The manifest.
     pub fn manifest(&self) -> String {
-        let digest: String = Sha256::digest(&self.wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = crate::component::digest(&self.wasm);
         format!(
             "name = \"{}\"\nversion = \"1.0.0\"\ndescription = \"A policy of a test\"\ncontract = \"0.1.0\"\nsha256 = \"{digest}\"\n{}\n\
              [stages]\n{}\n[capabilities]\n{}\n[limits]\n{}\n",

@@ -58,3 +58,20 @@ pub fn extractor(body: &str) -> Vec<u8> {
         ),
     )
 }
+
+/// A redactor that keeps the contract: `ghp_` and 20 or more letters and digits become `[redacted:github-token]`.
+/// `patch` names what is replaced in its text form, to break it.
+///
+/// # Panics
+/// Where what is to be replaced does not stand there once.
+pub fn token_redactor(patch: Option<(&str, &str)>) -> Vec<u8> {
+    const MODULE: &str = include_str!("redactor.wat");
+    let module = match patch {
+        None => MODULE.to_owned(),
+        Some((what, with)) => {
+            assert_eq!(MODULE.matches(what).count(), 1, "{what} stands there once");
+            MODULE.replace(what, with)
+        }
+    };
+    component("redactor-policy", &module)
+}

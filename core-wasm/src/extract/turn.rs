@@ -120,11 +120,14 @@ impl Turn {
         if parts.is_empty() {
             return None;
         }
+        let content = parts.join("\n\n");
+        // A prompt of nothing but marks, such as a lone fence, has no line to be named by.
+        let title = if self.title.trim().is_empty() { text::one_line(&content) } else { self.title.clone() };
         Some(Draft {
             key: Some(format!("turn:{}", self.place.uuid)),
             kind: "turn".to_owned(),
-            title: text::clip(&self.title, 160).into_owned(),
-            content: parts.join("\n\n"),
+            title: text::clip(&title, 160).into_owned(),
+            content,
             keywords: Vec::new(),
             files: self.files.clone(),
             importance: 0.1,
@@ -191,6 +194,13 @@ mod tests {
         assert!(content.starts_with(prompt.trim()));
         assert!(content.contains("the first words") && content.ends_with("the last words"));
         assert!(content.contains("command 3 ") && !content.contains("command 100 "));
+    }
+
+    #[test]
+    fn a_prompt_of_marks_alone_is_named_by_its_text() {
+        let mut turn = Turn::begin(Place::default(), String::new(), "```", false);
+        turn.say("What do\nyou mean?", Place::default());
+        assert_eq!(turn.draft().unwrap().title, "``` What do you mean?");
     }
 
     proptest! {

@@ -674,7 +674,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_committed_digest_is_the_components() {
+    fn the_committed_digest_and_manifest_are_the_components() {
         assert_eq!(crate::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
+        let text = include_str!("../../../policies/default/policy.toml");
+        let manifest = super::super::manifest::Manifest::parse(text).unwrap();
+        assert_eq!(manifest.sha256.as_deref(), Some(DEFAULT_DIGEST.trim()));
+        assert_eq!(manifest.name, DEFAULT_NAME);
+        assert_eq!(manifest.stages.into_keys().collect::<Vec<_>>(), Stage::ALL);
+        assert_eq!(manifest.capabilities, Capabilities::contract());
     }
 }

@@ -20,7 +20,7 @@ pub use stages::context_builder::Context as BuiltContext;
 pub use stages::extractor::{Extraction, Request as ExtractRequest, Supplement};
 pub use stages::observer::{Observation, ToolEvent};
 pub use stages::query::Search;
-pub use stages::redactor::Redacted;
+pub use stages::redactor::{Finding, Redacted};
 pub use stages::summarizer::Summary;
 
 /// The largest state that an extractor may hand back; the contract says so.

@@ -5,6 +5,8 @@ pub mod anatomy;
 pub mod cache;
 pub mod capability;
 pub mod chain;
+pub mod compare;
+pub mod conformance;
 pub mod engine;
 pub mod failures;
 pub mod folder;
