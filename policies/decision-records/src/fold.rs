@@ -337,7 +337,9 @@ mod tests {
         let (mut drafts, mut state, mut kept, mut malformed) = (BTreeMap::new(), None::<String>, Vec::new(), 0);
         for call in lines.chunks(size.max(1)) {
             let mut fold = Fold::new(Settings::default(), "/p", state.as_deref());
-            call.iter().for_each(|line| fold.line(line));
+            for line in call {
+                fold.line(line);
+            }
             drafts.extend(fold.drafts().map(|draft| (draft.key.clone(), draft.clone())));
             kept = fold.kept().cloned().collect();
             malformed += fold.malformed();

@@ -1,0 +1,20 @@
+"""The text that the agent is shown. Plain Python: `python3 -m unittest` runs its tests without wasm."""
+
+HEADING = "### Latest decisions\n"
+
+
+def units(text: str) -> int:
+    """The length as the budget counts it: in UTF-16 code units."""
+    return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def section(memories: list[tuple[str, str]], budget: int) -> tuple[str, list[str]]:
+    """As many of the memories (identifier and title) as the budget allows, a line each, and which they are."""
+    text, used = HEADING, []
+    for identifier, title in memories:
+        line = f"- {' '.join(title.split())}\n"
+        if units(text) + units(line) > budget:
+            break
+        text += line
+        used.append(identifier)
+    return text, used
