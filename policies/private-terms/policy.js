@@ -12,7 +12,12 @@ function setting(key) {
 
 export const redactor = {
   redact(texts) {
-    const redact = redactorOf(setting('terms'), setting('patterns'), (message) => write('warn', message));
-    return texts.map(redact);
+    try {
+      const redact = redactorOf(setting('terms'), setting('patterns'), (message) => write('warn', message));
+      return texts.map(redact);
+    } catch (error) {
+      // The contract's `failure`. Any other error ends the call without a word: there is no output for it.
+      throw { tag: 'internal', val: String(error) };
+    }
   },
 };

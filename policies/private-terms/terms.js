@@ -15,6 +15,9 @@ const MOST_ROUNDS = 8;
 // Characters that make up words where writing has upper and lower case, as the inside of a class. Letters of scripts without
 // case (Korean, Chinese, Arabic, …) are none: there, particles and prefixes are joined to a name, and it must still be found.
 const WORD = wordCharacters();
+const IS_WORD = new RegExp(`^[${WORD}]$`, 'u');
+// The module is run while the component is built: what this call compiles need not be compiled at run time.
+IS_WORD.test('a');
 
 function wordCharacters() {
   const ranges = [];
@@ -54,10 +57,9 @@ function escaped(text) {
 // A term as an expression: any white space between its words, and the end of a word at both ends where they have one.
 function expression(term) {
   const body = term.split(/\s+/).map(escaped).join('\\s+');
-  const isWord = new RegExp(`^[${WORD}]$`, 'u');
   const characters = [...term];
-  const before = isWord.test(characters[0]) ? `(?<![${WORD}])` : '';
-  const after = isWord.test(characters.at(-1)) ? `(?![${WORD}])` : '';
+  const before = IS_WORD.test(characters[0]) ? `(?<![${WORD}])` : '';
+  const after = IS_WORD.test(characters.at(-1)) ? `(?![${WORD}])` : '';
   return `${before}${body}${after}`;
 }
 

@@ -353,7 +353,7 @@ mod tests {
         let lines = [
             said("user", "DECISION: tokens in Redis because workers share them\nRejected: one cache each"),
             said("assistant", "As agreed.\n- **DECISION**: `src/cache.rs` is the only door"),
-            said("user", "decision: Tokens in Redis"),
+            said("user", "> DECISION: Tokens in Redis"),
             json!({"type": "user", "message": {"content": "DECISION: a plain prompt"}}).to_string(),
         ];
         let (drafts, kept, malformed) = run(&lines, 10);

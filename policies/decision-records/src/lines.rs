@@ -1,7 +1,7 @@
 //! Decisions that somebody stated as a line: `DECISION: keep tokens in Redis because workers share them`, with `Why:`,
 //! `Rejected:` and `Files:` on the lines below.
 
-use crate::text::{labelled, unfenced};
+use crate::text::{labelled, marked, unfenced};
 
 /// A decision as it was stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub fn stated(text: &str, marker: &str) -> Vec<Stated> {
     // Whether the line before belongs to the last decision.
     let mut open = false;
     for line in unfenced(text) {
-        if let Some(value) = labelled(line, marker) {
+        if let Some(value) = marked(line, marker) {
             open = !value.is_empty();
             if open {
                 all.push(statement(value));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_no_decision() {
-        for text in ["no DECISION: x", "DECISION:", "```\nDECISION: x\n```", "DECISIONS: x"] {
+        for text in ["no DECISION: x", "DECISION:", "```\nDECISION: x\n```", "DECISIONS: x", "Decision: x"] {
             assert!(stated(text, "DECISION").is_empty(), "{text}");
         }
         assert_eq!(stated("결정: 토큰은 Redis에 둔다", "결정")[0].what, "토큰은 Redis에 둔다");

@@ -36,7 +36,17 @@ pub fn bare(line: &str) -> &str {
 
 /// `NAME: value` of a Markdown line, in any emphasis (`**NAME:** value`, `**NAME**: value`); the value may be empty.
 pub fn labelled<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let rest = after(bare(line), name)?.trim_start_matches(['*', '_', '`']);
+    value(after(bare(line), name)?)
+}
+
+/// Likewise, where the name's case matters.
+pub fn marked<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    value(bare(line).strip_prefix(name)?)
+}
+
+/// What follows the colon.
+fn value(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches(['*', '_', '`']);
     let value = rest.strip_prefix(':').or_else(|| rest.strip_prefix('：'))?;
     Some(value.trim_start_matches(['*', '_', '`']).trim())
 }

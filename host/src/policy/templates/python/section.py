@@ -5,7 +5,8 @@ HEADING = "### Latest decisions\n"
 
 def units(text: str) -> int:
     """The length as the budget counts it: in UTF-16 code units."""
-    return len(text.encode("utf-16-le", "replace")) // 2
+    # Not by encoding: a codec is a module that Python would look for at run time, and there are no files.
+    return len(text) + sum(c > "\uffff" for c in text)
 
 
 def section(memories: list[tuple[str, str]], budget: int) -> tuple[str, list[str]]:
