@@ -71,7 +71,7 @@ fn cargo(source: &Source) -> Result<PathBuf> {
 fn module(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let files = message["filenames"].as_array()?;
-    files.iter().filter_map(Value::as_str).find(|file| file.ends_with(".wasm")).map(PathBuf::from)
+    files.iter().filter_map(Value::as_str).map(PathBuf::from).find(|file| file.extension().is_some_and(|end| end == "wasm"))
 }
 
 /// Compiler flags that map the paths of this machine away: the same sources give the same bytes elsewhere.
