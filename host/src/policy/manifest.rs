@@ -164,7 +164,33 @@ pub enum Language {
     /// Through componentize-py.
     Python,
     /// Through componentize-js.
-    Javascript,
+    #[serde(rename = "javascript")]
+    JavaScript,
+}
+
+impl Language {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::Rust, Self::Python, Self::JavaScript];
+
+    /// As manifests and the command line name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::Python => "python",
+            Self::JavaScript => "javascript",
+        }
+    }
+}
+
+impl std::str::FromStr for Language {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|language| language.name() == text)
+            .ok_or_else(|| format!("language {text:?} is not known; known are rust, python and javascript"))
+    }
 }
 
 /// Whether a policy may be called so: it stands in paths, configuration keys and logs.

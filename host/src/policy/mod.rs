@@ -2,6 +2,7 @@
 //! stage.
 
 pub mod anatomy;
+pub mod build;
 pub mod cache;
 pub mod capability;
 pub mod chain;
@@ -19,5 +20,6 @@ pub mod manifest;
 pub mod roster;
 pub mod shelf;
 pub mod stage;
+pub mod template;
 pub mod v0_1;
 mod wasi;

@@ -1,9 +1,11 @@
 //! `throughline policy …`: which policies there are, what they may do, and making new ones.
 
 mod add;
+mod check;
 mod decide;
 mod inspect;
 mod list;
+mod new;
 mod remove;
 mod run;
 
@@ -17,6 +19,7 @@ use super::failure::{Done, Failure};
 use super::output::DIM;
 use crate::policy::cache::Cache;
 use crate::policy::folder::{self, Broken, Found, Owner, Source};
+use crate::policy::instance::Terms;
 use crate::policy::ledger::Whose;
 use crate::policy::roster::{Candidate, Roster, folder_of};
 use crate::project::Project;
@@ -39,6 +42,9 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     List(list::Arguments),
+    New(new::New),
+    Build(new::Build),
+    Check(check::Arguments),
     Inspect(inspect::Arguments),
     Add(add::Arguments),
     Remove(remove::Arguments),
@@ -55,6 +61,9 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
     let done = match arguments.command {
         Command::List(arguments) => list::run(&runtime, &arguments),
+        Command::New(arguments) => new::new(&arguments),
+        Command::Build(arguments) => new::build(&arguments),
+        Command::Check(arguments) => check::run(&runtime, &arguments),
         Command::Inspect(arguments) => inspect::run(&runtime, &arguments),
         Command::Add(arguments) => add::run(&runtime, &arguments),
         Command::Remove(arguments) => remove::run(&runtime, &arguments),
@@ -134,6 +143,17 @@ fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found,
         Some(candidate) => Ok((candidate.found.clone(), candidate.source)),
         None => Err(Failure::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
             .hint("`throughline policy list` shows those that there are; a path may begin with ./")),
+    }
+}
+
+/// On which a policy is tried by hand: with all that it asks for, granted or not, and its own limits.
+fn terms(runtime: &Runtime, found: &Found) -> Terms {
+    Terms {
+        name: found.manifest.name.clone(),
+        digest: found.digest.clone(),
+        capabilities: found.manifest.capabilities.clone(),
+        stages: found.manifest.stages.keys().copied().collect(),
+        limits: runtime.managed.limit(found.manifest.limits()),
     }
 }
 

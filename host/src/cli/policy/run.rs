@@ -15,7 +15,7 @@ use crate::hooks::{PATIENCE, ProjectMemories};
 use crate::policy::capability::Capabilities;
 use crate::policy::chain::DEFAULT_NAME;
 use crate::policy::imports::{Grants, Level, LogSink, MemorySource};
-use crate::policy::instance::{ExtractRequest, Loaded, Terms, ToolEvent};
+use crate::policy::instance::{ExtractRequest, Loaded, ToolEvent};
 use crate::policy::roster::owner_of;
 use crate::policy::stage::Stage;
 use crate::project::Project;
@@ -115,13 +115,7 @@ fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Res
         let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
         let manifest = &found.manifest;
         let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(Failure::new)?;
-        let terms = Terms {
-            name: manifest.name.clone(),
-            digest: found.digest.clone(),
-            capabilities: manifest.capabilities.clone(),
-            stages: manifest.stages.keys().copied().collect(),
-            limits: runtime.managed.limit(manifest.limits()),
-        };
+        let terms = super::terms(runtime, &found);
         (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
     };
     let memories = memories(runtime, root)?;

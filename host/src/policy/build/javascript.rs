@@ -1,0 +1,49 @@
+//! JavaScript: npm fetches what the lock file names, and the folder's own `build.mjs` makes the component.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Source;
+use super::tool::Tool;
+
+const NODE: Tool = Tool {
+    program: "node",
+    purpose: "to build policies in JavaScript",
+    remedy: "Install Node.js 20 or newer: https://nodejs.org.",
+};
+const NPM: Tool = Tool {
+    program: "npm",
+    purpose: "to fetch what a policy in JavaScript is built with",
+    remedy: "It comes with Node.js 20 or newer: https://nodejs.org; Debian and Ubuntu have a package `npm`.",
+};
+
+pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+    let scratch = source.scratch()?;
+    NODE.run(NODE.command().arg("--version"))?;
+    packages(&source.folder, say)?;
+    say("build.mjs makes the component");
+    let output = scratch.join("component.wasm");
+    let mut command = NODE.command();
+    command.arg("build.mjs").arg(&output).arg(&source.world).current_dir(&source.folder);
+    NODE.run(&mut command)?;
+    fs::read(&output).with_context(|| format!("build.mjs did not write {}", output.display()))
+}
+
+/// `node_modules` as `package-lock.json` says; fetched where that has changed.
+fn packages(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
+    let lock = folder.join("package-lock.json");
+    ensure!(lock.exists(), "{} is missing: run `npm install` once and keep what it writes", lock.display());
+    let wanted = fs::read(&lock)?;
+    let mark = folder.join("node_modules/.throughline-lock.json");
+    if fs::read(&mark).is_ok_and(|there| there == wanted) {
+        return Ok(());
+    }
+    say("npm fetches what package-lock.json names");
+    // No package needs its install script here, and none gets to run one.
+    NPM.run(NPM.command().args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
+        .context("what package-lock.json names cannot be fetched; is there a way to the npm registry?")?;
+    fs::write(&mark, wanted)?;
+    Ok(())
+}

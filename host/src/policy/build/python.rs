@@ -1,0 +1,61 @@
+//! Python: componentize-py, in an environment of the folder's own, makes the component of `app.py`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::Source;
+use super::tool::{Tool, run};
+
+const PYTHON: Tool = Tool {
+    program: "python3",
+    purpose: "to build policies in Python",
+    remedy: "Install Python 3.10 or newer, with venv: `apt install python3 python3-venv`, or https://www.python.org.",
+};
+
+pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+    let scratch = source.scratch()?;
+    let environment = environment(&source.folder, &scratch, say)?;
+    say("componentize-py makes the component");
+    let output = scratch.join("component.wasm");
+    let mut command = Command::new(environment.join("bin/componentize-py"));
+    command
+        .args(["--quiet", "--wit-path", "wit", "--world", &source.world, "componentize", "--stub-wasi", "app"])
+        .arg("--output")
+        .arg(&output)
+        .current_dir(&source.folder)
+        // Where it looks for packages beside the folder itself.
+        .env("VIRTUAL_ENV", &environment)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env_remove("PYTHONPATH")
+        .env_remove("PYTHONHOME");
+    run(&mut command)?;
+    fs::read(&output).with_context(|| format!("{} cannot be read", output.display()))
+}
+
+/// The environment with what `requirements.txt` names; made anew where that has changed.
+fn environment(folder: &Path, scratch: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
+    let environment = scratch.join("venv");
+    let requirements = folder.join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements)
+        .with_context(|| format!("{} cannot be read; it names componentize-py's version", requirements.display()))?;
+    let mark = environment.join("requirements.txt");
+    if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
+        return Ok(environment);
+    }
+    say("python3 makes an environment and fetches what requirements.txt names");
+    // `--clear`: what a failed attempt left, or an older requirements.txt.
+    PYTHON
+        .run(PYTHON.command().args(["-m", "venv", "--clear"]).arg(&environment).env_remove("PYTHONHOME"))
+        .context("python3 makes no environment; on Debian and Ubuntu that needs `apt install python3-venv`")?;
+    let mut pip = Command::new(environment.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement"])
+        .arg(&requirements)
+        .env_remove("PYTHONPATH")
+        .env_remove("PYTHONHOME");
+    run(&mut pip).context("what requirements.txt names cannot be fetched; is there a way to PyPI?")?;
+    fs::write(&mark, wanted)?;
+    Ok(environment)
+}

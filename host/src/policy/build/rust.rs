@@ -1,0 +1,99 @@
+//! Rust: cargo makes a core module, which becomes a component in this process.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use wit_component::ComponentEncoder;
+
+use super::Source;
+use super::tool::Tool;
+
+/// No operating system, hence no WASI imports.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+const CARGO: Tool = Tool {
+    program: "cargo",
+    purpose: "to build policies in Rust",
+    remedy: "Install Rust from https://rustup.rs, or a package such as `cargo`.",
+};
+const RUSTC: Tool = Tool { program: "rustc", purpose: CARGO.purpose, remedy: CARGO.remedy };
+
+pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+    require_target(&source.folder)?;
+    say("cargo builds for wasm32-unknown-unknown");
+    let module = cargo(source)?;
+    say("the module becomes a component");
+    let bytes = fs::read(&module).with_context(|| format!("{} cannot be read", module.display()))?;
+    ComponentEncoder::default()
+        .module(&bytes)
+        .and_then(|encoder| encoder.validate(true).encode())
+        .context("the module does not become a component: does it `export!` the world that [build] names?")
+}
+
+/// The toolchain that the folder asks for must have the target's library.
+fn require_target(folder: &Path) -> Result<()> {
+    let sysroot = RUSTC.run(RUSTC.command().args(["--print", "sysroot"]).current_dir(folder))?;
+    if !Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).join("lib").is_dir() {
+        bail!(
+            "the Rust toolchain in {} has no library for {TARGET}, for which policies are built. Run `rustup target add {TARGET}` in {}.",
+            sysroot.trim(),
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+/// Runs cargo and returns the path of the module.
+fn cargo(source: &Source) -> Result<PathBuf> {
+    let mut command = CARGO.command();
+    command
+        .args(["build", "--release", "--target", TARGET, "--message-format", "json-render-diagnostics"])
+        .arg("--target-dir")
+        .arg(source.folder.join("target"))
+        .current_dir(&source.folder)
+        .env("CARGO_ENCODED_RUSTFLAGS", mapped_paths(&source.folder).join(OsStr::new("\u{1f}")))
+        .env_remove("RUSTFLAGS");
+    if source.folder.join("Cargo.lock").exists() {
+        command.arg("--locked");
+    }
+    let messages = CARGO.run(&mut command)?;
+    messages
+        .lines()
+        .filter_map(module)
+        .next_back()
+        .context("cargo made no WebAssembly module: Cargo.toml needs [lib] with crate-type = [\"cdylib\"]")
+}
+
+/// The module that a message of cargo's names; the folder's own crate comes last.
+fn module(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let files = message["filenames"].as_array()?;
+    files.iter().filter_map(Value::as_str).map(PathBuf::from).find(|file| file.extension().is_some_and(|end| end == "wasm"))
+}
+
+/// Compiler flags that map the paths of this machine away: the same sources give the same bytes elsewhere.
+fn mapped_paths(folder: &Path) -> Vec<OsString> {
+    let home =
+        std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    let mut paths = vec![(folder.to_path_buf(), "/policy")];
+    if let Some(home) = home {
+        // The names of these folders depend on the registry's address.
+        let registries = fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten();
+        paths.push((home, "/cargo"));
+        paths.extend(registries.map(|entry| (entry.path(), "/registry")));
+    }
+    // Of several that fit, the compiler takes the last.
+    paths
+        .into_iter()
+        .map(|(from, to)| {
+            let mut flag = OsString::from("--remap-path-prefix=");
+            flag.push(from);
+            flag.push("=");
+            flag.push(to);
+            flag
+        })
+        .collect()
+}
