@@ -69,6 +69,15 @@ impl Log {
         }
     }
 
+    /// The entries so far, a line each, as they are: for the person who asked for them, not for the disk.
+    pub fn told(&self) -> Vec<String> {
+        self.entries
+            .borrow()
+            .iter()
+            .map(|entry| format!("{} {}: {}", entry.level.word(), entry.what, entry.detail))
+            .collect()
+    }
+
     /// Whether there is anything to write.
     pub fn is_empty(&self) -> bool {
         self.entries.borrow().is_empty()

@@ -1,7 +1,9 @@
 //! The sample session: written for the purpose, in the lines that Claude Code 2.1 writes. In it an export is mended: there
 //! is a decision between options, a standing rule, a failure and what cured it, a compaction, a commit, and work left open.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -76,6 +78,16 @@ fn with_times(line: &str, begin: u64) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Writes the session as a transcript into `folder`, about a project there; returns its path.
+pub fn write_to(folder: &Path) -> io::Result<PathBuf> {
+    let project = folder.join("project");
+    fs::create_dir_all(&project)?;
+    let transcript = folder.join(format!("{SESSION}.jsonl"));
+    let lines = lines(&project, crate::runtime::now());
+    fs::write(&transcript, lines.iter().fold(String::new(), |text, line| text + &line.text + "\n"))?;
+    Ok(transcript)
 }
 
 #[cfg(test)]

@@ -1,26 +1,17 @@
 //! The policy: its compiled form, and a rehearsal in which the sample session is extracted, summarized, redacted, stored and
 //! told to the next one, in a folder that is thrown away.
 
-use std::fs;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::Finding;
-use crate::agent::claude_code;
 use crate::config::Config;
-use crate::contract::Session;
 use crate::demo::sample;
-use crate::hooks;
-use crate::hooks::reading::{self, Job};
+use crate::hooks::trial::Trial;
 use crate::paths::{self, Paths};
 use crate::policy::cache::{Cache, Origin};
 use crate::policy::chain::Sandbox;
-use crate::policy::managed::Managed;
-use crate::project::Project;
-use crate::runtime::Runtime;
-use crate::store::Access;
 
 /// The longest that compiling may take, or waiting for another process that does it.
 const COMPILE: Duration = Duration::from_mins(1);
@@ -66,37 +57,11 @@ pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
 
 /// Returns how many memories the sample gave, and how many UTF-16 units the next session is told.
 fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
-    let folder = tempfile::tempdir().context("no temporary folder can be made")?;
-    let root = folder.path().canonicalize()?;
-    let project = root.join("project");
-    let transcript = root.join("sample.jsonl");
-    fs::create_dir(&project)?;
-    let mut text = String::new();
-    for line in sample::lines(&project, crate::runtime::now()) {
-        text.push_str(&line.text);
-        text.push('\n');
-    }
-    fs::write(&transcript, text).context("the temporary folder cannot be written")?;
-    let there = Paths {
-        data: root.join("data"),
-        config: root.join("config"),
-        cache: paths.cache.clone(),
-        home: root.clone(),
-        claude: root.join("claude"),
-        managed: root.join("managed"),
-    };
-    let runtime = Runtime::with(there, config.clone(), Managed::default());
-    let mut store = runtime.store(Access::Write, hooks::PATIENCE)?;
-    let deadline = Instant::now() + REHEARSE;
-    let job =
-        Job { path: Some(transcript), roots: vec![root], cwd: Some(project.clone()), moment: "ingest", ..Job::default() };
-    let report = reading::read(&runtime, &mut store, &job, deadline)?;
-    if report.stored == 0 {
+    let trial = Trial::new(paths, config)?;
+    let outcome = trial.play(&sample::write_to(&trial.folder())?, Instant::now() + REHEARSE)?;
+    if outcome.report.stored == 0 {
         bail!("the sample session gave no memory");
     }
-    let identity = Project::of(&project);
-    let session = Session::new("rehearsal", &identity, &project, claude_code::AGENT, None, runtime.now);
-    let (told, _) = hooks::context(&runtime, &Rc::new(store), &session, "startup", config.context.budget, deadline)?;
-    let told = told.context("the next session would be told nothing")?;
-    Ok((report.stored, told.encode_utf16().count()))
+    let told = outcome.page.context("the next session would be told nothing")?;
+    Ok((outcome.report.stored, told.text.encode_utf16().count()))
 }

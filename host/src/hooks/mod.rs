@@ -7,6 +7,7 @@ mod load;
 mod memories;
 pub mod reading;
 mod saving;
+pub mod trial;
 
 use std::time::{Duration, Instant};
 

@@ -8,6 +8,7 @@ mod list;
 mod new;
 mod remove;
 mod run;
+mod test;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,7 @@ enum Command {
     New(new::New),
     Build(new::Build),
     Check(check::Arguments),
+    Test(test::Arguments),
     Inspect(inspect::Arguments),
     Add(add::Arguments),
     Remove(remove::Arguments),
@@ -64,6 +66,7 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::New(arguments) => new::new(&arguments),
         Command::Build(arguments) => new::build(&arguments),
         Command::Check(arguments) => check::run(&runtime, &arguments),
+        Command::Test(arguments) => test::run(&runtime, &arguments),
         Command::Inspect(arguments) => inspect::run(&runtime, &arguments),
         Command::Add(arguments) => add::run(&runtime, &arguments),
         Command::Remove(arguments) => remove::run(&runtime, &arguments),

@@ -1,0 +1,101 @@
+//! A transcript on trial: it is read, stored and told as ever, by the real ways in and out, into a home that is thrown
+//! away afterwards.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use super::reading::{self, Job, Report};
+use crate::agent::claude_code;
+use crate::config::Config;
+use crate::contract::{Memory, Session, SessionNotes};
+use crate::paths::Paths;
+use crate::policy::chain::Policies;
+use crate::policy::instance::{BuiltContext, Summary};
+use crate::policy::managed::Managed;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Access, Filter};
+
+/// More memories than any session has.
+const ALL: u32 = 100_000;
+
+/// A home for one trial.
+pub struct Trial {
+    runtime: Runtime,
+    folder: TempDir,
+}
+
+/// What a trial came to.
+pub struct Outcome {
+    /// How the reading went.
+    pub report: Report,
+    /// What is remembered, without the turns.
+    pub memories: Vec<Memory>,
+    /// Of the session.
+    pub notes: SessionNotes,
+    /// Of the session; none where there is nothing to say.
+    pub summary: Option<Summary>,
+    /// What the next session in the project would be told.
+    pub page: Option<BuiltContext>,
+}
+
+impl Trial {
+    /// With the user's configuration and compiled components, and no policy but the default.
+    pub fn new(paths: &Paths, config: &Config) -> Result<Self> {
+        let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+        let root = folder.path().canonicalize()?;
+        let there = Paths {
+            data: root.join("data"),
+            config: root.join("config"),
+            cache: paths.cache.clone(),
+            home: root.clone(),
+            claude: root.join("claude"),
+            managed: root.join("managed"),
+        };
+        Ok(Self { runtime: Runtime::with(there, config.clone(), Managed::default()), folder })
+    }
+
+    /// With these policies.
+    #[must_use]
+    pub fn with(self, policies: Rc<Policies>) -> Self {
+        self.runtime.use_only(policies);
+        self
+    }
+
+    /// A folder of the trial's own.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap_or_else(|_| self.folder.path().to_owned())
+    }
+
+    /// What the trial has run with.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Plays one transcript.
+    pub fn play(&self, transcript: &Path, deadline: Instant) -> Result<Outcome> {
+        let runtime = &self.runtime;
+        let transcript = transcript.canonicalize().with_context(|| format!("{} is not there", transcript.display()))?;
+        let mut store = runtime.store(Access::Write, super::PATIENCE)?;
+        let roots = transcript.parent().map(Path::to_path_buf).into_iter().collect();
+        let job = Job { path: Some(transcript), roots, moment: "ingest", unterminated: true, ..Job::default() };
+        let report = reading::read(runtime, &mut store, &job, deadline)?;
+        let project = Project::of(&report.project);
+        let filter = Filter { session: Some(report.session.clone()), ..Filter::default() };
+        let memories = store.in_order(&filter, ALL)?;
+        let record = store.session(&project.id, &report.session)?;
+        let next = Session::new("trial", &project, &project.root, claude_code::AGENT, None, runtime.now);
+        let budget = runtime.config.context.budget;
+        let (page, used) = super::context(runtime, &Rc::new(store), &next, "startup", budget, deadline)?;
+        let (notes, summary) = record.map_or_else(Default::default, |record| {
+            let summary = Summary { text: record.summary, topics: record.topics };
+            (record.notes.unwrap_or_default(), Some(summary).filter(|summary| !summary.text.is_empty()))
+        });
+        let page = page.map(|text| BuiltContext { text, used });
+        Ok(Outcome { report, memories, notes, summary, page })
+    }
+}
