@@ -27,6 +27,20 @@ const MOST_OF_NODE: f64 = 0.1;
 const MOST_HOOK_BYTES: u64 = 32 << 20;
 /// A flush of a long transcript may take so many times as long as the limit of the others.
 const LONG_FLUSH: f64 = 2.0;
+/// What a drop-in policy may add to a hook.
+struct Allowance {
+    /// Its folder in policies/.
+    name: &'static str,
+    language: &'static str,
+    milliseconds: f64,
+    /// Of the whole hook.
+    bytes: u64,
+}
+const POLICIES: [Allowance; 3] = [
+    Allowance { name: "decision-records", language: "Rust", milliseconds: 3.0, bytes: MOST_HOOK_BYTES },
+    Allowance { name: "commit-trailers", language: "Python", milliseconds: 15.0, bytes: 40 << 20 },
+    Allowance { name: "private-terms", language: "JavaScript", milliseconds: 6.0, bytes: 40 << 20 },
+];
 /// Transcript bytes a second that `ingest` reads on one core.
 const LEAST_INGEST_RATE: f64 = 100e6;
 /// Memory of `ingest` however long the transcript is.
@@ -78,6 +92,7 @@ fn main() -> ExitCode {
     let mut table = Table { failed: 0 };
     println!("{}", process::throughline().display());
     hooks(&mut table, rounds);
+    policies(&mut table, rounds);
     long_flush(&mut table, rounds);
     many_memories(&mut table, rounds, arguments.smoke);
     ingest_rate(&mut table, arguments.corpus.as_deref(), arguments.smoke);
@@ -278,6 +293,78 @@ fn hooks(table: &mut Table, rounds: usize) {
         &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
         Some(most <= MOST_HOOK_BYTES),
     );
+}
+
+/// A home in which a policy of the repository is built, granted what it asks for, and compiled; none where the tools of its
+/// language are not there.
+fn with_policy(name: &str) -> Option<Home> {
+    let home = Home::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies").join(name);
+    // Python and node keep what they fetched in the user's folders; here that is the real user's.
+    let mut build = Command::new(process::throughline());
+    build.args([OsStr::new("policy"), OsStr::new("build"), source.as_os_str()]);
+    let run = process::run(build, Vec::new(), Duration::from_mins(10));
+    if run.code != Some(0) {
+        tests::skip(&format!("policy {name}"), run.stderr.trim());
+        return None;
+    }
+    let folder = source.join("dist").join(name);
+    drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]).success());
+    let config = home.throughline().join("config/config.toml");
+    std::fs::write(config, "[policy.private-terms]\nterms = [\"Acme Corp\", \"db01.corp.example\"]\n").expect("write");
+    Some(home)
+}
+
+/// What a drop-in policy for one stage adds to a turn's end.
+fn policies(table: &mut Table, rounds: usize) {
+    println!("\nStop with a drop-in policy for one stage, compiled and cached: what it adds to the default alone");
+    let mut homes: Vec<(Option<Allowance>, Home)> = vec![(None, Home::new())];
+    homes.extend(POLICIES.into_iter().filter_map(|policy| with_policy(policy.name).map(|home| (Some(policy), home))));
+    let mut sessions: Vec<Session<'_>> = homes
+        .iter()
+        .map(|(_, home)| {
+            let project = home.project("bench");
+            let mut session = ordinary(home, &project, 1);
+            session.stop("Done.");
+            session
+        })
+        .collect();
+    let mut times = vec![Vec::new(); homes.len()];
+    let mut memory = vec![0; homes.len()];
+    for round in 0..rounds + 2 {
+        for (index, ((_, home), session)) in homes.iter().zip(&mut sessions).enumerate() {
+            session
+                .transcript
+                .user(&format!("And now step {round}"))
+                .writes(&format!("out{round}.txt"), "more\n")
+                .answer("Done.")
+                .append_to(&session.path);
+            let payload = session.payload("Stop", &json!({"stop_hook_active": false, "last_assistant_message": "Done."}));
+            if round == 0 {
+                memory[index] = measure::peak(&home.command(["hook"]), payload.to_string().into_bytes()).0;
+                continue;
+            }
+            let time = measure::time(home.command(["hook"]), payload.to_string().as_bytes());
+            if round >= 2 {
+                times[index].push(time);
+            }
+        }
+    }
+    let medians: Vec<f64> = times.iter_mut().map(|times| milliseconds(median(times))).collect();
+    for (index, (policy, home)) in homes.iter().enumerate() {
+        assert!(!home.log().contains("a policy failed"), "{}", home.log());
+        let Some(Allowance { name, language, milliseconds: most, bytes }) = policy else {
+            table.row("the default alone", &format!("{:.1} ms, {}", medians[0], mebibytes(memory[0])), "", None);
+            continue;
+        };
+        let more = medians[index] - medians[0];
+        table.row(
+            &format!("{name} ({language})"),
+            &format!("+{more:.1} ms, {}", mebibytes(memory[index])),
+            &format!("≤ +{most} ms, {}", mebibytes(*bytes)),
+            Some(more <= *most && memory[index] <= *bytes),
+        );
+    }
 }
 
 fn mebibytes(bytes: u64) -> String {
