@@ -114,6 +114,7 @@ impl Runtime {
             Rc::new(Reporter {
                 log: Rc::clone(&self.log),
                 failures: RefCell::new(Failures::load(&self.paths.policy_failures())),
+                failed_now: RefCell::default(),
                 uncompiled: Cell::new(false),
                 now: self.now,
             })
@@ -191,7 +192,10 @@ impl Runtime {
                 return Ok(());
             }
             let until = Instant::now() + REDACTING;
-            self.policies(None)?.work(None, until)?.redact(details, until).context("no redactor could be run")
+            // Those of the project that it was about, where it was about one.
+            let used = self.policies.borrow().values().next().map(Rc::clone);
+            let policies = used.map_or_else(|| self.policies(None), Ok)?;
+            policies.work_for_log(until)?.redact(details, until).context("no redactor could be run")
         });
     }
 }

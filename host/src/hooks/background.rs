@@ -103,6 +103,10 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
     let _ = rustix::process::setsid();
     if let Task::Compile { cwd } = task {
+        let lock = File::options().create(true).append(true).open(runtime.paths.data.join("compile.lock"))?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(());
+        }
         limit_compiling();
         let root = Project::of(cwd).root;
         runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);

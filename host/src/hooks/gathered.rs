@@ -11,6 +11,10 @@ use crate::store::ExtractorState;
 /// The key of a session's summary among its drafts.
 const SUMMARY_KEY: &str = "session-summary";
 
+/// The longest title, characters, and the longest content, bytes; the contract says so.
+const MOST_TITLE: usize = 200;
+const MOST_CONTENT: usize = 64 << 10;
+
 /// What is about to be stored.
 pub(super) struct Gathered {
     /// Names and digests of the policies: the one whose notes are the session's first.
@@ -145,8 +149,13 @@ fn own_key(key: &str, maker: &Maker) -> String {
     if maker.is_default() { key.to_owned() } else { format!("{}:{key}", maker.name) }
 }
 
+/// The draft with a key of its own, and within the contract's bounds.
 fn with_own_key(mut draft: Draft, maker: &Maker) -> Draft {
     draft.key = draft.key.map(|key| own_key(&key, maker));
+    if let Some((end, _)) = draft.title.char_indices().nth(MOST_TITLE) {
+        draft.title.truncate(end);
+    }
+    draft.content.truncate(draft.content.floor_char_boundary(MOST_CONTENT));
     draft
 }
 

@@ -2,6 +2,7 @@
 //! them. A policy that fails, is slow, or is not compiled yet costs nobody the answer: the next weaker one gives it.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use wasmtime::component::Component;
 use super::cache::{Cache, Origin};
 use super::capability::{Capabilities, Kinds};
 use super::engine::{Clockwork, Limits};
-use super::failures::Failures;
+use super::failures::{Failures, Record};
 use super::imports::{self, Grants, LineSource, MemorySource};
 use super::instance::{
     BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
@@ -156,6 +157,8 @@ pub struct Reporter {
     pub log: Rc<Log>,
     /// Failures of policies.
     pub failures: RefCell<Failures>,
+    /// Digests of the policies that failed in this process.
+    pub failed_now: RefCell<BTreeSet<String>>,
     /// Whether some policy is still to be compiled.
     pub uncompiled: Cell<bool>,
     /// The clock, milliseconds since the Unix epoch.
@@ -242,6 +245,18 @@ impl Policies {
         Ok(Work { policies: self, memories, default, default_running: None, running, spare })
     }
 
+    /// [`Policies::work`] for the log at the end of a run: what failed in it is not asked again.
+    pub fn work_for_log(&self, deadline: Instant) -> Result<Work<'_>> {
+        let mut work = self.work(None, deadline)?;
+        let failed = self.reporter.failed_now.borrow();
+        for (slot, candidate) in work.running.iter_mut().zip(&self.roster.candidates) {
+            if failed.contains(&candidate.found.digest) {
+                *slot = Slot::Gone;
+            }
+        }
+        Ok(work)
+    }
+
     /// Compiles what is not compiled yet. Before each it is noted as failed, so that one that ends the process is not tried
     /// for ever.
     pub fn compile(&self, until: Instant) {
@@ -255,6 +270,7 @@ impl Policies {
             match self.sandbox.component(candidate, Some(until)) {
                 Ok(_) => {
                     self.reporter.failures.borrow_mut().forgive(digest);
+                    self.reporter.failed_now.borrow_mut().remove(digest);
                     self.reporter.log.note(Level::Info, "a policy was compiled", format!("{name} ({})", short(digest)));
                 }
                 Err(error) => {
@@ -330,6 +346,7 @@ impl Policies {
     }
 
     fn fail(&self, candidate: &Candidate, stage: Option<Stage>, what: &str) {
+        self.reporter.failed_now.borrow_mut().insert(candidate.found.digest.clone());
         let mut failures = self.reporter.failures.borrow_mut();
         if failures.failed(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
             drop(failures);
@@ -411,7 +428,11 @@ impl Work<'_> {
         let started = Instant::now();
         let left = deadline.saturating_duration_since(started).min(self.spare);
         let allowed = candidate.limits.time.min(left);
-        if matches!(self.running[index], Slot::Gone) {
+        // In a long run it can be set aside on the way.
+        let set_aside = |record: &Record| record.is_set_aside();
+        if matches!(self.running[index], Slot::Gone)
+            || policies.reporter.failures.borrow().of(&candidate.found.digest).is_some_and(set_aside)
+        {
             return self.give_up(index, stage, None);
         }
         if allowed < LEAST.min(candidate.limits.time) {

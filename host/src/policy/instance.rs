@@ -29,6 +29,9 @@ const MOST_STATE_BYTES: usize = 256 << 10;
 /// The most drafts that one extraction may return: above what a share of 8 MiB of real lines holds.
 const MOST_DRAFTS: usize = 20_000;
 
+/// The longest kind of a memory, bytes; the contract says so.
+const MOST_KIND: usize = 64;
+
 /// How long an instance may take to start.
 const START: Duration = Duration::from_secs(1);
 
@@ -382,6 +385,13 @@ fn check_extraction(extraction: &Extraction) -> Result<()> {
     }
     if extraction.drafts.len() > MOST_DRAFTS {
         bail!("the extractor returned {} drafts, and {MOST_DRAFTS} are allowed", extraction.drafts.len());
+    }
+    let is_kind = |kind: &str| {
+        (1..=MOST_KIND).contains(&kind.len())
+            && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    if extraction.drafts.iter().any(|draft| !is_kind(&draft.kind)) {
+        bail!("the extractor returned a draft whose kind is not lower-case words joined by _, at most {MOST_KIND} bytes");
     }
     Ok(())
 }

@@ -305,7 +305,8 @@ fn flag(source: Source) -> &'static str {
     if source == Source::Project { " --in-project" } else { "" }
 }
 
-fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {
+/// Why managed configuration does not let a policy run; none where it does.
+pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {
     const ASK: &str = "ask the administrator: /etc/throughline/managed.toml says so";
     let allowed = match source {
         Source::User => managed.policies.user,

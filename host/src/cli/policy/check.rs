@@ -11,8 +11,9 @@ use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use crate::policy::anatomy;
 use crate::policy::conformance::{self, Granted, Options, Report, Status};
+use crate::policy::folder::{Found, Source};
 use crate::policy::imports::Grants;
-use crate::policy::instance::Unfit;
+use crate::policy::instance::{Loaded, Terms, Unfit};
 use crate::policy::stage::Stage;
 
 /// Check a policy against the contract: manifest, imports, limits, and a run through all that its stages promise
@@ -60,7 +61,8 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let root = super::root()?;
     let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
     let mut lines = Vec::new();
-    let sound = before_running(runtime, &found, source, &mut lines);
+    let terms = super::terms(runtime, &found, source)?;
+    let sound = before_running(runtime, &found, source, terms, &mut lines);
     if let Some(subject) = sound {
         let report = conform(runtime, &subject, &found, arguments)?;
         lines.extend(report.checks.into_iter().map(|check| Line {
@@ -81,15 +83,10 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     Ok(if fine { Done::Well } else { Done::Badly })
 }
 
-type Subject = Arc<crate::policy::instance::Loaded>;
+type Subject = Arc<Loaded>;
 
 /// What must hold before anything of it may run. None: it does not.
-fn before_running(
-    runtime: &Runtime,
-    found: &crate::policy::folder::Found,
-    source: crate::policy::folder::Source,
-    lines: &mut Vec<Line>,
-) -> Option<Subject> {
+fn before_running(runtime: &Runtime, found: &Found, source: Source, terms: Terms, lines: &mut Vec<Line>) -> Option<Subject> {
     let mut tell = |part: &str, check: &str, status: Status, seen: String, why: &str| {
         lines.push(Line { part: part.into(), check: check.into(), status, seen, why: why.into() });
         status != Status::Fail
@@ -135,7 +132,6 @@ fn before_running(
     };
     let seen = format!("{} in {} ms", output::bytes(bytes.len() as u64), started.elapsed().as_millis());
     tell("load", "compile", Status::Pass, seen, "it is compiled once, in the background");
-    let terms = super::terms(runtime, found);
     match runtime.sandbox().and_then(|sandbox| sandbox.link(terms, &component)) {
         Ok(loaded) => {
             let seen = "it imports what its manifest asks for, and exports its stages".to_owned();
@@ -153,12 +149,7 @@ fn before_running(
     }
 }
 
-fn conform(
-    runtime: &Runtime,
-    loaded: &Subject,
-    found: &crate::policy::folder::Found,
-    arguments: &Arguments,
-) -> Result<Report, Failure> {
+fn conform(runtime: &Runtime, loaded: &Subject, found: &Found, arguments: &Arguments) -> Result<Report, Failure> {
     let mut sessions = Vec::new();
     for file in &arguments.session {
         let text = std::fs::read_to_string(file).map_err(|error| {

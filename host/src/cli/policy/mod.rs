@@ -149,15 +149,19 @@ fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found,
     }
 }
 
-/// On which a policy is tried by hand: with all that it asks for, granted or not, and its own limits.
-fn terms(runtime: &Runtime, found: &Found) -> Terms {
-    Terms {
+/// On which a policy is tried by hand: with all that it asks for, granted or not, and its own limits. What the administrator
+/// forbids is not tried either.
+fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, Failure> {
+    if let Some(refusal) = crate::policy::roster::forbidden(&runtime.managed, source, found) {
+        return Err(Failure::new(refusal.what).hint(refusal.hint));
+    }
+    Ok(Terms {
         name: found.manifest.name.clone(),
         digest: found.digest.clone(),
         capabilities: found.manifest.capabilities.clone(),
         stages: found.manifest.stages.keys().copied().collect(),
         limits: runtime.managed.limit(found.manifest.limits()),
-    }
+    })
 }
 
 fn tell(broken: &Broken) -> Failure {

@@ -111,11 +111,11 @@ fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Res
         (sandbox.default_policy(Some(until))?.0, Capabilities::contract(), settings)
     } else {
         let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
+        let terms = super::terms(runtime, &found, source)?;
         let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
         let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
         let manifest = &found.manifest;
         let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(Failure::new)?;
-        let terms = super::terms(runtime, &found);
         (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
     };
     let memories = memories(runtime, root)?;

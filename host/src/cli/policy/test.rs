@@ -16,6 +16,7 @@ use crate::hooks::trial::{Outcome, Trial};
 use crate::ingest;
 use crate::policy::chain::{Compiling, Policies};
 use crate::policy::compare::{self, Difference, Learned, Side};
+use crate::policy::engine::Limits;
 use crate::policy::folder::{Found, Source};
 use crate::policy::roster::{Candidate, Roster};
 
@@ -62,7 +63,8 @@ struct Tried {
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
     let root = super::root()?;
-    let (found, _) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let limits = super::terms(runtime, &found, source)?.limits;
     let folder = tempfile::tempdir().map_err(|error| Failure::new(format!("no temporary folder can be made: {error}")))?;
     let transcripts = if arguments.transcripts.is_empty() {
         vec![sample::write_to(folder.path())?]
@@ -79,7 +81,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     }
     let mut tested = Tested { policy: found.manifest.name.clone(), digest: found.digest.clone(), sessions: Vec::new() };
     for transcript in transcripts {
-        tested.sessions.push(try_one(runtime, &found, &transcript)?);
+        tested.sessions.push(try_one(runtime, &found, limits, &transcript)?);
     }
     if arguments.json {
         output::json(&tested)?;
@@ -89,11 +91,11 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     Ok(Done::Well)
 }
 
-fn try_one(runtime: &Runtime, found: &Found, transcript: &Path) -> Result<Tried, Failure> {
+fn try_one(runtime: &Runtime, found: &Found, limits: Limits, transcript: &Path) -> Result<Tried, Failure> {
     let alone = Trial::new(&runtime.paths, &runtime.config)?;
     let (before, millis_before) = play(&alone, transcript)?;
     let trial = Trial::new(&runtime.paths, &runtime.config)?;
-    let policies = Rc::new(with(runtime, &trial, found)?);
+    let policies = Rc::new(with(runtime, &trial, found, limits)?);
     // Compiled before, so that it does not count.
     policies.compile(Instant::now() + super::COMPILE);
     let trial = trial.with(Rc::clone(&policies));
@@ -130,13 +132,13 @@ fn play(trial: &Trial, transcript: &Path) -> Result<(Outcome, f64), Failure> {
 }
 
 /// A chain of this policy and the default, with all that it asks for.
-fn with(runtime: &Runtime, trial: &Trial, found: &Found) -> Result<Policies, Failure> {
+fn with(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Result<Policies, Failure> {
     let name = &found.manifest.name;
     let settings = found.manifest.settings(runtime.config.policy.get(name)).map_err(Failure::new)?;
     let candidate = Candidate {
         source: Source::User,
         granted: found.manifest.capabilities.clone(),
-        limits: runtime.managed.limit(found.manifest.limits()),
+        limits,
         settings,
         required: false,
         demanded: false,
