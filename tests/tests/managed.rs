@@ -66,8 +66,10 @@ impl Fixture {
 
     /// The user drops in a policy and grants it all.
     fn install(&self, policy: &DropIn) {
-        policy.install(&self.machine.home);
+        let folder = policy.write_to(&self.machine.home.path().join("dropped"));
         self.machine.hand_over();
+        let add = ["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), "--replace".as_ref(), folder.as_os_str()];
+        drop(self.machine.run(&self.project, &add, b"").success());
     }
 }
 

@@ -423,3 +423,33 @@ fn what_a_required_redactor_could_not_check_is_not_kept() {
     let next = Session::new(&home, &project, &session_id(10)).start("startup");
     assert!(next.said().contains("otter"), "{}", home.log());
 }
+
+/// A policy that comes in the middle of a session reads what was said before; what it made is its own.
+#[test]
+fn an_extractor_that_comes_late_reads_the_session_from_its_beginning() {
+    let Some(folder) = tests::drop_in::built("decision-records") else { return };
+    let (home, project) = fixture();
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.transcript.user(REQUEST).answer("DECISION: keep headers in the schema");
+    session.stop("");
+    let add = home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]);
+    assert!(add.success().stdout.contains("it runs"));
+    session.transcript.user("And now?").answer("DECISION: write them once");
+    session.stop("");
+    session.transcript.user("Go on").answer("Done.");
+    session.stop("");
+    let memories = home.json(["memory", "list", "--json", "--all-projects", "--type", "decision"]);
+    let made = |title: &str| {
+        let memories = memories.as_array().expect("an array");
+        let id = memories.iter().find(|memory| memory["title"] == title).map(|memory| memory["id"].as_str().expect("an id"));
+        let shown =
+            home.json(["memory", "show", "--json", id.unwrap_or_else(|| panic!("{title}: {memories:#?}\n{}", home.log()))]);
+        shown["policy"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(made("keep headers in the schema"), "decision-records");
+    assert_eq!(made("write them once"), "decision-records");
+    // The default goes on beside it.
+    assert!(home.remembers(REQUEST));
+    let start = Session::new(&home, &project, &session_id(2)).start("startup");
+    assert!(start.said().contains("keep headers in the schema"), "{}", start.said());
+}

@@ -298,17 +298,8 @@ fn hooks(table: &mut Table, rounds: usize) {
 /// A home in which a policy of the repository is built, granted what it asks for, and compiled; none where the tools of its
 /// language are not there.
 fn with_policy(name: &str) -> Option<Home> {
+    let folder = tests::drop_in::built(name)?;
     let home = Home::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies").join(name);
-    // Python and node keep what they fetched in the user's folders; here that is the real user's.
-    let mut build = Command::new(process::throughline());
-    build.args([OsStr::new("policy"), OsStr::new("build"), source.as_os_str()]);
-    let run = process::run(build, Vec::new(), Duration::from_mins(10));
-    if run.code != Some(0) {
-        tests::skip(&format!("policy {name}"), run.stderr.trim());
-        return None;
-    }
-    let folder = source.join("dist").join(name);
     drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]).success());
     let config = home.throughline().join("config/config.toml");
     std::fs::write(config, "[policy.private-terms]\nterms = [\"Acme Corp\", \"db01.corp.example\"]\n").expect("write");
