@@ -28,6 +28,8 @@ pub struct Config {
     pub hooks: Hooks,
     /// Section `[transcripts]`.
     pub transcripts: Transcripts,
+    /// Section `[redaction]`.
+    pub redaction: Redaction,
     /// Section `[log]`.
     pub log: Log,
     /// Section `[gc]`.
@@ -68,6 +70,14 @@ pub struct Transcripts {
     pub roots: Vec<PathBuf>,
 }
 
+/// What is taken out of every text beside what the default takes out anyway.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Redaction {
+    /// Files of rules in gitleaks' format.
+    pub rules: Vec<PathBuf>,
+}
+
 /// The log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -93,6 +103,7 @@ impl Default for Config {
             context: Context::default(),
             hooks: Hooks::default(),
             transcripts: Transcripts::default(),
+            redaction: Redaction::default(),
             log: Log::default(),
             gc: Gc::default(),
             policy: std::collections::BTreeMap::new(),
@@ -164,6 +175,9 @@ impl Config {
         }
         if let Some(root) = config.transcripts.roots.iter().find(|root| !root.is_absolute()) {
             return Err(format!("transcripts.roots holds {}, which is not absolute", root.display()));
+        }
+        if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
+            return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
         }
         Ok(config)
     }

@@ -17,6 +17,7 @@ pub mod program;
 pub mod project;
 pub mod runtime;
 pub mod search;
+pub mod secrets;
 pub mod settings;
 pub mod store;
 pub mod transcript;

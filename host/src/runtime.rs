@@ -16,6 +16,7 @@ use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox}
 use crate::policy::failures::Failures;
 use crate::policy::managed::Managed;
 use crate::policy::roster::{Circumstances, Roster};
+use crate::secrets::Secrets;
 use crate::store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.
@@ -31,6 +32,8 @@ pub struct Runtime {
     pub log: Rc<Log>,
     /// What the administrator laid down.
     pub managed: Managed,
+    /// Values that are secret on this machine.
+    pub secrets: Rc<Secrets>,
     /// When the run began, milliseconds since the Unix epoch.
     pub now: u64,
     compiling: Cell<Compiling>,
@@ -60,6 +63,7 @@ impl Runtime {
             paths,
             config,
             managed,
+            secrets: Rc::new(Secrets::of_environment()),
             log: Rc::default(),
             now: now(),
             compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
@@ -149,14 +153,15 @@ impl Runtime {
         );
         let mut settings = self.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
         settings.extend(self.managed.policy.get(DEFAULT_NAME).cloned().unwrap_or_default());
-        let policies = Rc::new(Policies::new(
+        let policies = Policies::new(
             Rc::clone(sandbox),
             roster,
             Rc::clone(reporter),
             self.compiling.get(),
             settings,
             self.managed.redaction.default,
-        ));
+        );
+        let policies = Rc::new(policies.redacting(Rc::clone(&self.secrets), self.config.redaction.rules.clone()));
         self.policies.borrow_mut().insert(key, Rc::clone(&policies));
         Ok(policies)
     }

@@ -194,3 +194,18 @@ fn drop_ins_together_have_half_of_the_time() {
     assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());
     drop(it.folder);
 }
+
+#[test]
+fn values_of_the_environment_are_masked_before_and_after_all_redactors() {
+    let bench = Fixture::new();
+    let secrets = host::secrets::Secrets::of([("SERVICE_TOKEN", "qzplain9but8secret7")]);
+    let policies = bench.policies().redacting(Rc::new(secrets), vec![PathBuf::from("/no/such/rules.toml")]);
+    let deadline = Instant::now() + HOOK;
+    let mut work = policies.work(None, deadline).expect("the default is there");
+    let mut texts = ["it is qzplain9but8secret7.".to_owned(), "nothing here".to_owned()];
+    let found = work.redact_counting(&mut texts, deadline).expect("somebody redacts");
+    assert_eq!(texts, ["it is [redacted:environment].".to_owned(), "nothing here".to_owned()]);
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [("environment".to_owned(), 1)]);
+    let told = bench.reporter.log.told();
+    assert!(told.iter().any(|line| line.contains("/no/such/rules.toml")), "{told:?}");
+}

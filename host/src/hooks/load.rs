@@ -65,6 +65,7 @@ pub fn context(
         now: runtime.now,
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
+    runtime.secrets.look_in(Path::new(&session.root), Path::new(&session.cwd));
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     let Some(built) = work.build_context(session, source, budget, &[], deadline)? else {
         return Ok((None, Vec::new()));

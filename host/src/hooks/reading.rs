@@ -167,6 +167,7 @@ fn read_share(
     report.session.clone_from(&place.session);
     report.project.clone_from(&project.root);
     let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &place.cwd);
     let until = deadline.min(Instant::now() + CALL);
     let mut work = policies.work(None, until)?;
     let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);

@@ -2,7 +2,8 @@
 //! them. A policy that fails, is slow, or is not compiled yet costs nobody the answer: the next weaker one gives it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ use super::roster::{Candidate, Roster};
 use super::stage::Stage;
 use crate::contract::{Memory, Session, SessionNotes};
 use crate::log::{Level, Log};
+use crate::secrets::{self, Secrets};
 
 /// The default policy: the component and its SHA-256, built from core-wasm/ and committed.
 pub const DEFAULT_WASM: &[u8] = include_bytes!("../../../policies/default/policy.wasm");
@@ -175,6 +177,27 @@ pub struct Policies {
     default_settings: Rc<Map<String, Value>>,
     /// Whether the default's redactor runs; only managed configuration can say no.
     default_redacts: bool,
+    /// Files with rules of the user's, for the default's redactor.
+    rules: Vec<PathBuf>,
+    /// Values that are masked whatever the redactors say.
+    secrets: Rc<Secrets>,
+    /// The default's settings with the rules, once they were read.
+    with_rules: OnceCell<Rc<Map<String, Value>>>,
+}
+
+/// The default's setting that holds the user's rules: texts of files in gitleaks' format.
+const RULES_KEY: &str = "redaction-rules";
+
+/// The largest file of rules that is read, bytes.
+pub const MOST_RULES_BYTES: u64 = 1 << 20;
+
+/// A file of redaction rules.
+pub fn read_rules(file: &std::path::Path) -> std::result::Result<String, String> {
+    let meta = std::fs::metadata(file).map_err(|error| error.to_string())?;
+    if !meta.is_file() || meta.len() > MOST_RULES_BYTES {
+        return Err(format!("it is no regular file of at most {MOST_RULES_BYTES} bytes"));
+    }
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
 }
 
 /// A policy as the maker of a memory.
@@ -221,7 +244,50 @@ impl Policies {
         default_redacts: bool,
     ) -> Self {
         let loaded = roster.candidates.iter().map(|_| OnceCell::new()).collect();
-        Self { sandbox, roster, loaded, reporter, compiling, default_settings: Rc::new(default_settings), default_redacts }
+        Self {
+            sandbox,
+            roster,
+            loaded,
+            reporter,
+            compiling,
+            default_settings: Rc::new(default_settings),
+            default_redacts,
+            rules: Vec::new(),
+            secrets: Rc::default(),
+            with_rules: OnceCell::new(),
+        }
+    }
+
+    /// With values that are masked, and files of rules for the default's redactor.
+    #[must_use]
+    pub fn redacting(mut self, secrets: Rc<Secrets>, rules: Vec<PathBuf>) -> Self {
+        self.secrets = secrets;
+        self.rules = rules;
+        self
+    }
+
+    /// The default's settings. A file of rules that cannot be read is noted, and redaction goes on without it.
+    fn settings_of_default(&self) -> Rc<Map<String, Value>> {
+        if self.rules.is_empty() {
+            return Rc::clone(&self.default_settings);
+        }
+        let read = || {
+            let text = |file: &PathBuf| {
+                let text = read_rules(file).map_err(|error| {
+                    let detail = format!("{}: {error}", file.display());
+                    self.reporter.log.note(
+                        Level::Warn,
+                        "a file of redaction rules cannot be read; redaction goes on without it",
+                        detail,
+                    );
+                });
+                text.ok().map(Value::String)
+            };
+            let mut settings = (*self.default_settings).clone();
+            settings.insert(RULES_KEY.into(), self.rules.iter().filter_map(text).collect());
+            Rc::new(settings)
+        };
+        Rc::clone(self.with_rules.get_or_init(read))
     }
 
     /// What was found and what of it runs.
@@ -357,7 +423,7 @@ impl Policies {
     fn grants(&self, index: Option<usize>, memories: Option<&Rc<dyn MemorySource>>) -> Grants {
         let log = Rc::clone(&self.reporter.log);
         let (capabilities, settings, name) = match index {
-            None => (Capabilities::contract(), Rc::clone(&self.default_settings), DEFAULT_NAME.to_owned()),
+            None => (Capabilities::contract(), self.settings_of_default(), DEFAULT_NAME.to_owned()),
             Some(index) => {
                 let candidate = &self.roster.candidates[index];
                 let settings = Rc::new(candidate.settings.clone());
@@ -586,15 +652,39 @@ impl Work<'_> {
         self.first(Stage::Summarizer, deadline, |running, until| running.summarize(session, notes, until))
     }
 
-    /// Stage `redactor`, in place: the default first, then each other. Where it fails, none of the texts may be used.
+    /// Stage `redactor`, in place: the values that are secret on this machine, then the default, then each other. Where it
+    /// fails, none of the texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
+        self.redact_counting(texts, deadline).map(drop)
+    }
+
+    /// [`Work::redact`], and how often each rule found something.
+    pub fn redact_counting(&mut self, texts: &mut [String], deadline: Instant) -> Result<BTreeMap<String, u64>> {
+        let mut found = BTreeMap::new();
+        let mut count = |rule: String, times: u32| {
+            if times > 0 {
+                *found.entry(rule).or_insert(0) += u64::from(times);
+            }
+        };
+        let secrets = Rc::clone(&self.policies.secrets);
+        // Before all redactors: none of them knows the values, and one that takes out a part of a value would hide the rest.
+        count(secrets::RULE.into(), secrets.mask(texts));
+        let mut changed = false;
         if self.policies.default_redacts {
-            self.ask_default(deadline, |running, until| running.redact(texts, until))?;
+            let findings = self.ask_default(deadline, |running, until| running.redact(texts, until))?;
+            changed |= !findings.is_empty();
+            findings.into_iter().for_each(|finding| count(finding.rule, finding.count));
         }
         for index in self.policies.roster.order(Stage::Redactor) {
-            self.ask(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
+            let findings = self.ask(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
+            changed = true;
+            findings.into_iter().flatten().for_each(|finding| count(finding.rule, finding.count));
         }
-        Ok(())
+        if changed {
+            // What was taken out may have stood in the middle of a value, and a custom redactor can write anything.
+            count(secrets::RULE.into(), secrets.mask(texts));
+        }
+        Ok(found)
     }
 
     /// Stage `context-builder`: the strongest that replaces the others, and under it those that are added.

@@ -321,15 +321,17 @@ impl Running {
         Ok(results)
     }
 
-    /// [`Running::redacted`], in place. Where it fails, none of the texts may be used.
-    pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
+    /// [`Running::redacted`], in place, and what was found. Where it fails, none of the texts may be used.
+    pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<Vec<Finding>> {
         let results = self.redacted(texts, deadline)?;
+        let mut found = Vec::new();
         for (text, result) in texts.iter_mut().zip(results) {
             if let Some(redacted) = result.text {
                 *text = redacted;
             }
+            found.extend(result.findings);
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Stage `context-builder`.

@@ -153,7 +153,8 @@ fn with(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Resu
         Compiling::All(Instant::now() + super::COMPILE),
         serde_json::Map::new(),
         true,
-    ))
+    )
+    .redacting(Rc::clone(&there.secrets), runtime.config.redaction.rules.clone()))
 }
 
 /// What was stored, as what was learned: without keys, so that a memory that reads differently is another one.

@@ -1,0 +1,336 @@
+//! Which variables hold a secret, and what of their value it is. What must not happen is that an ordinary word is masked
+//! wherever it stands, so a name is not enough.
+
+/// The shortest value that is masked, bytes, and the longest: a private key in PEM has 3 KB.
+const SHORTEST: usize = 8;
+const LONGEST: usize = 16 << 10;
+
+/// Letters alone are taken for words up to here.
+const LONGEST_WORD: usize = 15;
+
+/// Endings of names that say that the value is about a secret, and is none.
+const ABOUT: &[&str] = &[
+    "FILE",
+    "PATH",
+    "DIR",
+    "FOLDER",
+    "SOCK",
+    "SOCKET",
+    "HOST",
+    "PORT",
+    "NAME",
+    "TYPE",
+    "ALGORITHM",
+    "ALG",
+    "LENGTH",
+    "SIZE",
+    "TTL",
+    "EXPIRY",
+    "EXPIRES",
+    "TIMEOUT",
+    "REGION",
+    "LIMIT",
+    "COUNT",
+    "HEADER",
+    "PREFIX",
+    "PROVIDER",
+    "METHOD",
+    "MODE",
+];
+
+/// Words of a name that say: whatever this is, it is secret.
+const STRONG: &[&str] = &[
+    "PASSWORD",
+    "PASSWD",
+    "PASS",
+    "PWD",
+    "PASSPHRASE",
+    "PASSCODE",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+    "TOKENS",
+    "APIKEY",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "BEARER",
+];
+
+/// Words that say so together with the word KEY.
+const KEYS: &[&str] =
+    &["API", "SECRET", "PRIVATE", "ACCESS", "ENCRYPTION", "SIGNING", "MASTER", "AUTH", "ACCOUNT", "SERVICE"];
+
+/// Words with which a value must look like chance to count.
+const WEAK: &[&str] =
+    &["KEY", "KEYS", "AUTH", "DSN", "SALT", "PEPPER", "COOKIE", "JWT", "PAT", "WEBHOOK", "LICENSE", "SEED"];
+
+/// Endings without a border before them, as in PGPASSWORD.
+const GLUED: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY"];
+
+/// Names that have such words and hold none.
+const NEVER: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_KEY"];
+
+/// Keys of the parts of a connection string that are secret, without spaces and underscores.
+const PARTS: &[&str] =
+    &["password", "pwd", "pass", "accountkey", "sharedaccesskey", "sharedaccesssignature", "secret", "token", "apikey"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Password,
+    Strong,
+    Weak,
+    None,
+}
+
+/// The secrets in a variable's value.
+pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
+    let value = value.trim();
+    if value.len() < SHORTEST || value.len() > LONGEST || NEVER.contains(&name) {
+        return Vec::new();
+    }
+    let mut found = userinfo(name, value);
+    if value.contains("://") && !value.contains(char::is_whitespace) {
+        return found;
+    }
+    found.extend(parts(value));
+    if !found.is_empty() {
+        return found;
+    }
+    let counts = match class(name) {
+        Class::Password => !is_ordinary(value, false) && !name_of_variable(value),
+        Class::Strong => !is_ordinary(value, true),
+        Class::Weak => !is_ordinary(value, true) && looks_like_chance(value),
+        Class::None => false,
+    };
+    if counts {
+        found.push(value.to_owned());
+        // Of a key of several lines, each line that is long enough to be one of its own.
+        if value.contains('\n') {
+            found.extend(
+                value.lines().map(str::trim).filter(|line| line.len() >= 32 && !line.starts_with("--")).map(str::to_owned),
+            );
+        }
+    }
+    found
+}
+
+fn class(name: &str) -> Class {
+    let words = words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    if words.last().is_some_and(|word| ABOUT.contains(&word.as_str())) {
+        return Class::None;
+    }
+    let upper = name.to_ascii_uppercase();
+    if has(&["PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "PASSCODE"])
+        || upper.ends_with("PASSWORD")
+        || upper.ends_with("PASSWD")
+    {
+        Class::Password
+    } else if has(STRONG) || GLUED.iter().any(|end| upper.ends_with(end)) || (has(&["KEY", "KEYS"]) && has(KEYS)) {
+        Class::Strong
+    } else if has(WEAK) || upper.ends_with("KEY") {
+        Class::Weak
+    } else {
+        Class::None
+    }
+}
+
+/// The words of a name, in upper case: `dbPassword`, `DB_PASSWORD` and `db.password` are the same two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_is_lower = false;
+    for c in name.chars() {
+        let border = !c.is_alphanumeric();
+        if (border || (c.is_uppercase() && before_is_lower)) && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        before_is_lower = c.is_lowercase();
+        if let (false, Some(word)) = (border, words.last_mut()) {
+            word.push(c.to_ascii_uppercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The password in the value's URLs, as it stands and decoded; of a DSN without one, the user.
+fn userinfo(name: &str, value: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in value.match_indices("://").take(16) {
+        let rest = &value[at + 3..];
+        let authority =
+            &rest[..rest.find(|c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace()).unwrap_or(rest.len())];
+        // A password that was not encoded may hold a slash; then the last @ of the word ends it.
+        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+        let Some((info, _)) = authority.rsplit_once('@').or_else(|| word.rsplit_once('@')) else { continue };
+        let secret = match info.split_once(':') {
+            Some((_, password)) => password,
+            None if class(name) == Class::Weak || class(name) == Class::Strong => info,
+            None => continue,
+        };
+        let plain = decoded(secret);
+        // Whoever writes it into a URL means it as one: only what stands everywhere is left out.
+        found.extend(
+            [secret, &plain]
+                .into_iter()
+                .filter(|text| text.len() >= SHORTEST && !is_ordinary(text, false))
+                .map(str::to_owned),
+        );
+    }
+    found.dedup();
+    found
+}
+
+/// The secret parts of a connection string: `Server=…;Password=…;`.
+fn parts(value: &str) -> Vec<String> {
+    if !value.contains(['=']) || !value.contains([';', ' ']) {
+        return Vec::new();
+    }
+    let part = |part: &str| {
+        let (key, value) = part.split_once('=')?;
+        let key: String = key.chars().filter(|c| !matches!(c, ' ' | '_')).map(|c| c.to_ascii_lowercase()).collect();
+        let value = value.trim().trim_matches(['"', '\'']);
+        (PARTS.contains(&key.as_str()) && value.len() >= SHORTEST && !is_ordinary(value, false)).then(|| value.to_owned())
+    };
+    let separator = if value.contains(';') { ';' } else { ' ' };
+    value.split(separator).filter_map(part).collect()
+}
+
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = (bytes[at] == b'%').then(|| u8::from_str_radix(text.get(at + 1..at + 3)?, 16).ok()).flatten();
+        out.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Whether the value may stand anywhere without being meant: words, paths, numbers, references, and what is there to be
+/// replaced. `of_words`: several words with something between them count as words too.
+fn is_ordinary(value: &str, of_words: bool) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let is_path = value.starts_with(['/', '~'])
+        || value.starts_with("./")
+        || value.starts_with("../")
+        || value.get(1..3) == Some(":\\");
+    let is_reference =
+        value.starts_with('$') || value.starts_with("op://") || value.starts_with('<') || value.starts_with("{{");
+    // Base64 can begin with a slash; a path has more of them, or a dot.
+    let is_path = is_path && (value.len() < 24 || value.matches('/').count() > 2 || !looks_like_chance(value));
+    if is_path
+        || is_reference
+        || ["your", "change", "example", "placeholder", "dummy", "replace"].iter().any(|mark| lower.starts_with(mark))
+    {
+        return true;
+    }
+    let mut distinct: Vec<char> = lower.chars().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < 4 {
+        return true;
+    }
+    if value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | ':' | '_' | ' ' | ',')) {
+        // Dates, versions and counts; a number of twelve digits is nobody's count.
+        return value.chars().filter(char::is_ascii_digit).count() < 12;
+    }
+    let is_word =
+        |word: &str| word.chars().all(char::is_alphabetic) && word.chars().count() <= LONGEST_WORD && !has_mixed_case(word);
+    if is_word(value) {
+        return true;
+    }
+    of_words && value.split(|c: char| !c.is_alphanumeric()).all(|word| word.len() <= 2 || is_word(word))
+}
+
+/// `aBcDeF`, and not `Word`, `WORD` or `camelCase`.
+fn has_mixed_case(word: &str) -> bool {
+    let cases: Vec<bool> = word.chars().map(char::is_uppercase).collect();
+    cases.windows(2).filter(|pair| !pair[0] && pair[1]).count() > 2
+}
+
+/// The name of another variable stands for its value.
+fn name_of_variable(value: &str) -> bool {
+    value.contains('_') && value.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+/// At least two of letters, digits and signs, and hardly a sign twice.
+fn looks_like_chance(value: &str) -> bool {
+    let has = |test: fn(&char) -> bool| u32::from(value.chars().any(|c| test(&c)));
+    let classes = has(char::is_ascii_lowercase) + has(char::is_ascii_uppercase) + has(char::is_ascii_digit);
+    classes >= 2 && has(char::is_ascii_digit) == 1 && entropy(value) >= if value.len() < 16 { 2.75 } else { 3.0 }
+}
+
+/// Shannon's, bits a byte.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "at most 16 KiB")]
+    let length = text.len() as f64;
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| {
+            let share = f64::from(*count) / length;
+            -share * share.log2()
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_secret() {
+        for (name, value, wanted) in [
+            ("DB_PASSWORD", "hunter2hunter2", vec!["hunter2hunter2"]),
+            ("PGPASSWORD", "correct horse battery", vec!["correct horse battery"]),
+            ("dbPassword", "tr0ub4dor&3", vec!["tr0ub4dor&3"]),
+            ("GITHUB_TOKEN", "abc-123-def-456-x", vec!["abc-123-def-456-x"]),
+            ("MY_API_KEY", "9f8e7d6c5b4a3210", vec!["9f8e7d6c5b4a3210"]),
+            ("STRIPE_KEY", "pk8Zt2Lm4Qr6Sv0w", vec!["pk8Zt2Lm4Qr6Sv0w"]),
+            ("DATABASE_URL", "postgres://app:s3cr3t%40pass@db/x", vec!["s3cr3t%40pass", "s3cr3t@pass"]),
+            ("SENTRY_DSN", "https://0a1b2c3d4e5f60718293@o1.ingest.io/5", vec!["0a1b2c3d4e5f60718293"]),
+            ("CONNECTION_STRING", "Server=db;User Id=sa;Password=Yt6!plkQ2z;", vec!["Yt6!plkQ2z"]),
+            ("PIN_PASSWORD", "492837465019", vec!["492837465019"]),
+        ] {
+            assert_eq!(secrets(name, value), wanted, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not() {
+        for (name, value) in [
+            ("PATH", "/usr/local/bin:/usr/bin"),
+            ("HOME", "/home/somebody"),
+            ("PWD", "/home/somebody/work1"),
+            ("SSH_AUTH_SOCK", "/run/user/1000/keyring/ssh"),
+            ("EDITOR", "a8f7e6d5c4b3a291"),
+            ("DB_PASSWORD", "postgres"),
+            ("DB_PASSWORD", "development"),
+            ("DB_PASSWORD", "DB_SECRET_VALUE"),
+            ("DB_PASSWORD", "changeme123"),
+            ("DB_PASSWORD", "short1"),
+            ("DB_PASSWORD", "12345678"),
+            ("DB_PASSWORD_FILE", "/run/secrets/db-8a7f6e"),
+            ("TOKEN_TTL", "86400seconds1"),
+            ("SECRET_NAME", "prod/database1/main2"),
+            ("AUTH_TOKEN", "${OTHER_TOKEN1}"),
+            ("API_TOKEN", "your-token-here-1234"),
+            ("SESSION_SECRET", "my-dev-secret"),
+            ("SORT_KEY", "created_at"),
+            ("PRIMARY_KEY", "identifier"),
+            ("CACHE_KEY", "throughline-v2"),
+            ("MONKEY", "business"),
+            ("TOKEN_ENDPOINT_SECRET", "https://login.example.org/oauth2/token"),
+            ("BUILD_DATE_KEY", "2026-01-02 03:04"),
+        ] {
+            assert_eq!(secrets(name, value), Vec::<String>::new(), "{name}={value}");
+        }
+    }
+}
