@@ -30,6 +30,8 @@ pub struct Config {
     pub transcripts: Transcripts,
     /// Section `[redaction]`.
     pub redaction: Redaction,
+    /// Section `[privacy]`.
+    pub privacy: crate::privacy::Settings,
     /// Section `[log]`.
     pub log: Log,
     /// Section `[gc]`.
@@ -104,6 +106,7 @@ impl Default for Config {
             hooks: Hooks::default(),
             transcripts: Transcripts::default(),
             redaction: Redaction::default(),
+            privacy: crate::privacy::Settings::default(),
             log: Log::default(),
             gc: Gc::default(),
             policy: std::collections::BTreeMap::new(),
@@ -179,6 +182,8 @@ impl Config {
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
             return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
         }
+        // Compiled again by whoever needs it; where nothing is set it costs nothing.
+        crate::privacy::Rules::new(&config.privacy, Path::new("/"))?;
         Ok(config)
     }
 }

@@ -13,6 +13,7 @@ pub mod ingest;
 pub mod log;
 pub mod paths;
 pub mod policy;
+pub mod privacy;
 pub mod program;
 pub mod project;
 pub mod runtime;

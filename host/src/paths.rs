@@ -88,6 +88,11 @@ impl Paths {
         self.data.join("policy-failures.json")
     }
 
+    /// When remembering was paused, and what was forgotten.
+    pub fn intervals(&self) -> PathBuf {
+        self.data.join("privacy.json")
+    }
+
     /// Claude Code's transcripts.
     pub fn claude_projects(&self) -> PathBuf {
         self.claude.join("projects")

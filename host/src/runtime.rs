@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
@@ -16,6 +17,9 @@ use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox}
 use crate::policy::failures::Failures;
 use crate::policy::managed::Managed;
 use crate::policy::roster::{Circumstances, Roster};
+use crate::privacy::intervals::Intervals;
+use crate::privacy::{Guard, Rules};
+use crate::project::Project;
 use crate::secrets::Secrets;
 use crate::store::{Access, Store, StoreError};
 
@@ -34,6 +38,10 @@ pub struct Runtime {
     pub managed: Managed,
     /// Values that are secret on this machine.
     pub secrets: Rc<Secrets>,
+    /// When remembering was paused, and what was forgotten.
+    pub intervals: Arc<Intervals>,
+    /// What the user wants left out.
+    pub privacy: Arc<Rules>,
     /// When the run began, milliseconds since the Unix epoch.
     pub now: u64,
     compiling: Cell<Compiling>,
@@ -54,15 +62,20 @@ impl Runtime {
     pub fn new(paths: Paths) -> std::result::Result<Self, String> {
         let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
         let config = Config::load(&paths.config_file())?;
-        Ok(Self::with(paths, config, managed))
+        let intervals = Intervals::load(&paths.intervals())?;
+        Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
     }
 
     /// With a given configuration.
     pub fn with(paths: Paths, config: Config, managed: Managed) -> Self {
+        // What cannot be compiled was refused when the configuration was read.
+        let privacy = Rules::new(&config.privacy, &paths.home).unwrap_or_default();
         Self {
             paths,
             config,
             managed,
+            intervals: Arc::default(),
+            privacy: Arc::new(privacy),
             secrets: Rc::new(Secrets::of_environment()),
             log: Rc::default(),
             now: now(),
@@ -88,9 +101,26 @@ impl Runtime {
         self.managed.transcript_roots(wanted, &self.paths.home)
     }
 
-    /// Whether the administrator wants nothing to be remembered of work in this folder.
+    /// Whether the administrator or the user wants nothing to be remembered of work in this folder.
     pub fn is_off(&self, folder: &Path) -> bool {
-        self.managed.is_off(folder, &self.paths.home)
+        self.managed.is_off(folder, &self.paths.home) || self.privacy.excludes_project(folder)
+    }
+
+    /// Whether the session, or the project of its folder, is paused.
+    pub fn is_paused(&self, cwd: &Path, session: &str) -> bool {
+        self.intervals.paused().next().is_some() && self.intervals.is_paused(&Project::of(cwd).id, session)
+    }
+
+    /// What stands between a session's lines and the policies; `began`: milliseconds since the Unix epoch, 0 where that is
+    /// not known.
+    pub fn guard(&self, project: &Project, session: &str, began: u64) -> Guard {
+        Guard {
+            rules: Arc::clone(&self.privacy),
+            intervals: Arc::clone(&self.intervals),
+            project: project.id.clone(),
+            session: session.to_owned(),
+            began,
+        }
     }
 
     /// Sets what may be compiled, and until when.

@@ -23,6 +23,9 @@ const READ_BYTES: usize = 256 << 10;
 /// How far back from an offset an anchor is looked for, bytes.
 const ANCHOR_WINDOW: u64 = 1 << 20;
 
+/// How far back from an offset the use of a tool is looked for, bytes.
+const LOOK_BACK: u64 = 64 << 20;
+
 /// Why a transcript is not read.
 #[derive(Debug)]
 pub enum Refusal {
@@ -160,6 +163,33 @@ impl Transcript {
             served: Arc::clone(&served),
         };
         Ok((Box::new(lines), served))
+    }
+
+    /// A second handle on the same file.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()?, ..*self })
+    }
+
+    /// The lines of the last stretch before `from`: far enough for whatever they are asked for.
+    pub fn texts_before(&self, from: u64) -> io::Result<Vec<String>> {
+        let begin = from.saturating_sub(LOOK_BACK);
+        // Read at its own places, since both handles share one position.
+        let mut bytes = vec![0; usize::try_from(from - begin).unwrap_or(0)];
+        self.file.read_exact_at(&mut bytes, begin)?;
+        Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+    }
+
+    /// When the first line that says so was written, milliseconds since the Unix epoch; 0 where none of the first says it.
+    pub fn began(&self) -> io::Result<u64> {
+        #[derive(serde::Deserialize)]
+        struct Fields {
+            timestamp: String,
+        }
+        let mut bytes = vec![0; usize::try_from(self.size.min(ANCHOR_WINDOW)).unwrap_or(0)];
+        self.file.read_exact_at(&mut bytes, 0)?;
+        let stamp = |line: &[u8]| serde_json::from_slice::<Fields>(line).ok()?.timestamp.parse::<jiff::Timestamp>().ok();
+        let first = bytes.split(|byte| *byte == b'\n').find_map(stamp);
+        Ok(first.and_then(|stamp| u64::try_from(stamp.as_millisecond()).ok()).unwrap_or(0))
     }
 
     /// Where reading goes on: at the cursor's offset if this is still the file that it was, else behind the line that it

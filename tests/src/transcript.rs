@@ -31,6 +31,11 @@ pub fn session_id(number: u64) -> String {
     format!("{:08x}-5e55-4000-8000-{number:012x}", number & 0xffff_ffff)
 }
 
+/// So many seconds from now, in RFC 3339: for what depends on the real clock.
+pub fn moment(seconds: i64) -> String {
+    (Timestamp::now() + jiff::SignedDuration::from_secs(seconds)).to_string()
+}
+
 impl Transcript {
     /// An empty transcript of a session in this folder.
     pub fn new(session: &str, cwd: &Path) -> Self {

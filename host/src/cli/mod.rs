@@ -12,6 +12,7 @@ mod ingest;
 mod install;
 mod memory;
 mod output;
+mod pause;
 mod policy;
 #[cfg(test)]
 mod reference;
@@ -59,6 +60,8 @@ enum Command {
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
+    Pause(pause::Arguments),
+    Resume(pause::Resumption),
     Policy(policy::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -121,6 +124,8 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
+        Command::Pause(arguments) => pause::pause(&arguments),
+        Command::Resume(arguments) => pause::resume(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -4,6 +4,7 @@
 mod hooks;
 mod machine;
 mod policies;
+mod privacy;
 mod reading;
 mod rehearsal;
 mod storage;
@@ -31,7 +32,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `hooks`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -81,6 +82,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.push(database);
     findings.extend(rehearsal::policy(paths, &config));
     findings.extend(policies::policies(paths, &config, managed, folder));
+    findings.extend(privacy::privacy(paths, &config));
     findings.extend(hooks::registrations(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

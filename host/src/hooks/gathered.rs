@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::contract::{Draft, Origin, Session, SessionNotes};
 use crate::policy::chain::{Extracted, Maker, Work};
+use crate::privacy::Rules;
 use crate::store::ExtractorState;
 
 /// The key of a session's summary among its drafts.
@@ -64,6 +65,23 @@ impl Gathered {
         it
     }
 
+    /// Takes out what is about files that the user wants left out. Of their lines nothing was handed over; this is for what
+    /// extractors knew before, or what the human's words led them to.
+    pub(super) fn leave_out(&mut self, rules: &Rules) {
+        if rules.is_empty() {
+            return;
+        }
+        let is_about = |file: &String| rules.names_path(file);
+        self.drafts.retain(|(_, draft)| !draft.files.iter().any(is_about));
+        self.notes.changes.retain(|change| !rules.names_path(&change.path));
+        self.notes.discoveries.retain(|discovery| !rules.names_path(&discovery.file));
+        for slot in self.texts() {
+            if let Some(cleaned) = rules.clean(slot) {
+                *slot = cleaned;
+            }
+        }
+    }
+
     /// Has the notes summarized.
     pub(super) fn summarize(&mut self, work: &mut Work<'_>, session: &Session, until: Instant) -> Result<()> {
         match work.summarize(session, &self.notes, until)? {
@@ -76,8 +94,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
-    pub(super) fn redact(&mut self, work: &mut Work<'_>, until: Instant) -> Result<()> {
+    /// Every text, names and keys too.
+    fn texts(&mut self) -> Vec<&mut String> {
         let mut slots: Vec<&mut String> = vec![&mut self.summary];
         slots.extend(self.states.iter_mut().map(|state| &mut state.state));
         slots.extend(&mut self.topics);
@@ -110,7 +128,12 @@ impl Gathered {
         slots.extend(notes.discoveries.iter_mut().flat_map(|d| [&mut d.file, &mut d.insight]));
         slots.extend(notes.changes.iter_mut().map(|change| &mut change.path));
         slots.extend(notes.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+        slots
+    }
 
+    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
+    pub(super) fn redact(&mut self, work: &mut Work<'_>, until: Instant) -> Result<()> {
+        let mut slots = self.texts();
         let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
         work.redact(&mut texts, until)?;
         for (slot, text) in slots.into_iter().zip(texts) {

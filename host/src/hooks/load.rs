@@ -24,7 +24,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
     let project = reading::project_of(&store, &event.session, &event.cwd)?;
-    if runtime.is_off(&project.root) {
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
     }
     let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
@@ -58,6 +58,9 @@ pub fn context(
     budget: u32,
     deadline: Instant,
 ) -> Result<(Option<String>, Vec<String>)> {
+    if runtime.is_off(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
+        return Ok((None, Vec::new()));
+    }
     let memories = ProjectMemories {
         store: Rc::clone(store),
         project: session.project.clone(),

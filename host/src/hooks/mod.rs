@@ -27,7 +27,7 @@ pub const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Does what the moment asks for. What is returned is to be shown to the model.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
-    if runtime.is_off(&event.cwd) {
+    if runtime.is_off(&event.cwd) || runtime.is_paused(&event.cwd, &event.session) {
         return None;
     }
     // What is logged must lose them too, whatever comes of the rest.

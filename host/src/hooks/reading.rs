@@ -13,6 +13,7 @@ use crate::log::Level;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::imports::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
+use crate::privacy::Guard;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Batch, Cursor, ExtractorState, SessionUpdate, Store, StoreError};
@@ -164,6 +165,9 @@ fn read_share(
     if runtime.is_off(&place.cwd) || runtime.is_off(&project.root) {
         return Ok(Progress::Done);
     }
+    if runtime.intervals.is_paused(&project.id, &place.session) || runtime.is_paused(&place.cwd, &place.session) {
+        return Ok(Progress::Done);
+    }
     report.session.clone_from(&place.session);
     report.project.clone_from(&project.root);
     let policies = runtime.policies(Some(&project.root))?;
@@ -171,7 +175,12 @@ fn read_share(
     let until = deadline.min(Instant::now() + CALL);
     let mut work = policies.work(None, until)?;
     let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
-    let extraction = Extraction { store, job, session: &session, transcript: transcript.as_ref(), from };
+    let began = match &transcript {
+        Some(transcript) if !runtime.intervals.is_empty() => transcript.began()?,
+        _ => 0,
+    };
+    let guard = runtime.guard(&project, &place.session, began);
+    let extraction = Extraction { store, job, session: &session, transcript: transcript.as_ref(), from, guard: &guard };
     let mut states = Vec::new();
     let mut served = Arc::<Mutex<transcript::Served>>::default();
     let extracted = extraction.of_one(&mut work, until, &mut states, &mut served);
@@ -200,6 +209,7 @@ fn read_share(
     let to = cursor.as_ref().map_or(from, |cursor| cursor.offset);
     let more = extraction.of_others(&mut work, &base, to, until, &mut states)?;
     let mut gathered = Gathered::new(base, more, &states, to);
+    gathered.leave_out(&runtime.privacy);
     gathered.summarize(&mut work, &session, until)?;
     gathered.redact(&mut work, until)?;
     let update = SessionUpdate {
@@ -237,6 +247,7 @@ struct Extraction<'a> {
     session: &'a Session,
     transcript: Option<&'a Transcript>,
     from: u64,
+    guard: &'a Guard,
 }
 
 impl Extraction<'_> {
@@ -257,7 +268,7 @@ impl Extraction<'_> {
             };
             let (lines, new) = transcript.lines(self.share(self.from, SHARE_BYTES))?;
             *served = new;
-            Ok((request, lines))
+            Ok((request, self.guarded(transcript, lines, self.from)?))
         })
     }
 
@@ -279,12 +290,22 @@ impl Extraction<'_> {
             states.push(saved);
             Ok(match self.transcript {
                 Some(transcript) if begin < to => {
-                    Some((request, transcript.lines(self.share(begin, (to - begin).min(SHARE_BYTES)))?.0))
+                    let lines = transcript.lines(self.share(begin, (to - begin).min(SHARE_BYTES)))?.0;
+                    Some((request, self.guarded(transcript, lines, begin)?))
                 }
                 _ if self.job.supplements.is_empty() => None,
                 _ => Some((request, Box::new(Nothing))),
             })
         })
+    }
+
+    /// The lines without what the user wants left out.
+    fn guarded(&self, transcript: &Transcript, lines: Box<dyn LineSource>, from: u64) -> Result<Box<dyn LineSource>> {
+        if self.guard.is_idle() {
+            return Ok(lines);
+        }
+        let earlier = transcript.again()?;
+        Ok(self.guard.over(lines, Box::new(move || earlier.texts_before(from))))
     }
 
     fn saved(&self, maker: &Maker) -> Result<ExtractorState> {
@@ -297,12 +318,14 @@ impl Extraction<'_> {
     }
 
     fn request(&self, saved: &ExtractorState) -> ExtractRequest {
-        let supplement = |(kind, text): &(&str, String)| Supplement { kind: (*kind).into(), text: text.clone() };
+        let supplement = |(kind, text): &(&'static str, String)| {
+            Some(Supplement { kind: (*kind).into(), text: self.guard.supplement(kind, text.clone())? })
+        };
         ExtractRequest {
             session: self.session.clone(),
             moment: self.job.moment.into(),
             state: (saved.version > 0).then(|| saved.state.clone()),
-            supplements: self.job.supplements.iter().map(supplement).collect(),
+            supplements: self.job.supplements.iter().filter_map(supplement).collect(),
         }
     }
 }

@@ -1,0 +1,42 @@
+//! What the user wants left out: what is paused, and rules of redaction that cannot be read.
+
+use super::Finding;
+use crate::config::Config;
+use crate::paths::{self, Paths};
+use crate::policy::chain;
+use crate::privacy::intervals::Intervals;
+
+/// What there is to be said of it; nothing where nothing is set.
+pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match Intervals::load(&paths.intervals()) {
+        Err(error) => findings.push(Finding::fail(
+            "privacy",
+            error,
+            "mend the file; until then nothing is remembered, since nobody knows what was paused",
+        )),
+        Ok(intervals) => findings.extend(intervals.paused().map(|interval| {
+            let what = match (&interval.session, &interval.root) {
+                (Some(session), _) => format!("session {session}"),
+                (None, Some(root)) => paths::display(root, &paths.home),
+                (None, None) => "everything".into(),
+            };
+            let since = crate::runtime::stamp(interval.from);
+            let how = interval.session.as_ref().map_or(String::new(), |session| format!(" --session {session}"));
+            Finding::warn("privacy", format!("{what} is paused since {since}"), format!("throughline resume{how}"))
+        })),
+    }
+    for file in &config.redaction.rules {
+        if let Err(error) = chain::read_rules(file) {
+            findings.push(Finding::warn(
+                "privacy",
+                format!(
+                    "{} cannot be read: {error}; redaction goes on without its rules",
+                    paths::display(file, &paths.home)
+                ),
+                "mend the file, or take it out of redaction.rules",
+            ));
+        }
+    }
+    findings
+}

@@ -1,0 +1,290 @@
+//! Lines of a transcript on their way to a policy, without what is left out. A line of which nothing is to be seen becomes an
+//! empty one, so that places in the file stay what they are. What cannot matter is not even parsed.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::Rules;
+use super::intervals::Intervals;
+use crate::policy::imports::{Line, LineSource};
+
+/// Names of fields that hold the path of what the object is about.
+const PATH_FIELDS: &[&str] = &["file_path", "filePath", "filename", "path", "notebook_path", "displayPath", "relativePath"];
+
+/// Fields of a line that are its own and no text.
+const OWN_FIELDS: &[&str] = &[
+    "type",
+    "uuid",
+    "parentUuid",
+    "logicalParentUuid",
+    "sessionId",
+    "timestamp",
+    "cwd",
+    "version",
+    "requestId",
+    "id",
+    "tool_use_id",
+    "sourceToolAssistantUUID",
+];
+
+/// Gives the lines of the transcript before those that are served, newest stretch first or all of them.
+pub type LookBack = Box<dyn Fn() -> io::Result<Vec<String>> + Send>;
+
+/// What holds for one session.
+#[derive(Clone)]
+pub struct Guard {
+    /// What the configuration leaves out.
+    pub rules: Arc<Rules>,
+    /// Times of which nothing is remembered.
+    pub intervals: Arc<Intervals>,
+    /// The project's identifier.
+    pub project: String,
+    /// The session's.
+    pub session: String,
+    /// When the session began, as far as that is known: milliseconds since the Unix epoch; 0 where it is not.
+    pub began: u64,
+}
+
+impl Guard {
+    /// Whether the lines must be looked at at all.
+    pub fn is_idle(&self) -> bool {
+        self.rules.is_empty() && !self.intervals.may_touch(&self.project, self.began)
+    }
+
+    /// The lines without what is left out.
+    pub fn over(&self, lines: Box<dyn LineSource>, look_back: LookBack) -> Box<dyn LineSource> {
+        if self.is_idle() {
+            return lines;
+        }
+        Box::new(Guarded {
+            guard: self.clone(),
+            lines,
+            look_back: Some(look_back),
+            seen: HashSet::new(),
+            excluded: HashSet::new(),
+        })
+    }
+
+    /// A text that came with an event; none where nothing of it may be seen.
+    pub fn supplement(&self, kind: &str, text: String) -> Option<String> {
+        // A summary of the whole session holds what was said while it was paused.
+        if kind == "compact-summary" && self.intervals.touch(&self.project, &[&self.session], self.began) {
+            return None;
+        }
+        Some(if self.rules.is_empty() { None } else { self.rules.clean(&text) }.unwrap_or(text))
+    }
+
+    /// Whether the line was said at a time that is left out.
+    fn is_untimely(&self, text: &str) -> bool {
+        #[derive(Deserialize, Default)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Fields {
+            timestamp: Value,
+            session_id: Value,
+            forked_from: Value,
+            is_compact_summary: bool,
+        }
+        let fields: Fields = serde_json::from_str(text).unwrap_or_default();
+        let mut sessions = vec![self.session.as_str()];
+        sessions.extend(fields.session_id.as_str());
+        sessions.extend(fields.forked_from["sessionId"].as_str());
+        if !self.intervals.touch(&self.project, &sessions, self.began) {
+            return false;
+        }
+        let at = fields.timestamp.as_str().and_then(|stamp| stamp.parse::<jiff::Timestamp>().ok());
+        // What does not say when it was written may repeat what was said in between.
+        let Some(at) = at.and_then(|at| u64::try_from(at.as_millisecond()).ok()) else { return true };
+        fields.is_compact_summary || self.intervals.hold(&self.project, &sessions, at)
+    }
+}
+
+struct Guarded {
+    guard: Guard,
+    lines: Box<dyn LineSource>,
+    /// Taken when it was asked.
+    look_back: Option<LookBack>,
+    /// Identifiers of tool uses that were seen, and of those whose results are left out.
+    seen: HashSet<String>,
+    excluded: HashSet<String>,
+}
+
+impl LineSource for Guarded {
+    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
+        let mut lines = self.lines.read_lines(max_bytes)?;
+        for line in &mut lines {
+            if let Some(text) = self.guarded(&line.text)? {
+                line.text = text;
+            }
+        }
+        Ok(lines)
+    }
+}
+
+impl Guarded {
+    /// The line as it may be seen; none where it may be seen as it is.
+    fn guarded(&mut self, text: &str) -> io::Result<Option<String>> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if self.guard.intervals.may_touch(&self.guard.project, self.guard.began) && self.guard.is_untimely(text) {
+            return Ok(Some(String::new()));
+        }
+        if self.guard.rules.is_empty() || !self.may_matter(text)? {
+            return Ok(None);
+        }
+        let Ok(Value::Object(mut line)) = serde_json::from_str::<Value>(text) else {
+            return Ok(self.guard.rules.clean(text));
+        };
+        let mut changed = Changed::default();
+        self.object(&mut line, &mut changed);
+        if changed.results {
+            line.remove("toolUseResult");
+        }
+        if !changed.any {
+            return Ok(None);
+        }
+        let is_gone =
+            |value: Option<&Value>| value.is_some_and(|it| it.is_null() || it.as_array().is_some_and(Vec::is_empty));
+        let content = line.get("message").map(|message| message.get("content").unwrap_or(&Value::Null));
+        if is_gone(content) || is_gone(line.get("attachment")) {
+            return Ok(Some(String::new()));
+        }
+        Ok(Some(Value::Object(line).to_string()))
+    }
+
+    /// A cheap test on the line's bytes: where it says no, nothing is to be left out. It also notes the uses of tools.
+    fn may_matter(&mut self, text: &str) -> io::Result<bool> {
+        let rules = Arc::clone(&self.guard.rules);
+        let has = |word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        let escaped = has("\\");
+        let mut matters = rules.may_name_path(text)
+            || (escaped && has("\\u") && !rules.paths.is_empty())
+            || (!rules.patterns.is_empty() && (escaped || rules.patterns.iter().any(|pattern| pattern.is_match(text))));
+        if has("\"tool_use\"") {
+            matters |= values(text, "name").any(|name| rules.excludes_tool(name));
+            self.seen.extend(values(text, "id").map(str::to_owned));
+        }
+        if has("\"tool_result\"") {
+            for id in values(text, "tool_use_id") {
+                if !self.seen.contains(id) {
+                    self.look_back()?;
+                    // A result whose use nobody knows may be of anything.
+                    if !self.seen.contains(id) {
+                        self.excluded.insert(id.to_owned());
+                    }
+                }
+                matters |= self.excluded.contains(id);
+            }
+        }
+        Ok(matters)
+    }
+
+    /// Learns which tools were used before the lines that are served.
+    fn look_back(&mut self) -> io::Result<()> {
+        let Some(look_back) = self.look_back.take() else { return Ok(()) };
+        for text in look_back()? {
+            if memmem::find(text.as_bytes(), b"\"tool_use\"").is_some()
+                && self.may_matter(&text)?
+                && let Ok(mut line) = serde_json::from_str::<Map<String, Value>>(&text)
+            {
+                self.object(&mut line, &mut Changed::default());
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &mut Value, changed: &mut Changed) {
+        match value {
+            Value::String(text) => {
+                if let Some(cleaned) = self.guard.rules.clean(text) {
+                    *text = cleaned;
+                    changed.any = true;
+                }
+            }
+            Value::Array(items) => {
+                items.retain_mut(|item| {
+                    let was_null = item.is_null();
+                    self.value(item, changed);
+                    was_null || !item.is_null()
+                });
+            }
+            Value::Object(object) => {
+                if self.is_excluded(object, changed) {
+                    *value = Value::Null;
+                    changed.any = true;
+                } else {
+                    self.object(object, changed);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn object(&mut self, object: &mut Map<String, Value>, changed: &mut Changed) {
+        for (key, value) in object.iter_mut() {
+            if !(OWN_FIELDS.contains(&key.as_str()) && value.is_string()) {
+                self.value(value, changed);
+            }
+        }
+    }
+
+    /// Whether the whole object goes.
+    fn is_excluded(&mut self, object: &Map<String, Value>, changed: &mut Changed) -> bool {
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        match text("type") {
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
+                let gone = text("name").is_some_and(|name| self.guard.rules.excludes_tool(name))
+                    || object.get("input").is_some_and(|input| names_path(&self.guard.rules, input));
+                if let (true, Some(id)) = (gone, text("id")) {
+                    self.excluded.insert(id.to_owned());
+                }
+                gone
+            }
+            Some("tool_result") => {
+                let gone = text("tool_use_id").is_some_and(|id| self.excluded.contains(id));
+                changed.results |= gone;
+                gone
+            }
+            _ => PATH_FIELDS.iter().any(|field| text(field).is_some_and(|path| self.guard.rules.names_path(path))),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Changed {
+    any: bool,
+    /// A result went, and with it the agent's own record of it.
+    results: bool,
+}
+
+fn names_path(rules: &Rules, value: &Value) -> bool {
+    match value {
+        Value::String(text) => rules.names_path(text),
+        Value::Array(items) => items.iter().any(|item| names_path(rules, item)),
+        Value::Object(fields) => fields.values().any(|item| names_path(rules, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The plain string values of all fields of this name in a line of JSON.
+fn values<'a>(text: &'a str, field: &str) -> impl Iterator<Item = &'a str> {
+    let quoted = format!("\"{field}\"");
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = from + memmem::find(text.get(from..)?.as_bytes(), quoted.as_bytes())? + quoted.len();
+            from = at;
+            let rest = text.get(at..)?.trim_start();
+            if let Some(rest) = rest.strip_prefix(':').and_then(|rest| rest.trim_start().strip_prefix('"'))
+                && let Some((value, _)) = rest.split_once('"')
+            {
+                return Some(value);
+            }
+        }
+    })
+}
