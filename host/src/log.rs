@@ -131,6 +131,22 @@ pub fn older(file: &Path) -> PathBuf {
     file.with_extension("log.1")
 }
 
+/// Takes out of the log, and of the one before it, the lines for which `is_gone` says yes. Returns how many there were.
+pub fn forget(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
+    let mut gone = 0;
+    for file in [older(file), file.to_path_buf()] {
+        let Ok(bytes) = fs::read(&file) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
+        let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !is_gone(line)).collect();
+        let before = text.split_inclusive('\n').count();
+        if kept.len() < before {
+            gone += (before - kept.len()) as u64;
+            crate::files::replace(&file, kept.concat().as_bytes(), 0o600)?;
+        }
+    }
+    Ok(gone)
+}
+
 /// A line of the log, read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {

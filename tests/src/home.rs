@@ -16,6 +16,7 @@ use crate::session::Session;
 /// A home of its own, with everything that the program keeps under `throughline/` in it.
 pub struct Home {
     folder: TempDir,
+    environment: Vec<(String, String)>,
 }
 
 /// What a hook did, with what it printed already checked against what the agent accepts.
@@ -65,10 +66,15 @@ impl Home {
     /// A new home in which nothing has run yet.
     pub fn cold() -> Self {
         let folder = tempfile::Builder::new().prefix("throughline-test-").tempdir().expect("a temporary folder");
-        let home = Self { folder };
+        let home = Self { folder, environment: Vec::new() };
         std::fs::create_dir_all(home.projects()).expect("create the transcripts' folder");
         std::fs::create_dir_all(home.work()).expect("create the projects' folder");
         home
+    }
+
+    /// From now on every process of this home has this variable.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
     }
 
     /// The folder that HOME names.
@@ -157,6 +163,7 @@ impl Home {
             .env("XDG_STATE_HOME", self.path().join("xdg/state"))
             .env("CLAUDE_CONFIG_DIR", self.agent())
             .env("THROUGHLINE_HOME", self.throughline())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path());
         command
     }

@@ -1,6 +1,8 @@
 //! What must not be kept is not kept: secrets, what the user left out, what was said in a pause, what was forgotten; and no
 //! project sees another's memories.
 
+use std::path::Path;
+
 use serde_json::json;
 use tests::home::Home;
 use tests::session::Session;
@@ -143,4 +145,117 @@ fn begin_earlier(home: &Home) {
     let from = all[0]["from"].as_u64().expect("a time");
     all[0]["from"] = json!(from - 300_000);
     std::fs::write(&file, all.to_string()).expect("it is written");
+}
+
+/// A session that says something rare, and what is derived from it.
+fn tell(home: &Home, project: &Path, number: u64, rare: &str) {
+    let mut session = Session::new(home, project, &session_id(number));
+    session
+        .transcript
+        .user(&format!("Always use {rare}lint for the ledger"))
+        .bash_fails(&format!("run {rare}cmd"), 1, &format!("error: {rare}fault in line 3"))
+        .edits(&format!("src/{rare}file.rs"), "old", "new")
+        .asks(&format!("Which {rare}way?"), &[&format!("{rare}one"), "the other"], &format!("{rare}one"))
+        .todo(&[(&format!("Write {rare}note"), "pending")])
+        .compacts(&format!("They chose {rare}one"))
+        .answer(&format!("The ledger uses {rare}lint now, as {rare}one says."));
+    session.stop("done");
+    session.end();
+    assert_somewhere(home, rare);
+    assert!(indexed(home, rare) > 0);
+}
+
+#[track_caller]
+fn assert_somewhere(home: &Home, what: &str) {
+    assert!(home.files().iter().any(|(_, bytes)| holds(bytes, what.as_bytes())), "{what} stands nowhere");
+}
+
+/// How many words that begin so the full-text index knows.
+fn indexed(home: &Home, beginning: &str) -> i64 {
+    let database = tests::database::open(&home.database());
+    database
+        .execute_batch("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, memories_fts, row)")
+        .expect("the vocabulary can be read");
+    database
+        .query_row("SELECT count(*) FROM temp.words WHERE term LIKE ?1 || '%'", [beginning], |row| row.get(0))
+        .expect("a count")
+}
+
+#[test]
+fn what_is_forgotten_stands_in_no_file() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let other = home.project("shop");
+    tell(&home, &project, 1, "aardvark");
+    tell(&home, &project, 2, "wombat");
+    tell(&home, &other, 3, "pangolin");
+    tell(&home, &other, 4, "narwhal");
+    let folder = project.to_string_lossy().into_owned();
+
+    let dry = home.json(["memory", "forget", "--match", "AARDVARKLINT", "--dry-run", "--json"]);
+    assert!(dry["memories"].as_u64() > Some(0), "{dry}");
+    assert_somewhere(&home, "aardvarklint");
+    drop(home.run(["memory", "forget", "--match", "aardvark", "--yes"]).success());
+    assert_nowhere(&home, "aardvark");
+    assert_eq!(indexed(&home, "aardvark"), 0);
+    assert_somewhere(&home, "wombat");
+    drop(home.run(["ingest"]).success());
+    assert_nowhere(&home, "aardvark");
+
+    drop(home.run(["memory", "forget", "--session", &session_id(4), "--yes"]).success());
+    assert_nowhere(&home, "narwhal");
+    assert_eq!(indexed(&home, "narwhal"), 0);
+    assert_somewhere(&home, "pangolin");
+
+    drop(home.run(["memory", "forget", "--project", &folder, "--yes"]).success());
+    assert_nowhere(&home, "wombat");
+    assert_eq!(indexed(&home, "wombat"), 0);
+    assert_somewhere(&home, "pangolin");
+    drop(home.run(["ingest"]).success());
+    assert_nowhere(&home, "wombat");
+    assert!(home.memories_of(&project).is_empty());
+
+    drop(home.run(["memory", "forget", "--before", "2030-01-01", "--yes"]).success());
+    assert_nowhere(&home, "pangolin");
+    assert!(home.memories().is_empty());
+    tests::database::assert_sound(&home.database());
+
+    // Not even into a new database, as far as it was forgotten as a whole.
+    std::fs::remove_file(home.database()).expect("the database");
+    drop(home.run(["ingest"]).success());
+    for gone in ["narwhal", "wombat", "pangolin", "aardvark"] {
+        assert_nowhere(&home, gone);
+    }
+    drop(home.run(["memory", "forget", "--yes"]));
+}
+
+#[test]
+fn what_turns_out_to_be_secret_is_scrubbed() {
+    let home = Home::new();
+    let project = home.project("billing");
+    tell(&home, &project, 1, "zq7wombatx");
+    std::fs::write(project.join(".env"), "DEPLOY_TOKEN=zq7wombatx\n").expect("the file");
+    let dry = home.json(["scrub", "--dry-run", "--json"]);
+    assert!(dry["rows"].as_u64() > Some(3) && dry["rules"]["environment"].as_u64() > Some(3), "{dry}");
+    assert_somewhere(&home, "zq7wombatx");
+    drop(home.run(["scrub"]).success());
+    assert_nowhere(&home, "zq7wombatx");
+    assert_eq!(indexed(&home, "zq7wombatx"), 0);
+    assert!(home.remembers("[redacted:environment]"));
+    assert_eq!(home.json(["scrub", "--json"])["rows"], 0);
+    tests::database::assert_sound(&home.database());
+}
+
+#[test]
+fn a_filter_redacts_what_comes_in() {
+    let home = Home::new();
+    let mut command = home.command(["redact"]);
+    command.env("SOME_SECRET", "zq7wombatx");
+    let run = tests::process::run(command, b"it is zq7wombatx\nand ordinary".to_vec(), tests::process::WATCHDOG).success();
+    assert_eq!(run.stdout, "it is [redacted:environment]\nand ordinary");
+    let mut command = home.command(["redact", "--report", "json"]);
+    command.env("SOME_SECRET", "zq7wombatx");
+    let run = tests::process::run(command, b"it is zq7wombatx".to_vec(), tests::process::WATCHDOG).success();
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(report, json!({"rules": {"environment": 1}}));
 }

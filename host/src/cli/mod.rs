@@ -16,6 +16,7 @@ mod pause;
 mod policy;
 #[cfg(test)]
 mod reference;
+mod scrub;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -62,6 +63,8 @@ enum Command {
     Memory(memory::Arguments),
     Pause(pause::Arguments),
     Resume(pause::Resumption),
+    Scrub(scrub::Scrubbing),
+    Redact(scrub::Redaction),
     Policy(policy::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -126,6 +129,8 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Memory(arguments) => memory::run(arguments),
         Command::Pause(arguments) => pause::pause(&arguments),
         Command::Resume(arguments) => pause::resume(&arguments),
+        Command::Scrub(arguments) => scrub::scrub(&arguments),
+        Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

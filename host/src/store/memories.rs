@@ -525,7 +525,7 @@ fn weight(memory: &Memory) -> f64 {
 }
 
 /// Takes a memory out of the notes of the sessions that learned it, or the agent would still be told of it.
-fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     let (title, content): (String, String) =
         tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
@@ -557,7 +557,7 @@ fn begins(content: &str, text: &str) -> bool {
 }
 
 /// What two memories must share to be one.
-fn content_hash(draft: &Draft) -> [u8; 32] {
+pub(super) fn content_hash(draft: &Draft) -> [u8; 32] {
     let content = draft.content.trim();
     sha256_parts(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
 }
@@ -671,7 +671,7 @@ fn insert(
 }
 
 /// Puts a memory into the full-text table, a row a piece. Title, keywords and files stand in the first.
-fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
+pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
     let mut title = tokens::index_text(&draft.title);
     let mut keywords = tokens::index_text(&draft.keywords.join(" "));
     let mut files = tokens::index_text(&draft.files.join(" "));
@@ -686,8 +686,19 @@ fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Takes all pieces of a memory out of the full-text table; its content must still be there.
+pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    let content: String =
+        tx.prepare_cached("SELECT content FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0))?;
+    let mut delete = tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?;
+    for number in 0..pieces::cut(&content).len() {
+        delete.execute([pieces::row(rowid, number)])?;
+    }
+    Ok(())
+}
+
 /// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.
-fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
+pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE memories SET (seen_count, session_id, created_at) = (
              SELECT count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)),
@@ -716,8 +727,8 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
     }
 }
 
-fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?.execute([rowid])?;
+pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())
 }

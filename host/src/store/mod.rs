@@ -1,6 +1,7 @@
 //! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
 //! type leaves it.
 
+mod erase;
 mod events;
 mod memories;
 mod migrations;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use erase::{Forgotten, Redact, Selection, folded};
 pub use memories::{Filter, Found, Knowledge, Put, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use sessions::{Batch, Committed, SessionUpdate};

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::memories::{Put, put, retract};
-use super::{Cursor, ExtractorState, Result, Store, events, json, projects, time, transcripts, unjson, untime};
+use super::{Cursor, ExtractorState, Result, Store, erase, events, json, projects, time, transcripts, unjson, untime};
 use crate::contract::{Draft, SessionNotes, SessionRecord};
 use crate::project::Project;
 
@@ -157,7 +157,9 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
 }
 
 fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> rusqlite::Result<()> {
-    let notes = &session.notes;
+    let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
+    erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;
+    let notes = &notes;
     let files: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
     tx.prepare_cached(
         "INSERT INTO session_history (session_id, project_id, cwd, agent, model, started_at, ended_at, end_reason, turns, summary,
@@ -177,7 +179,7 @@ fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> r
         notes.ended.map(time),
         session.end_reason,
         notes.turns,
-        session.summary,
+        summary,
         json(&session.topics),
         json(&files),
         batch.policies.first().map(|(name, _)| name),

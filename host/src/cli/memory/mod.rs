@@ -1,6 +1,7 @@
 //! `throughline memory …`: what is stored, for people and programs.
 
 mod delete;
+mod forget;
 mod gc;
 mod list;
 mod search;
@@ -38,6 +39,7 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Delete(delete::Arguments),
+    Forget(forget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
 }
@@ -50,6 +52,7 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
+        Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
     }?;

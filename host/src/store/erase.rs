@@ -1,0 +1,498 @@
+//! What is taken out of the store afterwards: forgotten for good, or passed through the redactors once more. Tombstones are all
+//! that is left, and of what was deleted no byte is left in any page, index or log of the database.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
+
+use super::memories::{content_hash, forget_in_notes, index, recount, remove, unindex};
+use super::{Result, Store, classify, json, time, unjson};
+use crate::contract::{Draft, SessionNotes};
+use crate::digest::{hex, sha256_parts};
+
+/// How many rows are redacted in one transaction: what a kill costs.
+const ROWS: u32 = 100;
+
+/// What is to be forgotten: all that every field that is set says yes to.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// A project's identifier.
+    pub project: Option<String>,
+    /// A session's.
+    pub session: Option<String>,
+    /// Learned before, milliseconds since the Unix epoch.
+    pub before: Option<u64>,
+    /// Texts that hold all of these, whatever their case; see [`folded`].
+    pub words: Vec<String>,
+}
+
+/// How much was forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Forgotten {
+    /// Memories.
+    pub memories: u64,
+    /// Sessions with their notes and summaries.
+    pub sessions: u64,
+    /// Notes, summaries and states of sessions that stay, of which something was taken out.
+    pub notes: u64,
+    /// Events.
+    pub events: u64,
+}
+
+/// A text as words are looked for in it: one case, one Unicode form.
+pub fn folded(text: &str) -> String {
+    text.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+impl Selection {
+    fn holds(&self, text: &str) -> bool {
+        let text = folded(text);
+        !self.words.is_empty() && self.words.iter().all(|word| text.contains(word.as_str()))
+    }
+}
+
+/// The tombstone of an entry of a session's notes, or of its summary.
+fn note_hash(text: &str) -> [u8; 32] {
+    sha256_parts(&["note", text.trim()])
+}
+
+/// Redacts texts in place.
+pub type Redact<'a> = dyn FnMut(&mut [String]) -> anyhow::Result<()> + 'a;
+
+impl Store {
+    /// Forgets for good; without `really`, counts only. [`Store::erase`] must follow.
+    pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<Forgotten> {
+        let path = self.path.clone();
+        let outcome = (|| {
+            self.conn.execute_batch("PRAGMA secure_delete = ON")?;
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let forgotten = forget(&tx, selection, now)?;
+            if really {
+                tx.commit()?;
+            }
+            Ok(forgotten)
+        })();
+        outcome.map_err(|error| classify(&path, error))
+    }
+
+    /// Leaves nothing of deleted rows in the full-text index, free pages and the WAL. False where another process holds the
+    /// WAL: then it is to be done again.
+    pub fn erase(&self) -> Result<bool> {
+        self.explain((|| {
+            self.conn.execute_batch(
+                "PRAGMA secure_delete = ON; INSERT INTO memories_fts (memories_fts) VALUES ('optimize'); VACUUM;",
+            )?;
+            let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            Ok(busy == 0)
+        })())
+    }
+
+    /// Identifiers and roots of all projects.
+    pub fn projects(&self) -> Result<Vec<(String, String)>> {
+        self.explain(
+            self.conn
+                .prepare("SELECT id, root FROM projects ORDER BY number")
+                .and_then(|mut s| s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()),
+        )
+    }
+
+    /// Passes all texts of a project through `redact`, some rows a transaction; without `really` nothing is written. What was
+    /// done before it was stopped stays done, and doing it again changes nothing more. Returns how many rows changed.
+    pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, really: bool) -> anyhow::Result<u64> {
+        self.conn.execute_batch("PRAGMA secure_delete = ON")?;
+        let mut changed = 0;
+        let mut after = i64::MIN;
+        loop {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some((last, rows)) = scrub_memories(&tx, project, after, redact)? else { break };
+            if really {
+                tx.commit()?;
+            }
+            changed += rows;
+            after = last;
+        }
+        for table in TABLES {
+            let mut after = String::new();
+            loop {
+                let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let Some((last, rows)) = scrub_table(&tx, table, project, &after, redact)? else { break };
+                if really {
+                    tx.commit()?;
+                }
+                changed += rows;
+                after = last;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
+    tx.prepare(sql)?.query_map(params, |row| row.get(0))?.collect()
+}
+
+fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
+    let mut forgotten = Forgotten::default();
+    let Selection { project, session, before, words } = selection;
+    let before = before.map(time);
+    let rows: Vec<(i64, String)> = tx
+        .prepare(
+            "SELECT rowid, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata
+             FROM memories m
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+               AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))",
+        )?
+        .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (rowid, text) in rows {
+        if !words.is_empty() && !selection.holds(&text) {
+            continue;
+        }
+        let elsewhere = tx
+            .prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1 AND session_id <> ?2")?
+            .exists(params![rowid, session.as_deref().unwrap_or_default()])?;
+        if session.is_some() && words.is_empty() && elsewhere {
+            // Others learned it too.
+            tx.execute("DELETE FROM sightings WHERE memory = ?1 AND session_id = ?2", params![rowid, session])?;
+            recount(tx, rowid)?;
+            continue;
+        }
+        tx.execute(
+            "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
+            params![rowid, time(now)],
+        )?;
+        forget_in_notes(tx, rowid)?;
+        remove(tx, rowid)?;
+        forgotten.memories += 1;
+    }
+    if words.is_empty() {
+        forget_sessions(tx, selection, &mut forgotten)?;
+    } else {
+        forget_words(tx, selection, now, &mut forgotten)?;
+    }
+    Ok(forgotten)
+}
+
+fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    let Selection { project, session, before, .. } = selection;
+    let before = before.map(time);
+    let mut sessions = strings(
+        tx,
+        "SELECT session_id FROM session_history WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+           AND (?3 IS NULL OR COALESCE(ended_at, started_at, 0) < ?3)",
+        params![project, session, before],
+    )?;
+    forgotten.sessions += sessions.len() as u64;
+    // A session of which there is nothing but a state.
+    sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
+    for session in &sessions {
+        for table in ["session_context", "extractor_states", "sightings", "shown", "session_history"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [session])?;
+        }
+    }
+    let events = tx.execute(
+        "DELETE FROM events WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
+        params![project, session, before],
+    )?;
+    forgotten.events += events as u64;
+    if let (Some(project), None, None) = (project, session, before) {
+        for session in &sessions {
+            tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
+        }
+        tx.execute("DELETE FROM project_knowledge WHERE project_id = ?1", [project])?;
+        tx.execute("DELETE FROM projects WHERE id = ?1", [project])?;
+    }
+    Ok(())
+}
+
+fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    let sessions: Vec<(String, String, String, String, String, Option<String>)> = tx
+        .prepare(
+            "SELECT h.session_id, h.project_id, h.summary, h.topics, h.files_modified, c.notes
+             FROM session_history h LEFT JOIN session_context c USING (session_id)
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+               AND (?3 IS NULL OR COALESCE(started_at, ended_at, 0) < ?3)",
+        )?
+        .query_map(params![selection.project, selection.session, selection.before.map(time)], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (session, project, summary, topics, files, notes) in sessions {
+        let mut gone = Vec::new();
+        let mut holds = |text: &str| {
+            let holds = selection.holds(text);
+            if holds {
+                gone.push(note_hash(text));
+            }
+            holds
+        };
+        let summary = if holds(&summary) { String::new() } else { summary };
+        let mut lists = [unjson::<Vec<String>>(&topics), unjson::<Vec<String>>(&files)];
+        for list in &mut lists {
+            list.retain(|text| !holds(text));
+        }
+        let mut kept: SessionNotes = notes.as_deref().map(unjson).unwrap_or_default();
+        retain(&mut kept, &mut |text| !holds(text));
+        let states = strings(tx, "SELECT policy FROM extractor_states WHERE session_id = ?1", [&session])?;
+        for policy in states {
+            let state: String = tx.query_row(
+                "SELECT state FROM extractor_states WHERE session_id = ?1 AND policy = ?2",
+                [&session, &policy],
+                |row| row.get(0),
+            )?;
+            if selection.holds(&state) {
+                tx.execute("DELETE FROM extractor_states WHERE session_id = ?1 AND policy = ?2", [&session, &policy])?;
+                forgotten.notes += 1;
+            }
+        }
+        for key in strings(tx, "SELECT key FROM sightings WHERE session_id = ?1", [&session])? {
+            if selection.holds(&key) {
+                let other = format!("forgotten:{}", hex(&sha256_parts(&[&key])[..16]));
+                tx.execute(
+                    "UPDATE OR REPLACE sightings SET key = ?3 WHERE session_id = ?1 AND key = ?2",
+                    params![session, key, other],
+                )?;
+            }
+        }
+        for payload in strings(tx, "SELECT DISTINCT payload_json FROM events WHERE session_id = ?1", [&session])? {
+            if selection.holds(&payload) {
+                forgotten.events += tx
+                    .execute("DELETE FROM events WHERE session_id = ?1 AND payload_json = ?2", [&session, &payload])?
+                    as u64;
+            }
+        }
+        if gone.is_empty() {
+            continue;
+        }
+        forgotten.notes += gone.len() as u64;
+        for hash in gone {
+            tx.execute("INSERT OR IGNORE INTO tombstones VALUES (?1, ?2, ?3)", params![project, hash, time(now)])?;
+        }
+        tx.execute(
+            "UPDATE session_history SET summary = ?2, topics = ?3, files_modified = ?4 WHERE session_id = ?1",
+            params![session, summary, json(&lists[0]), json(&lists[1])],
+        )?;
+        tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&kept)])?;
+    }
+    Ok(())
+}
+
+/// Keeps the entries of the notes for which `keep` says yes.
+fn retain(notes: &mut SessionNotes, keep: &mut dyn FnMut(&str) -> bool) {
+    for text in [&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome] {
+        if !keep(text) {
+            text.clear();
+        }
+    }
+    for list in [
+        &mut notes.done,
+        &mut notes.current,
+        &mut notes.pending,
+        &mut notes.learnings,
+        &mut notes.preferences,
+        &mut notes.commits,
+        &mut notes.blockers,
+        &mut notes.errors,
+    ] {
+        list.retain(|text| keep(text));
+    }
+    notes.decisions.retain(|it| keep(&format!("{}\n{}\n{}", it.what, it.why, it.rejected.join("\n"))));
+    notes.discoveries.retain(|it| keep(&format!("{}\n{}", it.file, it.insight)));
+    notes.changes.retain(|it| keep(&it.path));
+    notes.attributes.retain(|(name, value)| keep(&format!("{name}\n{value}")));
+}
+
+/// Takes out of notes, summary and topics what was forgotten once: reading the same lines again must not bring it back.
+pub(super) fn leave_out_forgotten(
+    tx: &Connection,
+    project: &str,
+    notes: &mut SessionNotes,
+    summary: &mut String,
+) -> rusqlite::Result<()> {
+    if !tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])? {
+        return Ok(());
+    }
+    let mut statement = tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?;
+    let mut failed = None;
+    let mut keep = |text: &str| match statement.exists(params![project, note_hash(text)]) {
+        Ok(forgotten) => !forgotten,
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    };
+    retain(notes, &mut keep);
+    if !keep(summary) {
+        summary.clear();
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Redacts the next rows of `memories`. Returns the last one and how many changed; none where there are no more.
+fn scrub_memories(
+    tx: &Connection,
+    project: &str,
+    after: i64,
+    redact: &mut Redact<'_>,
+) -> anyhow::Result<Option<(i64, u64)>> {
+    type Stored = (i64, String, String, String, String, String, String);
+    let rows: Vec<Stored> = tx
+        .prepare_cached(
+            "SELECT rowid, type, title, content, keywords, files, metadata FROM memories
+             WHERE project_id = ?1 AND rowid > ?2 ORDER BY rowid LIMIT ?3",
+        )?
+        .query_map(params![project, after, ROWS], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let Some((last, ..)) = rows.last() else { return Ok(None) };
+    let last = *last;
+    let mut drafts: Vec<(i64, Draft)> = rows
+        .into_iter()
+        .map(|(rowid, kind, title, content, keywords, files, attributes)| {
+            let attributes = unjson(&attributes);
+            let (keywords, files) = (unjson(&keywords), unjson(&files));
+            (rowid, Draft { kind, title, content, keywords, files, attributes, ..Draft::default() })
+        })
+        .collect();
+    let before = drafts.clone();
+    let mut slots: Vec<&mut String> = Vec::new();
+    for (_, draft) in &mut drafts {
+        slots.extend([&mut draft.title, &mut draft.content]);
+        slots.extend(&mut draft.keywords);
+        slots.extend(&mut draft.files);
+        slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+    }
+    in_place(slots, redact)?;
+    let mut changed = 0;
+    for ((rowid, draft), _) in drafts.iter().zip(&before).filter(|(after, before)| after != before) {
+        replace(tx, project, *rowid, draft)?;
+        changed += 1;
+    }
+    Ok(Some((last, changed)))
+}
+
+/// Gives a memory other texts; where another memory of the project has them already, the two become one.
+fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
+    let hash = content_hash(draft);
+    let other: Option<i64> = tx
+        .query_row("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2", params![project, hash], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    if let Some(other) = other.filter(|other| *other != rowid) {
+        tx.execute("UPDATE OR IGNORE sightings SET memory = ?2 WHERE memory = ?1", [rowid, other])?;
+        remove(tx, rowid)?;
+        return recount(tx, other);
+    }
+    let id = hex(&sha256_parts(&[project, &hex(&hash)])[..6]);
+    unindex(tx, rowid)?;
+    tx.execute(
+        "UPDATE memories SET id = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8 WHERE rowid = ?1",
+        params![rowid, id, draft.title, draft.content, hash, json(&draft.keywords), json(&draft.files), json(&draft.attributes)],
+    )?;
+    tx.execute(
+        "UPDATE project_knowledge SET id = ?2, content = ?3, file_path = ?4 WHERE memory = ?1",
+        params![rowid, id, draft.title, draft.files.first()],
+    )?;
+    index(tx, rowid, draft)
+}
+
+/// A table with texts beside memories: its rows are named by a text, in order.
+struct Table {
+    name: &'static str,
+    /// What names a row, as an expression of text.
+    key: &'static str,
+    /// Columns, and whether they hold JSON.
+    columns: &'static [(&'static str, bool)],
+    /// What says that a row is of project `?1`.
+    of_project: &'static str,
+}
+
+const OF_SESSION: &str = "session_id IN (SELECT session_id FROM session_history WHERE project_id = ?1)";
+
+const TABLES: &[Table] = &[
+    Table { name: "sightings", key: "session_id || char(31) || key", columns: &[("key", false)], of_project: OF_SESSION },
+    Table {
+        name: "session_history",
+        key: "session_id",
+        columns: &[("summary", false), ("topics", true), ("files_modified", true), ("end_reason", false)],
+        of_project: "project_id = ?1",
+    },
+    Table { name: "session_context", key: "session_id", columns: &[("notes", true)], of_project: OF_SESSION },
+    Table {
+        name: "extractor_states",
+        key: "session_id || char(31) || policy",
+        columns: &[("state", false)],
+        of_project: OF_SESSION,
+    },
+    Table {
+        name: "events",
+        key: "printf('%020d', event_id)",
+        columns: &[("payload_json", true)],
+        of_project: "project_id = ?1",
+    },
+];
+
+/// Redacts the next rows of a table; see [`scrub_memories`].
+fn scrub_table(
+    tx: &Connection,
+    table: &Table,
+    project: &str,
+    after: &str,
+    redact: &mut Redact<'_>,
+) -> anyhow::Result<Option<(String, u64)>> {
+    let Table { name, key, columns, of_project } = table;
+    let list = columns.iter().map(|(column, _)| format!("COALESCE({column}, '')")).collect::<Vec<_>>().join(", ");
+    let mut rows: Vec<(String, Vec<Value>)> = tx
+        .prepare_cached(&format!(
+            "SELECT {key}, {list} FROM {name} WHERE {of_project} AND {key} > ?2 ORDER BY 1 LIMIT {ROWS}"
+        ))?
+        .query_map([project, after], |row| {
+            let values = columns.iter().enumerate().map(|(at, (_, is_json))| {
+                let text: String = row.get(at + 1)?;
+                Ok(if *is_json { serde_json::from_str(&text).unwrap_or(Value::String(text)) } else { Value::String(text) })
+            });
+            Ok((row.get(0)?, values.collect::<rusqlite::Result<_>>()?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let Some((last, _)) = rows.last() else { return Ok(None) };
+    let last = last.clone();
+    let before: Vec<Vec<Value>> = rows.iter().map(|(_, values)| values.clone()).collect();
+    let mut slots = Vec::new();
+    rows.iter_mut().flat_map(|(_, values)| values).for_each(|value| texts_of(value, &mut slots));
+    in_place(slots, redact)?;
+    let mut changed = 0;
+    for ((row, after), before) in rows.iter().zip(&before).filter(|((_, after), before)| after != *before) {
+        for (((column, is_json), after), before) in columns.iter().zip(after).zip(before) {
+            let text = match after {
+                Value::String(text) if !is_json => text.clone(),
+                other => other.to_string(),
+            };
+            if after != before {
+                tx.execute(&format!("UPDATE OR REPLACE {name} SET {column} = ?2 WHERE {key} = ?1"), [row, &text])?;
+            }
+        }
+        changed += 1;
+    }
+    Ok(Some((last, changed)))
+}
+
+fn texts_of<'a>(value: &'a mut Value, into: &mut Vec<&'a mut String>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| texts_of(item, into)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| texts_of(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn in_place(slots: Vec<&mut String>, redact: &mut Redact<'_>) -> anyhow::Result<()> {
+    let mut slots = slots;
+    let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+    redact(&mut texts)?;
+    for (slot, text) in slots.into_iter().zip(texts) {
+        *slot = text;
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! Two hundred secrets, in every place that a session has: after a whole life cycle none of them stands in any byte of any file
+//! that the program wrote, in no form.
+
+use std::fmt::Write as _;
+
+use aho_corasick::AhoCorasick;
+use serde_json::json;
+use tests::home::Home;
+use tests::session::Session;
+use tests::transcript::session_id;
+
+/// Numbers that look like chance and are the same in every run (xorshift64*).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    }
+
+    fn text(&mut self, alphabet: &[u8], length: usize) -> String {
+        (0..length).map(|_| char::from(alphabet[usize::try_from(self.next()).unwrap_or(0) % alphabet.len()])).collect()
+    }
+}
+
+const ALNUM: &[u8] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// A secret that can be known by its shape: the secret alone, and how it stands in a text.
+fn shaped(chance: &mut Chance, number: usize) -> (String, String) {
+    match number % 6 {
+        0 => {
+            let secret = format!("ghp_{}", chance.text(ALNUM, 36));
+            (secret.clone(), secret)
+        }
+        1 => {
+            let secret = format!("AKIA{}", chance.text(UPPER, 16));
+            (secret.clone(), secret)
+        }
+        2 => {
+            let secret = format!("glpat-{}", chance.text(ALNUM, 20));
+            (secret.clone(), secret)
+        }
+        3 => {
+            let secret = chance.text(ALNUM, 24);
+            (secret.clone(), format!("DB_PASSWORD={secret}"))
+        }
+        4 => {
+            let secret = chance.text(ALNUM, 22);
+            (secret.clone(), format!("postgres://app:{secret}@db.internal:5432/main"))
+        }
+        _ => {
+            let secret = chance.text(ALNUM, 40);
+            (secret.clone(), format!("Authorization: Bearer {secret}"))
+        }
+    }
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = (0..3).fold(0_usize, |bits, at| bits << 8 | usize::from(*chunk.get(at).unwrap_or(&0)));
+        out.extend((0..=chunk.len()).map(|at| char::from(ALPHABET[bits >> (18 - at * 6) & 63])));
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    json!(text).to_string().trim_matches('"').to_owned()
+}
+
+/// All forms in which a secret must not stand anywhere. Of base64, what does not depend on the bytes around it.
+fn forms(secret: &str) -> Vec<String> {
+    let mut forms = vec![secret.to_owned(), percent(secret), hex(secret), escaped(secret), escaped(&escaped(secret))];
+    for before in 0..3 {
+        let whole = base64(format!("{}{secret}", "-".repeat(before)).as_bytes());
+        let begin = (before * 8).div_ceil(6);
+        forms.push(whole[begin..whole.len() - 1].to_owned());
+    }
+    forms
+}
+
+#[test]
+fn two_hundred_secrets_reach_no_file() {
+    let mut chance = Chance(0x5eed_cafe_f00d_1234);
+    let mut home = Home::new();
+    let project = home.project("billing");
+    let mut secrets = Vec::new();
+
+    // Forty that only their variable's name gives away.
+    let mut values = Vec::new();
+    let mut env_file = String::from("# local settings\n");
+    for number in 0..40 {
+        let secret = format!("{}&\"{}\\%{}", chance.text(ALNUM, 7), chance.text(ALNUM, 6), chance.text(ALNUM, 5));
+        if number % 2 == 0 {
+            home.set(&format!("SERVICE_{number}_SECRET"), &secret);
+        } else {
+            let _ = writeln!(env_file, "export SERVICE_{number}_TOKEN='{secret}'");
+        }
+        values.push(secret);
+    }
+    std::fs::write(project.join(".env"), env_file).expect("the file");
+
+    // And as many as fill up two hundred that have a shape.
+    let mut place = |secrets: &mut Vec<String>| {
+        let (secret, text) = shaped(&mut chance, secrets.len());
+        secrets.push(secret);
+        text
+    };
+    let value = |number: usize, form: usize| {
+        let value = &values[number % values.len()];
+        match form % 6 {
+            0 => value.clone(),
+            1 => percent(value),
+            2 => hex(value),
+            3 => base64(format!("user:{value}").as_bytes()),
+            4 => escaped(value),
+            _ => escaped(&escaped(value)),
+        }
+    };
+    let mut session = Session::new(&home, &project, &session_id(1));
+    drop(session.start("startup"));
+    for round in 0..16 {
+        let t = &mut session.transcript;
+        t.user(&format!("Always deploy with {} and never with {}", place(&mut secrets), value(round, round)))
+            .says(&format!("The cause is that {} was wrong: {}", place(&mut secrets), value(round + 7, round + 1)))
+            .bash(
+                &format!("curl -H '{}' https://{}", place(&mut secrets), value(round + 3, round + 5)),
+                &format!("{}\nvalue {}", place(&mut secrets), value(round + 1, round + 2)),
+            )
+            .bash_fails(
+                &format!("deploy {}", value(round + 2, round + 3)),
+                1,
+                &format!("error: login with {} failed: {}", place(&mut secrets), value(round, round + 4)),
+            )
+            .bash(&format!("deploy --with {}", place(&mut secrets)), "done")
+            .edits(
+                &format!("src/{}.rs", place(&mut secrets).replace('/', "_")),
+                &place(&mut secrets),
+                &value(round + 4, round),
+            )
+            .writes(&format!("conf/{}.txt", value(round, 2)), &place(&mut secrets))
+            .asks(&format!("Which token, {}?", value(round, 0)), &[&place(&mut secrets), "none"], "none")
+            .todo(&[(&format!("Rotate {}", value(round + 9, round)), "pending")]);
+        let line = json!({"type": "user", "isSidechain": true, "agentId": "a1", "uuid": format!("side-{round}"), "sessionId": session_id(1),
+            "cwd": project, "timestamp": "2025-06-02T10:00:00.000Z",
+            "message": {"role": "user", "content": format!("sub-agent: use {} and {}", place(&mut secrets), value(round, 0))}});
+        t.raw(&line.to_string());
+        let answer = format!("Deployed. I decided to use {} because {} fails.", value(round, round), value(round + 1, 0));
+        t.answer(&answer);
+        session.stop_before_it_is_written(&answer);
+        session.stop(&answer);
+    }
+    while secrets.len() < 160 {
+        let text = place(&mut secrets);
+        session.transcript.user(&format!("Remember: {text}"));
+    }
+    session.pre_compact();
+    let summary = format!("They deployed with {} and {}", value(1, 0), value(2, 4));
+    session.transcript.compacts(&summary);
+    session.post_compact(&summary);
+    session.end();
+
+    // What goes wrong is logged, with what it was about.
+    let run = home.hook_with_input(&[&value(3, 0)], b"{}".to_vec());
+    assert_eq!(run.code, Some(0));
+    drop(home.hook(&json!({"session_id": "x", "hook_event_name": "Stop", "cwd": project, "transcript_path": format!("/nowhere/{}.jsonl", value(4, 0))})));
+    let next = Session::new(&home, &project, &session_id(2)).start("startup");
+    let told = next.said().to_owned();
+    drop(home.run(["ingest"]).success());
+    let found = home.run(["memory", "search", "deploy", "--all-projects", "--json"]).success().stdout;
+    let page = home.run(["context", "--source", "resume", "--project", &project.to_string_lossy()]).success().stdout;
+
+    secrets.extend(values.iter().cloned());
+    assert_eq!(secrets.len(), 200);
+    let needles: Vec<(usize, String)> = secrets
+        .iter()
+        .enumerate()
+        .flat_map(|(number, secret)| forms(secret).into_iter().map(move |form| (number, form)))
+        .collect();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(needles.iter().map(|(_, form)| form))
+        .expect("an automaton");
+    // It would be found: the transcript itself holds them all.
+    let mut planted: Vec<usize> = automaton
+        .find_overlapping_iter(&std::fs::read(&session.path).expect("the transcript"))
+        .map(|found| needles[found.pattern().as_usize()].0)
+        .collect();
+    planted.sort_unstable();
+    planted.dedup();
+    assert_eq!(planted.len(), 200);
+    assert!(home.memories().len() > 20 && home.log().contains("[redacted:"), "{}", home.log());
+    let mut files = home.files();
+    for (name, text) in [("hook", told), ("search", found), ("context", page)] {
+        files.push((name.into(), text.into_bytes()));
+    }
+    let mut leaks = Vec::new();
+    for (path, bytes) in files {
+        for found in automaton.find_iter(&bytes) {
+            let (number, form) = &needles[found.pattern().as_usize()];
+            let from = found.start().saturating_sub(60);
+            let around = String::from_utf8_lossy(&bytes[from..(found.end() + 20).min(bytes.len())]).into_owned();
+            leaks.push(format!("{number} as {form} in {}: {around:?}", path.display()));
+        }
+    }
+    leaks.truncate(20);
+    assert!(leaks.is_empty(), "{leaks:#?}");
+}
