@@ -220,6 +220,10 @@ impl Runtime {
         if self.log.is_empty() {
             return;
         }
+        // A hook whose input could not be used knows no other folder.
+        if let Ok(folder) = std::env::current_dir() {
+            self.secrets.look_in(&folder, &folder);
+        }
         let stamp = stamp(self.now);
         // Where not even the log can be written there is nobody left to tell.
         let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {

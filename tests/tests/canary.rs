@@ -92,7 +92,11 @@ fn escaped(text: &str) -> String {
 
 /// All forms in which a secret must not stand anywhere. Of base64, what does not depend on the bytes around it.
 fn forms(secret: &str) -> Vec<String> {
-    let mut forms = vec![secret.to_owned(), percent(secret), hex(secret), escaped(secret), escaped(&escaped(secret))];
+    let mut forms = vec![secret.to_owned(), percent(secret), hex(secret), escaped(secret)];
+    // JSON in JSON in JSON: a transcript's line adds the last layer.
+    for layer in 3..5 {
+        forms.push(escaped(&forms[layer]));
+    }
     for before in 0..3 {
         let whole = base64(format!("{}{secret}", "-".repeat(before)).as_bytes());
         let begin = (before * 8).div_ceil(6);
@@ -123,8 +127,8 @@ fn two_hundred_secrets_reach_no_file() {
     std::fs::write(project.join(".env"), env_file).expect("the file");
 
     // And as many as fill up two hundred that have a shape.
-    let mut place = |secrets: &mut Vec<String>| {
-        let (secret, text) = shaped(&mut chance, secrets.len());
+    let mut place = |secrets: &mut Vec<String>, shapes: usize| {
+        let (secret, text) = shaped(&mut chance, secrets.len() % shapes);
         secrets.push(secret);
         text
     };
@@ -141,31 +145,27 @@ fn two_hundred_secrets_reach_no_file() {
     };
     let mut session = Session::new(&home, &project, &session_id(1));
     drop(session.start("startup"));
-    for round in 0..16 {
+    for round in 0..14 {
         let t = &mut session.transcript;
-        t.user(&format!("Always deploy with {} and never with {}", place(&mut secrets), value(round, round)))
-            .says(&format!("The cause is that {} was wrong: {}", place(&mut secrets), value(round + 7, round + 1)))
+        t.user(&format!("Always deploy with {} and never with {}", place(&mut secrets, 6), value(round, round)))
+            .says(&format!("The cause is that {} was wrong: {}", place(&mut secrets, 6), value(round + 7, round + 1)))
             .bash(
-                &format!("curl -H '{}' https://{}", place(&mut secrets), value(round + 3, round + 5)),
-                &format!("{}\nvalue {}", place(&mut secrets), value(round + 1, round + 2)),
+                &format!("curl -H '{}' https://{}", place(&mut secrets, 6), value(round + 3, round + 5)),
+                &format!("{}\nvalue {}", place(&mut secrets, 6), value(round + 1, round + 2)),
             )
             .bash_fails(
                 &format!("deploy {}", value(round + 2, round + 3)),
                 1,
-                &format!("error: login with {} failed: {}", place(&mut secrets), value(round, round + 4)),
+                &format!("error: login with {} failed: {}", place(&mut secrets, 6), value(round, round + 4)),
             )
-            .bash(&format!("deploy --with {}", place(&mut secrets)), "done")
-            .edits(
-                &format!("src/{}.rs", place(&mut secrets).replace('/', "_")),
-                &place(&mut secrets),
-                &value(round + 4, round),
-            )
-            .writes(&format!("conf/{}.txt", value(round, 2)), &place(&mut secrets))
-            .asks(&format!("Which token, {}?", value(round, 0)), &[&place(&mut secrets), "none"], "none")
+            .bash(&format!("deploy --with {}", place(&mut secrets, 6)), "done")
+            .edits(&format!("src/{}.rs", place(&mut secrets, 3)), &place(&mut secrets, 6), &value(round + 4, round))
+            .writes(&format!("conf/{}.txt", value(round, 2)), &place(&mut secrets, 6))
+            .asks(&format!("Which token, {}?", value(round, 0)), &[&place(&mut secrets, 6), "none"], "none")
             .todo(&[(&format!("Rotate {}", value(round + 9, round)), "pending")]);
         let line = json!({"type": "user", "isSidechain": true, "agentId": "a1", "uuid": format!("side-{round}"), "sessionId": session_id(1),
             "cwd": project, "timestamp": "2025-06-02T10:00:00.000Z",
-            "message": {"role": "user", "content": format!("sub-agent: use {} and {}", place(&mut secrets), value(round, 0))}});
+            "message": {"role": "user", "content": format!("sub-agent: use {}, {}, {} and {}", place(&mut secrets, 6), value(round, 0), value(round + 20, round), value(round + 30, 0))}});
         t.raw(&line.to_string());
         let answer = format!("Deployed. I decided to use {} because {} fails.", value(round, round), value(round + 1, 0));
         t.answer(&answer);
@@ -173,7 +173,7 @@ fn two_hundred_secrets_reach_no_file() {
         session.stop(&answer);
     }
     while secrets.len() < 160 {
-        let text = place(&mut secrets);
+        let text = place(&mut secrets, 6);
         session.transcript.user(&format!("Remember: {text}"));
     }
     session.pre_compact();
@@ -183,7 +183,7 @@ fn two_hundred_secrets_reach_no_file() {
     session.end();
 
     // What goes wrong is logged, with what it was about.
-    let run = home.hook_with_input(&[&value(3, 0)], b"{}".to_vec());
+    let run = home.hook_with_input(&[&value(2, 0)], b"{}".to_vec());
     assert_eq!(run.code, Some(0));
     drop(home.hook(&json!({"session_id": "x", "hook_event_name": "Stop", "cwd": project, "transcript_path": format!("/nowhere/{}.jsonl", value(4, 0))})));
     let next = Session::new(&home, &project, &session_id(2)).start("startup");
@@ -210,7 +210,8 @@ fn two_hundred_secrets_reach_no_file() {
         .collect();
     planted.sort_unstable();
     planted.dedup();
-    assert_eq!(planted.len(), 200);
+    let missing: Vec<&String> = (0..200).filter(|number| !planted.contains(number)).map(|number| &secrets[number]).collect();
+    assert!(missing.is_empty(), "not in the transcript: {missing:?}");
     assert!(home.memories().len() > 20 && home.log().contains("[redacted:"), "{}", home.log());
     let mut files = home.files();
     for (name, text) in [("hook", told), ("search", found), ("context", page)] {

@@ -237,18 +237,34 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
         // Dates, versions and counts; a number of twelve digits is nobody's count.
         return value.chars().filter(char::is_ascii_digit).count() < 12;
     }
-    let is_word =
-        |word: &str| word.chars().all(char::is_alphabetic) && word.chars().count() <= LONGEST_WORD && !has_mixed_case(word);
+    let is_word = |word: &str| word.chars().count() <= LONGEST_WORD && is_cased_as_word(word);
     if is_word(value) {
         return true;
     }
-    of_words && value.split(|c: char| !c.is_alphanumeric()).all(|word| word.len() <= 2 || is_word(word))
+    let between = |c: char| c.is_whitespace() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '@' | '+');
+    of_words && value.split(between).all(|word| word.len() <= 2 || is_word(word))
 }
 
-/// `aBcDeF`, and not `Word`, `WORD` or `camelCase`.
-fn has_mixed_case(word: &str) -> bool {
-    let cases: Vec<bool> = word.chars().map(char::is_uppercase).collect();
-    cases.windows(2).filter(|pair| !pair[0] && pair[1]).count() > 2
+/// Letters as `word`, `WORD`, `Word` or `camelCase` has them, and not as chance throws them.
+fn is_cased_as_word(word: &str) -> bool {
+    if !word.chars().all(char::is_alphabetic) {
+        return false;
+    }
+    if word.chars().all(char::is_uppercase) {
+        return true;
+    }
+    // Each hump: one capital at most, and letters behind it.
+    let mut hump = 0;
+    for c in word.chars() {
+        if c.is_uppercase() && hump > 0 {
+            if hump < 2 {
+                return false;
+            }
+            hump = 0;
+        }
+        hump += 1;
+    }
+    hump >= 2
 }
 
 /// The name of another variable stands for its value.
@@ -297,6 +313,8 @@ mod tests {
             ("DATABASE_URL", "postgres://app:s3cr3t%40pass@db/x", vec!["s3cr3t%40pass", "s3cr3t@pass"]),
             ("SENTRY_DSN", "https://0a1b2c3d4e5f60718293@o1.ingest.io/5", vec!["0a1b2c3d4e5f60718293"]),
             ("CONNECTION_STRING", "Server=db;User Id=sa;Password=Yt6!plkQ2z;", vec!["Yt6!plkQ2z"]),
+            ("ODD_SECRET", "sywSYRC&\"TQTqNM\\%wCGof", vec!["sywSYRC&\"TQTqNM\\%wCGof"]),
+            ("CASE_TOKEN", "sywSYRCTQTqNMwC", vec!["sywSYRCTQTqNMwC"]),
             ("PIN_PASSWORD", "492837465019", vec!["492837465019"]),
         ] {
             assert_eq!(secrets(name, value), wanted, "{name}={value}");
@@ -323,6 +341,7 @@ mod tests {
             ("AUTH_TOKEN", "${OTHER_TOKEN1}"),
             ("API_TOKEN", "your-token-here-1234"),
             ("SESSION_SECRET", "my-dev-secret"),
+            ("APP_SECRET", "myDevSecret"),
             ("SORT_KEY", "created_at"),
             ("PRIMARY_KEY", "identifier"),
             ("CACHE_KEY", "throughline-v2"),
