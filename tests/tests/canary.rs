@@ -105,6 +105,57 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
+/// What is looked for.
+struct Canaries<'a> {
+    secrets: &'a [String],
+    needles: Vec<(usize, String)>,
+    automaton: AhoCorasick,
+}
+
+impl<'a> Canaries<'a> {
+    fn new(secrets: &'a [String]) -> Self {
+        let needles: Vec<(usize, String)> = secrets
+            .iter()
+            .enumerate()
+            .flat_map(|(number, secret)| forms(secret).into_iter().map(move |form| (number, form)))
+            .collect();
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(needles.iter().map(|(_, form)| form))
+            .expect("an automaton");
+        Self { secrets, needles, automaton }
+    }
+
+    /// Without this the test could not fail.
+    #[track_caller]
+    fn assert_planted(&self, transcript: &[u8]) {
+        let Self { secrets, needles, automaton } = self;
+        let mut planted: Vec<usize> =
+            automaton.find_overlapping_iter(transcript).map(|found| needles[found.pattern().as_usize()].0).collect();
+        planted.sort_unstable();
+        planted.dedup();
+        let missing: Vec<&String> =
+            (0..200).filter(|number| !planted.contains(number)).map(|number| &secrets[number]).collect();
+        assert!(missing.is_empty(), "not in the transcript: {missing:?}");
+    }
+
+    #[track_caller]
+    fn assert_in_none(&self, files: Vec<(std::path::PathBuf, Vec<u8>)>) {
+        let Self { needles, automaton, .. } = self;
+        let mut leaks = Vec::new();
+        for (path, bytes) in files {
+            for found in automaton.find_iter(&bytes) {
+                let (number, form) = &needles[found.pattern().as_usize()];
+                let from = found.start().saturating_sub(60);
+                let around = String::from_utf8_lossy(&bytes[from..(found.end() + 20).min(bytes.len())]).into_owned();
+                leaks.push(format!("{number} as {form} in {}: {around:?}", path.display()));
+            }
+        }
+        leaks.truncate(20);
+        assert!(leaks.is_empty(), "{leaks:#?}");
+    }
+}
+
 #[test]
 fn two_hundred_secrets_reach_no_file() {
     let mut chance = Chance(0x5eed_cafe_f00d_1234);
@@ -194,38 +245,12 @@ fn two_hundred_secrets_reach_no_file() {
 
     secrets.extend(values.iter().cloned());
     assert_eq!(secrets.len(), 200);
-    let needles: Vec<(usize, String)> = secrets
-        .iter()
-        .enumerate()
-        .flat_map(|(number, secret)| forms(secret).into_iter().map(move |form| (number, form)))
-        .collect();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(needles.iter().map(|(_, form)| form))
-        .expect("an automaton");
-    // It would be found: the transcript itself holds them all.
-    let mut planted: Vec<usize> = automaton
-        .find_overlapping_iter(&std::fs::read(&session.path).expect("the transcript"))
-        .map(|found| needles[found.pattern().as_usize()].0)
-        .collect();
-    planted.sort_unstable();
-    planted.dedup();
-    let missing: Vec<&String> = (0..200).filter(|number| !planted.contains(number)).map(|number| &secrets[number]).collect();
-    assert!(missing.is_empty(), "not in the transcript: {missing:?}");
+    let canaries = Canaries::new(&secrets);
+    canaries.assert_planted(&std::fs::read(&session.path).expect("the transcript"));
     assert!(home.memories().len() > 20 && home.log().contains("[redacted:"), "{}", home.log());
     let mut files = home.files();
     for (name, text) in [("hook", told), ("search", found), ("context", page)] {
         files.push((name.into(), text.into_bytes()));
     }
-    let mut leaks = Vec::new();
-    for (path, bytes) in files {
-        for found in automaton.find_iter(&bytes) {
-            let (number, form) = &needles[found.pattern().as_usize()];
-            let from = found.start().saturating_sub(60);
-            let around = String::from_utf8_lossy(&bytes[from..(found.end() + 20).min(bytes.len())]).into_owned();
-            leaks.push(format!("{number} as {form} in {}: {around:?}", path.display()));
-        }
-    }
-    leaks.truncate(20);
-    assert!(leaks.is_empty(), "{leaks:#?}");
+    canaries.assert_in_none(files);
 }

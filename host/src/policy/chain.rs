@@ -673,12 +673,16 @@ impl Work<'_> {
         if self.policies.default_redacts {
             let findings = self.ask_default(deadline, |running, until| running.redact(texts, until))?;
             changed |= !findings.is_empty();
-            findings.into_iter().for_each(|finding| count(finding.rule, finding.count));
+            for finding in findings {
+                count(finding.rule, finding.count);
+            }
         }
         for index in self.policies.roster.order(Stage::Redactor) {
             let findings = self.ask(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
             changed = true;
-            findings.into_iter().flatten().for_each(|finding| count(finding.rule, finding.count));
+            for finding in findings.into_iter().flatten() {
+                count(finding.rule, finding.count);
+            }
         }
         if changed {
             // What was taken out may have stood in the middle of a value, and a custom redactor can write anything.

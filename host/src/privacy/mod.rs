@@ -180,12 +180,12 @@ fn literal(glob: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn rules(settings: Settings) -> Rules {
-        Rules::new(&settings, Path::new("/home/me")).unwrap()
+    fn rules(settings: &Settings) -> Rules {
+        Rules::new(settings, Path::new("/home/me")).unwrap()
     }
 
     fn paths(globs: &[&str]) -> Rules {
-        rules(Settings { exclude_paths: globs.iter().map(ToString::to_string).collect(), ..Settings::default() })
+        rules(&Settings { exclude_paths: globs.iter().map(ToString::to_string).collect(), ..Settings::default() })
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn texts_lose_lines_and_matches() {
-        let rules = rules(Settings {
+        let rules = rules(&Settings {
             exclude_paths: vec!["*.key".into()],
             exclude_patterns: vec!["(?i)project falcon".into()],
             ..Settings::default()
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn projects_are_folders_with_all_below() {
-        let rules = rules(Settings { exclude_projects: vec!["/w/secret*".into(), "diary".into()], ..Settings::default() });
+        let rules = rules(&Settings { exclude_projects: vec!["/w/secret*".into(), "diary".into()], ..Settings::default() });
         for (folder, wanted) in [
             ("/w/secret", true),
             ("/w/secret2/app", true),

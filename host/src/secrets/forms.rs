@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn every_form_is_found() {
-        let units: String = SECRET.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let units: String = SECRET.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat();
         for form in [
             SECRET.to_owned(),
             json(SECRET),
@@ -407,8 +407,8 @@ mod tests {
             percent_encoded(&percent_encoded(SECRET, false), false),
             json(&percent_encoded(SECRET, false)),
             percent_encoded(SECRET, false).replace("%20", "+"),
-            SECRET.bytes().map(|b| format!("{b:02x}")).collect(),
-            SECRET.bytes().map(|b| format!("{b:02X}")).collect(),
+            SECRET.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat(),
+            SECRET.bytes().map(|b| format!("{b:02X}")).collect::<Vec<_>>().concat(),
             SECRET.replace('&', "&amp;").replace('"', "&quot;"),
         ] {
             let left = cleaned(&format!("before <{form}> 뒤"));

@@ -443,10 +443,10 @@ fn scrub_table(
     redact: &mut Redact<'_>,
 ) -> anyhow::Result<Option<(String, u64)>> {
     let Table { name, key, columns, of_project } = table;
-    let list = columns.iter().map(|(column, _)| format!("COALESCE({column}, '')")).collect::<Vec<_>>().join(", ");
+    let selected = columns.iter().map(|(column, _)| format!("COALESCE({column}, '')")).collect::<Vec<_>>().join(", ");
     let mut rows: Vec<(String, Vec<Value>)> = tx
         .prepare_cached(&format!(
-            "SELECT {key}, {list} FROM {name} WHERE {of_project} AND {key} > ?2 ORDER BY 1 LIMIT {ROWS}"
+            "SELECT {key}, {selected} FROM {name} WHERE {of_project} AND {key} > ?2 ORDER BY 1 LIMIT {ROWS}"
         ))?
         .query_map([project, after], |row| {
             let values = columns.iter().enumerate().map(|(at, (_, is_json))| {
