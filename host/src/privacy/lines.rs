@@ -288,3 +288,137 @@ fn values<'a>(text: &'a str, field: &str) -> impl Iterator<Item = &'a str> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::Settings;
+    use super::super::intervals::{Interval, Intervals};
+    use super::*;
+    use crate::transcript::TextLines;
+
+    fn guard(tools: &[&str], paths: &[&str], patterns: &[&str]) -> Guard {
+        let list = |items: &[&str]| items.iter().map(ToString::to_string).collect();
+        let settings = Settings {
+            exclude_paths: list(paths),
+            exclude_tools: list(tools),
+            exclude_patterns: list(patterns),
+            ..Settings::default()
+        };
+        Guard {
+            rules: Arc::new(Rules::new(&settings, Path::new("/home/me")).unwrap()),
+            intervals: Arc::default(),
+            project: "p".into(),
+            session: "s".into(),
+            began: 0,
+        }
+    }
+
+    fn through(guard: &Guard, text: &str, earlier: &[String]) -> Vec<Line> {
+        let earlier = earlier.to_vec();
+        let mut lines = guard.over(Box::new(TextLines::new(text)), Box::new(move || Ok(earlier.clone())));
+        lines.read_lines(usize::MAX).unwrap()
+    }
+
+    fn uses(id: &str, name: &str, input: &Value) -> String {
+        json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": id, "name": name, "input": input}]}})
+            .to_string()
+    }
+
+    fn result(id: &str) -> String {
+        json!({"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]}, "toolUseResult": "x"})
+            .to_string()
+    }
+
+    #[test]
+    fn uses_and_their_results_go_together() {
+        let guard = guard(&["Web*"], &["*.key"], &[]);
+        let text = [
+            uses("1", "WebFetch", &json!({})),
+            uses("2", "Bash", &json!({"command": "cat my.key"})),
+            uses("3", "Bash", &json!({"command": "ls"})),
+            result("1"),
+            result("2"),
+            result("3"),
+        ]
+        .join("\n");
+        let lines = through(&guard, &text, &[]);
+        let shown: Vec<bool> = lines.iter().map(|line| !line.text.is_empty()).collect();
+        assert_eq!(shown, [false, false, true, false, false, true]);
+        // Untouched lines are the very same, and places stay what they are.
+        assert_eq!(lines[2].text, text.lines().nth(2).unwrap());
+        assert!(lines.iter().zip(&lines[1..]).all(|(a, b)| a.end == b.start));
+    }
+
+    #[test]
+    fn a_result_whose_use_was_read_before_is_looked_up() {
+        let guard = guard(&["WebFetch"], &[], &[]);
+        let earlier = [uses("1", "WebFetch", &json!({})), uses("2", "Read", &json!({}))];
+        let text = [result("1"), result("2"), result("nobody knows")].join("\n");
+        let shown: Vec<bool> = through(&guard, &text, &earlier).iter().map(|line| !line.text.is_empty()).collect();
+        assert_eq!(shown, [false, true, false]);
+    }
+
+    #[test]
+    fn of_several_results_the_others_stay() {
+        let guard = guard(&["WebFetch"], &[], &[]);
+        let both = json!({"message": {"content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": "gone"},
+            {"type": "tool_result", "tool_use_id": "2", "content": "kept"}]}, "toolUseResult": "gone"});
+        let earlier = [uses("1", "WebFetch", &json!({})), uses("2", "Read", &json!({}))];
+        let lines = through(&guard, &both.to_string(), &earlier);
+        assert!(lines[0].text.contains("kept") && !lines[0].text.contains("gone"), "{}", lines[0].text);
+    }
+
+    #[test]
+    fn patterns_see_what_the_json_means() {
+        let guard = guard(&[], &[], &["say \"xyzzy\""]);
+        let line = json!({"type": "user", "message": {"content": "please say \"xyzzy\" now"}}).to_string();
+        assert!(through(&guard, &line, &[])[0].text.contains("please [redacted:excluded] now"));
+        assert!(through(&guard, "no JSON: say \"xyzzy\"", &[])[0].text.starts_with("no JSON: [redacted"));
+    }
+
+    #[test]
+    fn what_was_said_in_a_pause_is_empty() {
+        let mut guard = guard(&[], &[], &[]);
+        let interval = Interval { project: Some("p".into()), from: 1_000, to: Some(2_000), ..Interval::default() };
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("privacy.json");
+        Intervals::change(&file, |all| all.push(interval)).unwrap();
+        guard.intervals = Arc::new(Intervals::load(&file).unwrap());
+        let at = |stamp: &str| json!({"timestamp": stamp, "type": "user"}).to_string();
+        let text = [
+            at("1970-01-01T00:00:00.999Z"),
+            at("1970-01-01T00:00:01Z"),
+            json!({"type": "last-prompt", "lastPrompt": "said in the pause"}).to_string(),
+            at("1970-01-01T00:00:02Z"),
+            json!({"timestamp": "1970-01-01T00:00:03Z", "isCompactSummary": true}).to_string(),
+        ]
+        .join("\n");
+        let shown = |guard: &Guard| through(guard, &text, &[]).iter().map(|line| !line.text.is_empty()).collect::<Vec<_>>();
+        assert_eq!(shown(&guard), [true, false, false, true, false]);
+        assert_eq!(guard.supplement("compact-summary", "x".into()), None);
+        assert_eq!(guard.supplement("last-assistant-message", "x".into()).as_deref(), Some("x"));
+        guard.began = 2_000;
+        assert!(guard.is_idle());
+        assert_eq!(shown(&guard), [true; 5]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_fail_and_lines_stay_where_they_are(text in "[a-z{}\":,\\[\\]\\\\\n.k/ey_tool useid]{0,300}") {
+            let guard = guard(&["tool"], &["*.key"], &["se+d"]);
+            let plain: Vec<(u64, u64)> = through(&guard_of_nothing(), &text, &[]).iter().map(|line| (line.start, line.end)).collect();
+            let guarded: Vec<(u64, u64)> = through(&guard, &text, &[]).iter().map(|line| (line.start, line.end)).collect();
+            prop_assert_eq!(plain, guarded);
+        }
+    }
+
+    fn guard_of_nothing() -> Guard {
+        guard(&[], &[], &[])
+    }
+}

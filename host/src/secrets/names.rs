@@ -89,6 +89,12 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     if value.len() < SHORTEST || value.len() > LONGEST || NEVER.contains(&name) {
         return Vec::new();
     }
+    if let Some(fields) = value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten() {
+        let mut found = vec![value.to_owned()];
+        in_json(&fields, &mut found);
+        found.retain(|secret| secret != value || class(name) != Class::None);
+        return found;
+    }
     let mut found = userinfo(name, value);
     if value.contains("://") && !value.contains(char::is_whitespace) {
         return found;
@@ -113,6 +119,22 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The secrets among the fields of a value that is JSON, such as the key file of a service account.
+fn in_json(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_str() {
+                    Some(text) => found.extend(secrets(name, text)),
+                    None => in_json(value, found),
+                }
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| in_json(item, found)),
+        _ => {}
+    }
 }
 
 fn class(name: &str) -> Class {
@@ -313,6 +335,12 @@ mod tests {
             ("DATABASE_URL", "postgres://app:s3cr3t%40pass@db/x", vec!["s3cr3t%40pass", "s3cr3t@pass"]),
             ("SENTRY_DSN", "https://0a1b2c3d4e5f60718293@o1.ingest.io/5", vec!["0a1b2c3d4e5f60718293"]),
             ("CONNECTION_STRING", "Server=db;User Id=sa;Password=Yt6!plkQ2z;", vec!["Yt6!plkQ2z"]),
+            (
+                "DOCKER_AUTH_CONFIG",
+                r#"{"auths":{"h":{"auth":"dXNlcjpwYTU1dzByZA"}}}"#,
+                vec![r#"{"auths":{"h":{"auth":"dXNlcjpwYTU1dzByZA"}}}"#, "dXNlcjpwYTU1dzByZA"],
+            ),
+            ("SETTINGS", r#"{"name":"x7y8z9a1b2","apiKey":"x7y8z9a1b2c3"}"#, vec!["x7y8z9a1b2c3"]),
             ("ODD_SECRET", "sywSYRC&\"TQTqNM\\%wCGof", vec!["sywSYRC&\"TQTqNM\\%wCGof"]),
             ("CASE_TOKEN", "sywSYRCTQTqNMwC", vec!["sywSYRCTQTqNMwC"]),
             ("PIN_PASSWORD", "492837465019", vec!["492837465019"]),
