@@ -336,9 +336,17 @@ fn a_projects_policies_run_once_they_are_trusted_as_they_are() {
     let (home, project) = fixture();
     let policies = project.join(".throughline/policies");
     let mut redactor = DropIn::redactor("team", wasm::redactor(FINDS_NOTHING));
-    redactor.write_to(&policies);
+    let folder = redactor.write_to(&policies);
+    let old = std::time::SystemTime::now() - Duration::from_mins(1);
+    let file = std::fs::File::options().write(true).open(folder.join("policy.wasm")).expect("open");
+    file.set_modified(old).expect("set the time");
     let why = || home.policy(&project, "team")["why_not"].clone();
+    // A hook does not even look at what a foreign repository brings along.
+    work_on(&home, &project, 1);
+    assert_eq!(home.log(), "");
+    assert!(!home.cache().join("components/digests").exists());
     assert_eq!(why(), "untrusted");
+    assert!(home.cache().join("components/digests").exists());
     drop(run_in(&home, &project, &["policy", "trust"]).success());
     assert_eq!(why(), "ungranted", "trust grants nothing");
     drop(run_in(&home, &project, &["policy", "grant", "team", "--all", "--in-project"]).success());

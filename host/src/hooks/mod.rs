@@ -30,6 +30,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     if runtime.is_off(&event.cwd) {
         return None;
     }
+    runtime.ignore_strangers();
     // Only a session's start needs the default policy at once: without it the agent would not be told. All else is left to a
     // process of its own.
     runtime.compile(match event.moment {

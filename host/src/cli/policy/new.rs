@@ -46,7 +46,8 @@ pub(super) fn build(arguments: &Build) -> Result<Done, Failure> {
         let _ = writeln!(anstream::stderr().lock(), "{DIM}{step}{DIM:#}");
     };
     let built = build::build(&arguments.folder, &mut say).map_err(|error| {
-        Failure::new(format!("{error:#}")).hint("what is said above comes from the tools of the policy's language")
+        Failure::new(format!("{error:#}"))
+            .hint("a project that builds is made by: throughline policy new NAME --lang rust|python|javascript")
     })?;
     let folder = arguments.folder.join("dist").join(&built.name);
     let folder = folder.strip_prefix(".").unwrap_or(&folder);
