@@ -113,16 +113,8 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
 }
 
 fn session() -> host::contract::Session {
-    host::contract::Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/p".into(),
-        cwd: "/p".into(),
-        agent: "claude-code".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    }
+    let root = std::path::Path::new("/p");
+    host::contract::Session::new("s", &host::project::Project::of(root), root, "claude-code", None, 0)
 }
 
 /// The stages that no hook calls yet answer through the sandbox all the same.
@@ -159,18 +151,8 @@ fn a_stage_that_is_not_there_is_named() {
     let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
     let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
-    let session = host::contract::Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/".into(),
-        cwd: "/".into(),
-        agent: "a".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    };
     let error =
-        running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
+        running.plan(&session(), "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
     assert_eq!(error.to_string(), "policy hostile has no stage query");
 }
 
