@@ -106,7 +106,7 @@ fn a_policy_in_javascript_keeps_a_name_out_of_everything() {
     let shown = fixture.session(2, "What did we do?");
     assert!(shown.contains("[redacted:private-term] in Busan") && !shown.to_lowercase().contains("otterworks"), "{shown}");
     for (path, bytes) in fixture.home.files().into_iter().filter(|(path, _)| path.starts_with(fixture.home.data())) {
-        let text = String::from_utf8_lossy(&bytes).to_lowercase();
-        assert!(!text.contains("otterworks"), "the name is in {}", path.display());
+        let words = String::from_utf8_lossy(&bytes).to_lowercase();
+        assert!(!words.contains("otterworks"), "the name is in {}", path.display());
     }
 }
