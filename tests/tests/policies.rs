@@ -435,7 +435,7 @@ fn what_a_required_redactor_could_not_check_is_not_kept() {
 /// A policy that comes in the middle of a session reads what was said before; what it made is its own.
 #[test]
 fn an_extractor_that_comes_late_reads_the_session_from_its_beginning() {
-    let Some(folder) = tests::drop_in::built("decision-records") else { return };
+    let Some(folder) = tests::sources::build("decision-records", "an extractor that comes late") else { return };
     let (home, project) = fixture();
     let mut session = Session::new(&home, &project, &session_id(1));
     session.transcript.user(REQUEST).answer("DECISION: keep headers in the schema");
