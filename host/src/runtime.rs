@@ -45,6 +45,7 @@ pub struct Runtime {
     /// When the run began, milliseconds since the Unix epoch.
     pub now: u64,
     compiling: Cell<Compiling>,
+    strangers: Cell<bool>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// By the project's root; none: outside of any.
@@ -80,6 +81,7 @@ impl Runtime {
             log: Rc::default(),
             now: now(),
             compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
+            strangers: Cell::new(true),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
@@ -126,6 +128,11 @@ impl Runtime {
     /// Sets what may be compiled, and until when.
     pub fn compile(&self, compiling: Compiling) {
         self.compiling.set(compiling);
+    }
+
+    /// Leaves policies of projects that were never trusted unread, as a hook does.
+    pub fn ignore_strangers(&self) {
+        self.strangers.set(false);
     }
 
     /// The engine, the cache of compiled components, and the default policy.
@@ -178,6 +185,7 @@ impl Runtime {
                 settings: &self.config.policy,
                 cache: sandbox.cache(),
                 failures: &reporter.failures.borrow(),
+                strangers: self.strangers.get(),
             },
             root,
         );

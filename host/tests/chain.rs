@@ -14,6 +14,7 @@ use host::policy::failures::Failures;
 use host::policy::folder::{Found, Source};
 use host::policy::manifest::Manifest;
 use host::policy::roster::{Candidate, Roster};
+use host::project::Project;
 use tests::wasm::{self, context_builder, summarizer, writes};
 
 /// Calls of a hook of three seconds.
@@ -101,16 +102,8 @@ impl Fixture {
 }
 
 fn session() -> Session {
-    Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/p".into(),
-        cwd: "/p".into(),
-        agent: "claude-code".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    }
+    let root = Path::new("/p");
+    Session::new("s", &Project::of(root), root, "claude-code", None, 0)
 }
 
 const STAGE: &str = "context-builder";

@@ -22,6 +22,7 @@ use host::policy::imports::{Fact, Grants, Line, LineSource, MemorySource};
 use host::policy::instance::{ExtractRequest, Extraction, Loaded, Running, Terms, ToolEvent};
 use host::policy::manifest::{Language, Manifest};
 use host::policy::template;
+use host::project::Project;
 use serde_json::{Value, json};
 
 fn repository() -> PathBuf {
@@ -108,16 +109,8 @@ fn conforms(policy: &Arc<Loaded>, grants: &Grants) {
 }
 
 fn session() -> Session {
-    Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/p".into(),
-        cwd: "/p".into(),
-        agent: "claude-code".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    }
+    let root = Path::new("/p");
+    Session::new("s", &Project::of(root), root, "claude-code", None, 0)
 }
 
 fn with_settings(settings: Value) -> Grants {

@@ -26,6 +26,10 @@ fn soon() -> Instant {
 
 /// Runs the redactor over one text, with little time and memory, and returns what went wrong.
 fn failure(body: &str) -> String {
+    failure_within(body, Duration::from_millis(200))
+}
+
+fn failure_within(body: &str, time: Duration) -> String {
     let clock = Clockwork::start().expect("an engine");
     let bytes = redactor(body);
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
@@ -33,8 +37,8 @@ fn failure(body: &str) -> String {
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let mut texts = ["text".to_owned()];
     let started = Instant::now();
-    let error = running.redact(&mut texts, Instant::now() + Duration::from_millis(200)).expect_err("it fails");
-    assert!(started.elapsed() < Duration::from_secs(5), "it was stopped in time");
+    let error = running.redact(&mut texts, Instant::now() + time).expect_err("it fails");
+    assert!(started.elapsed() < time + Duration::from_secs(5), "it was stopped in time");
     assert_eq!(texts[0], "text", "nothing of its result is used");
     format!("{error:#}")
 }
@@ -64,6 +68,25 @@ fn tables_do_not_grow_beyond_their_limit() {
         "(loop $l (br_if $l (i32.ne (table.grow $t (ref.null func) (i32.const 500)) (i32.const -1)))) (i32.const 0)",
     );
     assert!(error.contains("table"), "{error}");
+}
+
+#[test]
+fn calls_of_the_host_are_counted() {
+    let body = "(loop $l (call $log (i32.const 0) (i32.const 0) (i32.const 0)) (br $l)) (i32.const 0)";
+    let error = failure_within(body, Duration::from_secs(20));
+    assert!(error.contains("called the host more than 250000 times"), "{error}");
+}
+
+/// A component may be made of many core instances; each costs the host something before any of its code has run.
+#[test]
+fn instances_are_counted() {
+    let clock = Clockwork::start().expect("an engine");
+    let instances = "(core instance (instantiate $m))\n".repeat(9);
+    let bytes = wat::parse_str(format!("(component (core module $m) {instances})")).expect("it parses");
+    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
+    let loaded = Arc::new(Loaded::link(terms(&[]), &clock, &component).expect("it links"));
+    let error = loaded.start(Grants::default(), soon()).err().expect("eight are allowed");
+    assert!(format!("{error:#}").contains("instance"), "{error:#}");
 }
 
 #[test]
@@ -113,16 +136,8 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
 }
 
 fn session() -> host::contract::Session {
-    host::contract::Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/p".into(),
-        cwd: "/p".into(),
-        agent: "claude-code".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    }
+    let root = std::path::Path::new("/p");
+    host::contract::Session::new("s", &host::project::Project::of(root), root, "claude-code", None, 0)
 }
 
 /// The stages that no hook calls yet answer through the sandbox all the same.
@@ -159,18 +174,8 @@ fn a_stage_that_is_not_there_is_named() {
     let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
     let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
-    let session = host::contract::Session {
-        id: "s".into(),
-        project: "p".into(),
-        root: "/".into(),
-        cwd: "/".into(),
-        agent: "a".into(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    };
     let error =
-        running.plan(&session, "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
+        running.plan(&session(), "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
     assert_eq!(error.to_string(), "policy hostile has no stage query");
 }
 

@@ -1,11 +1,8 @@
 //! Policies as users and teams drop them in: a folder with a manifest and a component.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use crate::home::Home;
-use crate::process;
 
 /// A policy to be dropped in.
 #[derive(Debug, Clone)]
@@ -101,23 +98,4 @@ impl Home {
         let run = crate::process::run(command, Vec::new(), crate::process::WATCHDOG).success();
         serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"))
     }
-}
-
-/// The folder to drop in of a policy of the repository, built by the program under test; none, with a word to people, where
-/// the tools of its language are not there and need not be.
-///
-/// # Panics
-/// Where it does not build although its tools must be there: `THROUGHLINE_REQUIRE_LANGUAGES` says so.
-pub fn built(name: &str) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies").join(name);
-    // The tools of the languages keep what they fetched in the user's folders: here the real user's.
-    let mut build = Command::new(process::throughline());
-    build.args(["policy".as_ref(), "build".as_ref(), source.as_os_str()]);
-    let run = process::run(build, Vec::new(), Duration::from_mins(10));
-    if run.code == Some(0) {
-        return Some(source.join("dist").join(name));
-    }
-    assert!(!crate::env_flag("THROUGHLINE_REQUIRE_LANGUAGES"), "{name} does not build: {}", run.stderr);
-    crate::skip(&format!("policy {name}"), run.stderr.trim());
-    None
 }

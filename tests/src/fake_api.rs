@@ -14,6 +14,10 @@ use serde_json::{Value, json};
 /// The words that the model "writes" when it is asked to summarize the conversation.
 pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it was written and then put in capitals.";
 
+/// The message of the commit that the model makes in the scenario `SCN_COMMIT`.
+pub const COMMIT_MESSAGE: &str =
+    "Cache tokens\n\nDecision: keep tokens in Redis, not in process memory\nRejected: one cache per worker";
+
 /// Counts the answers of all servers of this process.
 static ANSWERS: AtomicUsize = AtomicUsize::new(1);
 
@@ -158,6 +162,10 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
             ));
         }
     }
+    if prompt.contains("SCN_COMMIT") {
+        let command = format!("git commit --allow-empty --message \"$(cat <<'EOF'\n{COMMIT_MESSAGE}\nEOF\n)\"");
+        rounds.push(Answer::tool("I commit.", "Bash", json!({"command": command, "description": "Commit"})));
+    }
     rounds
 }
 
@@ -166,6 +174,8 @@ fn closing(prompt: &str) -> &'static str {
         "The check cannot run yet: `missing-folder-of-the-check` does not exist."
     } else if prompt.contains("SCN_EDIT") {
         "The greeting in `greeting.txt` is in capitals now."
+    } else if prompt.contains("SCN_COMMIT") {
+        "It is committed."
     } else if prompt.contains("SCN_WRITE") {
         "I wrote `greeting.txt` with the greeting."
     } else {

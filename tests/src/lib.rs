@@ -19,6 +19,7 @@ pub mod picture;
 pub mod process;
 pub mod scrub;
 pub mod session;
+pub mod sources;
 pub mod transcript;
 pub mod wasm;
 

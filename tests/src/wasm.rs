@@ -15,6 +15,14 @@ pub fn component(world: &str, module: &str) -> Vec<u8> {
     ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
 }
 
+/// Hands out memory, and never takes it back: what a component must export to be given anything.
+const REALLOC: &str = r#"(global $free (mut i32) (i32.const 65536))
+    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+        (local $at i32)
+        (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
+        (global.set $free (i32.add (local.get $at) (local.get 3)))
+        (local.get $at))"#;
+
 /// A redactor with this body: (list of texts: pointer, length) → pointer to the result. Function `$log` writes to the log.
 pub fn redactor(body: &str) -> Vec<u8> {
     component(
@@ -24,12 +32,7 @@ pub fn redactor(body: &str) -> Vec<u8> {
                 (import "throughline:policy/log@0.1.0" "write" (func $log (param i32 i32 i32)))
                 (memory (export "memory") 64)
                 (table $t (export "table") 1 funcref)
-                (global $free (mut i32) (i32.const 65536))
-                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
-                    (local $at i32)
-                    (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
-                    (global.set $free (i32.add (local.get $at) (local.get 3)))
-                    (local.get $at))
+                {REALLOC}
                 (func $redact (export "throughline:policy/redactor@0.1.0#redact") (param i32 i32) (result i32) {body}))"#
         ),
     )
@@ -48,12 +51,7 @@ pub fn extractor(body: &str) -> Vec<u8> {
         &format!(
             r#"(module
                 (memory (export "memory") 1400)
-                (global $free (mut i32) (i32.const 65536))
-                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
-                    (local $at i32)
-                    (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
-                    (global.set $free (i32.add (local.get $at) (local.get 3)))
-                    (local.get $at))
+                {REALLOC}
                 (func (export "throughline:policy/extractor@0.1.0#extract") (param i32) (result i32) {body}))"#
         ),
     )
@@ -83,12 +81,7 @@ fn one_function(world: &str, function: &str, body: &str) -> Vec<u8> {
         &format!(
             r#"(module
                 (memory (export "memory") 64)
-                (global $free (mut i32) (i32.const 65536))
-                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
-                    (local $at i32)
-                    (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
-                    (global.set $free (i32.add (local.get $at) (local.get 3)))
-                    (local.get $at))
+                {REALLOC}
                 (data (i32.const 1024) "{}")
                 (func (export "{function}") (param i32) (result i32) {body}))"#,
             "x".repeat(64)
@@ -122,12 +115,7 @@ pub fn redactor_with_wasi(wit: &str, imports: &str, body: &str) -> Vec<u8> {
         r#"(module
             {imports}
             (memory (export "memory") 64)
-            (global $free (mut i32) (i32.const 65536))
-            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
-                (local $at i32)
-                (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
-                (global.set $free (i32.add (local.get $at) (local.get 3)))
-                (local.get $at))
+            {REALLOC}
             (data (i32.const 1024) "hello from the policy\n")
             (func (export "throughline:policy/redactor@0.1.0#redact") (param i32 i32) (result i32) {body}))"#
     );

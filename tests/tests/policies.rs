@@ -336,9 +336,17 @@ fn a_projects_policies_run_once_they_are_trusted_as_they_are() {
     let (home, project) = fixture();
     let policies = project.join(".throughline/policies");
     let mut redactor = DropIn::redactor("team", wasm::redactor(FINDS_NOTHING));
-    redactor.write_to(&policies);
+    let folder = redactor.write_to(&policies);
+    let old = std::time::SystemTime::now() - Duration::from_mins(1);
+    let file = std::fs::File::options().write(true).open(folder.join("policy.wasm")).expect("open");
+    file.set_modified(old).expect("set the time");
     let why = || home.policy(&project, "team")["why_not"].clone();
+    // A hook does not even look at what a foreign repository brings along.
+    work_on(&home, &project, 1);
+    assert_eq!(home.log(), "");
+    assert!(!home.cache().join("components/digests").exists());
     assert_eq!(why(), "untrusted");
+    assert!(home.cache().join("components/digests").exists());
     drop(run_in(&home, &project, &["policy", "trust"]).success());
     assert_eq!(why(), "ungranted", "trust grants nothing");
     drop(run_in(&home, &project, &["policy", "grant", "team", "--all", "--in-project"]).success());
@@ -427,7 +435,7 @@ fn what_a_required_redactor_could_not_check_is_not_kept() {
 /// A policy that comes in the middle of a session reads what was said before; what it made is its own.
 #[test]
 fn an_extractor_that_comes_late_reads_the_session_from_its_beginning() {
-    let Some(folder) = tests::drop_in::built("decision-records") else { return };
+    let Some(folder) = tests::sources::build("decision-records", "an extractor that comes late") else { return };
     let (home, project) = fixture();
     let mut session = Session::new(&home, &project, &session_id(1));
     session.transcript.user(REQUEST).answer("DECISION: keep headers in the schema");

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::policy::instance::Unfit;
 use crate::store::StoreError;
 
 /// The end of a command that has said all there was to say.
@@ -71,6 +72,9 @@ impl From<StoreError> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<Unfit>()) {
+            return Self::new(format!("{error:#}")).hint(unfit.hint.clone());
+        }
         let hint = error
             .chain()
             .find_map(|cause| cause.downcast_ref::<StoreError>())

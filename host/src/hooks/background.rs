@@ -102,6 +102,7 @@ fn limit_compiling() {
 pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
     let _ = rustix::process::setsid();
+    runtime.ignore_strangers();
     if let Task::Compile { cwd } = task {
         let lock = File::options().create(true).append(true).open(runtime.paths.data.join("compile.lock"))?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {

@@ -62,6 +62,11 @@ impl Gathered {
             }
             it.makers.push((maker.name, maker.digest));
         }
+        // Where a policy does not say when something was learned, the session's last moment is nearer than ours: what is
+        // read may be a year old.
+        for (_, draft) in &mut it.drafts {
+            draft.origin.at = draft.origin.at.or(it.notes.ended);
+        }
         it
     }
 

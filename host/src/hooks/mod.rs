@@ -32,6 +32,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     }
     // What is logged must lose them too, whatever comes of the rest.
     runtime.secrets.look_in(&event.cwd, &event.cwd);
+    runtime.ignore_strangers();
     // Only a session's start needs the default policy at once: without it the agent would not be told. All else is left to a
     // process of its own.
     runtime.compile(match event.moment {

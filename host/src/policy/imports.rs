@@ -20,8 +20,8 @@ const MOST_MEMORIES: u32 = 200;
 /// Calls to `memories` that one instance may make.
 const MOST_QUERIES: u32 = 1_000;
 
-/// Calls of any kind that one instance may make: a share of a transcript has some 10,000 lines.
-const MOST_CALLS: u32 = 1_000_000;
+/// Calls of any kind that one instance may make: a share of 8 MiB has fewer lines than that, if each is asked for by itself.
+const MOST_CALLS: u32 = 250_000;
 
 /// Bytes and lines that one instance may log.
 const MOST_LOG_BYTES: usize = 16 << 10;

@@ -1,6 +1,7 @@
 //! Which policies there are for a project, which of them may run and why not the others, and in what order they serve a
 //! stage. Nothing is loaded here: it is all decided by manifests, digests and what people decided.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,9 @@ pub struct Circumstances<'a> {
     pub cache: &'a Cache,
     /// What failed before.
     pub failures: &'a Failures,
+    /// Whether policies of a project that was never trusted are looked at, to tell of them. A hook does not: it would read
+    /// and hash whatever a foreign repository holds.
+    pub strangers: bool,
 }
 
 impl Roster {
@@ -155,18 +159,24 @@ impl Roster {
     pub fn gather(here: &Circumstances<'_>, root: Option<&Path>) -> Self {
         let mut roster = Self::default();
         // The ledger is read only where there is something that it could be about.
-        let mut ledger: Option<Result<Ledger, String>> = None;
+        let known = OnceCell::new();
+        let ledger = || known.get_or_init(|| Ledger::load(&here.paths.policy_ledger())).as_ref();
         for source in [Source::User, Source::Project, Source::Managed] {
             let Some(folder) = folder_of(source, here.paths, root) else { continue };
+            if source == Source::Project && !here.strangers && folder.is_dir() {
+                let project = ledger().ok().zip(root).and_then(|(ledger, root)| ledger.project(root));
+                if project.is_none_or(|project| project.trusted.is_none()) {
+                    continue;
+                }
+            }
             let (found, broken) = folder::scan(&folder, owner_of(source), here.cache);
             roster.broken.extend(broken);
             if found.is_empty() {
                 continue;
             }
-            let ledger = ledger.get_or_insert_with(|| Ledger::load(&here.paths.policy_ledger()));
-            roster.add(here, source, &folder, found, ledger.as_ref(), root);
+            roster.add(here, source, &folder, found, ledger(), root);
         }
-        if let Some(Err(what)) = ledger {
+        if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.policy_ledger();
             roster.broken.push(Broken { path, what, hint: "mend the file, or move it away and decide anew".into() });
         }

@@ -298,7 +298,7 @@ fn hooks(table: &mut Table, rounds: usize) {
 /// A home in which a policy of the repository is built, granted what it asks for, and compiled; none where the tools of its
 /// language are not there.
 fn with_policy(name: &str) -> Option<Home> {
-    let folder = tests::drop_in::built(name)?;
+    let folder = tests::sources::build(name, "the cost of a policy")?;
     let home = Home::new();
     drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]).success());
     let config = home.throughline().join("config/config.toml");

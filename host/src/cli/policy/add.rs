@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{Done, Failure, Place, Runtime};
-use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::output::{self, BOLD};
 use crate::policy::cache::Cache;
 use crate::policy::folder::{self, Owner};
 use crate::policy::ledger::Editor;
@@ -51,9 +51,6 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let mut out = output::stdout();
     writeln!(out, "{BOLD}added{BOLD:#} {name} {} to {}", output::clean_line(&found.manifest.version), place.display())?;
     super::settle(runtime, &root, &name, arguments.place, &mut out)?;
-    if arguments.place.in_project {
-        writeln!(out, "{DIM}everybody who works on the project is asked to trust it: throughline policy trust{DIM:#}")?;
-    }
     out.flush()?;
     Ok(Done::Well)
 }

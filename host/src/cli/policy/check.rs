@@ -65,6 +65,15 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let sound = before_running(runtime, &found, source, terms, &mut lines);
     if let Some(subject) = sound {
         let report = conform(runtime, &subject, &found, arguments)?;
+        if found.manifest.stages.contains_key(&Stage::Extractor) && report.drafts == 0 {
+            lines.push(Line {
+                part: Stage::Extractor.to_string(),
+                check: "drafts".into(),
+                status: Status::Warn,
+                seen: "no session gave a draft, so little was seen of it".into(),
+                why: "hand it a transcript that holds what it looks for: --session FILE".into(),
+            });
+        }
         lines.extend(report.checks.into_iter().map(|check| Line {
             part: check.stage.to_string(),
             check: check.id.into(),

@@ -201,7 +201,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
     let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
     fresh.policies(Some(&root))?.compile(Instant::now() + super::COMPILE);
     fresh.finish();
-    writeln!(out, "{} trusted as they are now", output::counted(found.len() as u64, "policy is", "policies are"))?;
+    writeln!(out, "trusted as they are now: {}", output::counted(found.len() as u64, "policy", "policies"))?;
     out.flush()?;
     Ok(Done::Well)
 }

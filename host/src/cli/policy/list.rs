@@ -88,7 +88,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
 fn served<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> Served<'a> {
     let default = Link { policy: DEFAULT_NAME, source: Source::Default, mode: None, only_if_needed: false };
     let order = policies.roster().order(stage);
-    let others = order.iter().map(|index| {
+    let others = order.iter().filter(|index| policies.objection(**index).is_none()).map(|index| {
         let candidate = &policies.roster().candidates[*index];
         Link { policy: candidate.name(), source: candidate.source, mode: candidate.mode(stage), only_if_needed: false }
     });

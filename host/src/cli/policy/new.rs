@@ -34,7 +34,7 @@ pub(super) fn new(arguments: &New) -> Result<Done, Failure> {
     let folder = template::create(Path::new("."), &arguments.name, arguments.lang)
         .map_err(|error| Failure::new(format!("{error:#}")).hint("choose another name, or work in another folder"))?;
     let mut out = output::stdout();
-    writeln!(out, "{BOLD}made{BOLD:#} {}", folder.display())?;
+    writeln!(out, "{BOLD}made{BOLD:#} {}", folder.strip_prefix(".").unwrap_or(&folder).display())?;
     writeln!(out, "{DIM}throughline policy build {}{DIM:#}", arguments.name)?;
     out.flush()?;
     Ok(Done::Well)
@@ -46,9 +46,11 @@ pub(super) fn build(arguments: &Build) -> Result<Done, Failure> {
         let _ = writeln!(anstream::stderr().lock(), "{DIM}{step}{DIM:#}");
     };
     let built = build::build(&arguments.folder, &mut say).map_err(|error| {
-        Failure::new(format!("{error:#}")).hint("what is said above comes from the tools of the policy's language")
+        Failure::new(format!("{error:#}"))
+            .hint("a project that builds is made by: throughline policy new NAME --lang rust|python|javascript")
     })?;
     let folder = arguments.folder.join("dist").join(&built.name);
+    let folder = folder.strip_prefix(".").unwrap_or(&folder);
     let mut out = output::stdout();
     writeln!(out, "{BOLD}built{BOLD:#} {}: {}, {}", built.name, output::bytes(built.bytes), folder.display())?;
     writeln!(out, "{DIM}throughline policy check {0}\nthroughline policy add --grant {0}{DIM:#}", folder.display())?;

@@ -400,6 +400,7 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
 
 /// What every result must be.
 fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
+    *sheet.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
     let mut consumed = Faults::default();
     let mut state = Faults::default();
     let mut titles = Faults::default();

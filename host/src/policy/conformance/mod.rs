@@ -171,6 +171,8 @@ pub struct Check {
 pub struct Report {
     /// By stage, in the order in which they ran.
     pub checks: Vec<Check>,
+    /// Drafts that the extractor made of all sessions: where that is none, its checks have seen little.
+    pub drafts: usize,
 }
 
 impl Report {
@@ -190,7 +192,7 @@ pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> Report
     let suite = Suite { subject, options, until: Instant::now() + options.whole };
     let mut report = Report::default();
     for stage in Stage::ALL.into_iter().filter(|stage| stages.contains(stage)) {
-        let mut sheet = Sheet { stage, checks: &mut report.checks };
+        let mut sheet = Sheet { stage, checks: &mut report.checks, drafts: &mut report.drafts };
         match stage {
             Stage::Extractor => extractor::run(&suite, &mut sheet),
             Stage::Summarizer => summarizer::run(&suite, &mut sheet),
@@ -329,6 +331,7 @@ fn examples(all: &[String]) -> String {
 struct Sheet<'a> {
     stage: Stage,
     checks: &'a mut Vec<Check>,
+    drafts: &'a mut usize,
 }
 
 impl Sheet<'_> {

@@ -1,0 +1,198 @@
+//! The guide `policies/README.md`, followed literally: every command in it, in its order, with what it is said to print.
+//!
+//! A chapter with commands is a walk. Its `sh` blocks run in one shell in a new home, a block whose info string names a path
+//! is written there, relative to where the shell then is, and a `text` block is what the `sh` block above it must have
+//! printed. In it, `…` within a line stands for anything, and alone in a line for any number of lines.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use tests::home::Home;
+use tests::process::{self, Finished};
+use tests::{component, env_flag, skip, sources};
+
+/// Fetching from the registries and compiling in a debug build take their time.
+const WALK: Duration = Duration::from_mins(15);
+
+/// Chapters with commands, by their headings.
+const WALKS: [&str; 3] = ["The walk, in Rust", "The same in Python", "The same in JavaScript"];
+
+/// A fenced block.
+#[derive(Debug)]
+enum Block {
+    /// Commands.
+    Run(String),
+    /// What the commands above print.
+    Printed(String),
+    /// A file to write: path and text.
+    File(String, String),
+}
+
+/// The chapters that have commands, with their blocks.
+fn walks(guide: &str) -> Vec<(String, Vec<Block>)> {
+    let mut chapters: Vec<(String, Vec<Block>)> = Vec::new();
+    let mut lines = guide.lines();
+    while let Some(line) = lines.next() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            chapters.push((heading.into(), Vec::new()));
+        }
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let text: String = lines.by_ref().take_while(|line| *line != "```").flat_map(|line| [line, "\n"]).collect();
+        let block = match info.split_once(' ') {
+            None if info == "sh" => Block::Run(text),
+            None if info == "text" => Block::Printed(text),
+            // A piece to look at.
+            None => continue,
+            Some((_, path)) => Block::File(path.into(), text),
+        };
+        chapters.last_mut().expect("the guide's blocks are in chapters").1.push(block);
+    }
+    chapters.retain(|(_, blocks)| blocks.iter().any(|block| matches!(block, Block::Run(_))));
+    chapters
+}
+
+fn guide() -> Vec<(String, Vec<Block>)> {
+    let file = component::workspace().join("policies/README.md");
+    walks(&std::fs::read_to_string(file).expect("the guide is there"))
+}
+
+/// A shell script of the blocks. What the block with the index N prints, on stdout and stderr, goes to `printed/N`.
+fn script(blocks: &[Block], printed: &Path) -> String {
+    let mut script = String::from("set -euo pipefail\n");
+    for (index, block) in blocks.iter().enumerate() {
+        let written = match block {
+            Block::Run(commands) => writeln!(script, "exec > '{}/{index}' 2>&1\n{commands}", printed.display()),
+            Block::File(path, text) => {
+                writeln!(
+                    script,
+                    "mkdir -p \"$(dirname '{path}')\"\ncat > '{path}' <<'END OF THE FILE'\n{text}END OF THE FILE"
+                )
+            }
+            Block::Printed(_) => Ok(()),
+        };
+        written.expect("a string takes everything");
+    }
+    script
+}
+
+/// A home in which a policy's author works: the binary under test is on the path, the languages' tools find what is theirs,
+/// and what they fetch is kept for the next time.
+fn walk(home: &Home, script: &str) -> Finished {
+    let tools = home.path().join("bin");
+    std::fs::create_dir(&tools).expect("create the folder");
+    std::os::unix::fs::symlink(process::throughline(), tools.join("throughline")).expect("link");
+    let mut path = vec![tools];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let mut command = home.isolated("bash");
+    command
+        .arg("-c")
+        .arg(script)
+        .current_dir(home.work())
+        .env("PATH", std::env::join_paths(path).expect("a path has no colon"));
+    for who in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+        command.env(format!("{who}_NAME"), "Test").env(format!("{who}_EMAIL"), "test@example.org");
+    }
+    sources::toolchains(&mut command);
+    process::run(command, Vec::new(), WALK)
+}
+
+/// Follows a chapter. `needed`: a tool or a registry that is missing is a failure.
+fn follow(heading: &str, needed: bool) {
+    let (_, blocks) = guide().into_iter().find(|(chapter, _)| chapter == heading).expect("the guide has the chapter");
+    let home = Home::new();
+    let printed = home.path().join("printed");
+    std::fs::create_dir(&printed).expect("create the folder");
+    let run = walk(&home, &script(&blocks, &printed));
+    let read = |index: usize| std::fs::read(printed.join(index.to_string())).ok();
+    let text = |index: usize| read(index).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    if run.code != Some(0) {
+        let last = (0..blocks.len()).rev().find(|index| read(*index).is_some()).unwrap_or_default();
+        let said = text(last).unwrap_or_default();
+        if !needed && sources::UNAVAILABLE.iter().any(|sign| said.contains(sign)) {
+            skip(heading, &said);
+            return;
+        }
+        panic!("a command failed: {:#?}\nIt printed:\n{said}\n{}", blocks[last], run.stderr);
+    }
+    let mut last = None;
+    for (index, block) in blocks.iter().enumerate() {
+        match block {
+            Block::Run(_) => last = Some(text(index).expect("every block has run")),
+            Block::Printed(expected) => {
+                let actual = last.as_deref().expect("something ran before");
+                let (wanted, got): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), actual.lines().collect());
+                assert!(fits(&wanted, &got), "the guide says\n{expected}\nand this was printed:\n{actual}");
+            }
+            Block::File(..) => {}
+        }
+    }
+}
+
+/// Whether the lines are what the guide shows.
+fn fits(wanted: &[&str], got: &[&str]) -> bool {
+    match wanted.split_first() {
+        None => got.is_empty(),
+        Some((&"…", rest)) => (0..=got.len()).any(|passed| fits(rest, &got[passed..])),
+        Some((line, rest)) => got.split_first().is_some_and(|(first, more)| alike(line, first) && fits(rest, more)),
+    }
+}
+
+fn alike(wanted: &str, got: &str) -> bool {
+    let Some((start, rest)) = wanted.split_once('…') else { return wanted == got };
+    let Some(got) = got.strip_prefix(start) else { return false };
+    let (middle, end) = rest.rsplit_once('…').unwrap_or(("", rest));
+    let Some(mut got) = got.strip_suffix(end) else { return false };
+    middle.split('…').all(|piece| match got.split_once(piece) {
+        Some((_, behind)) => {
+            got = behind;
+            true
+        }
+        None => false,
+    })
+}
+
+#[test]
+fn every_command_is_in_a_walk() {
+    let chapters: Vec<String> = guide().into_iter().map(|(heading, _)| heading).collect();
+    assert_eq!(chapters, WALKS, "each chapter with commands has a test below");
+}
+
+#[test]
+fn the_walk_in_rust() {
+    let needed = env_flag("THROUGHLINE_REQUIRE_WASM_TARGET");
+    if !component::target_installed() {
+        let why = format!("run `rustup target add {}`", component::TARGET);
+        assert!(!needed, "the target is missing: {why}");
+        skip(WALKS[0], &why);
+        return;
+    }
+    follow(WALKS[0], needed);
+}
+
+#[test]
+fn the_walk_in_python() {
+    follow(WALKS[1], env_flag("THROUGHLINE_REQUIRE_LANGUAGES"));
+}
+
+#[test]
+fn the_walk_in_javascript() {
+    follow(WALKS[2], env_flag("THROUGHLINE_REQUIRE_LANGUAGES"));
+}
+
+#[test]
+fn a_text_block_is_compared_line_by_line() {
+    let got = ["one 1 kB", "two", "three", "four a b c"];
+    assert!(fits(&["one … kB", "…", "four a … c"], &got));
+    assert!(fits(&["…"], &got) && fits(&["…"], &[]));
+    for wrong in
+        [&["one … MB", "…"][..], &["one … kB"], &["…", "four … d"], &["…", "five", "…"], &["one … kB", "two", "three"]]
+    {
+        assert!(!fits(wrong, &got), "{wrong:?}");
+    }
+    assert!(alike("a … b … c", "a 1 b 2 c") && !alike("a … b … c", "a 1 c"));
+    let walks = walks("## One\n```sh\nls\n```\n```toml\nx\n```\n## Two\n```text\nx\n```\n");
+    assert!(
+        matches!(&walks[..], [(one, blocks)] if one == "One" && matches!(&blocks[..], [Block::Run(ls)] if ls == "ls\n"))
+    );
+}
