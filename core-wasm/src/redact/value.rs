@@ -2,6 +2,8 @@
 
 use memchr::memmem;
 
+use super::rules::STOPWORDS;
+
 /// What the name on the left promises.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -53,20 +55,8 @@ pub(super) fn entropy(bytes: &[u8]) -> f32 {
 
 /// Whether a token's body is one that documentation writes.
 pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
-    const MARKS: &[&[u8]] = &[
-        b"xxxx",
-        b"example",
-        b"your",
-        b"placeholder",
-        b"redacted",
-        b"dummy",
-        b"changeme",
-        b"abcdefgh",
-        b"12345678",
-        b"....",
-    ];
-    let body = &body[..body.len().min(64)];
-    MARKS.iter().any(|mark| contains_folded(body, mark))
+    let body = &body[..body.len().min(SAMPLE)];
+    STOPWORDS.iter().any(|word| contains_folded(body, word.as_bytes()))
 }
 
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {

@@ -6,12 +6,21 @@ use super::{
     assignment::quoted,
     rules::Rule,
     scan::{Scan, begins, is_name, span, span_back},
-    token::Class,
+    token::is_url_safe,
     value::{Kind, Shape, entropy, is_secret},
 };
 
+/// The password of an address, however it is written.
+pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    if scan.bytes[at.start] == b'@' {
+        data_source(scan, rule, at);
+    } else {
+        userinfo(scan, rule, at);
+    }
+}
+
 /// The password in `scheme://user:password@host`, and a token that stands there alone.
-pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// Bytes between the slashes and the `@`.
     const LONGEST: usize = 512;
     let bytes = scan.bytes;
@@ -49,7 +58,7 @@ pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 }
 
 /// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
-pub(super) fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const LONGEST: usize = 128;
     let start = span_back(scan.bytes, at.start, LONGEST, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
     let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
@@ -117,7 +126,7 @@ fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn
     /// Bytes that tell whether it is one.
     const GLANCE: usize = 256;
     let class =
-        |byte: u8| Class::Base64.allows(byte) || matches!(byte, b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@');
+        |byte: u8| is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@');
     let end = scan.word(start);
     let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {
