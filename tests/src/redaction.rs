@@ -284,12 +284,14 @@ pub enum Outcome {
 pub fn judge(case: &Case, redacted: &str) -> Outcome {
     /// So many bytes of a secret may be left: `Bearer`, a prefix.
     const LEFT: usize = 6;
+    // The name of a rule may hold the prefix of what it found.
+    let shown: String = redacted.split("[redacted:").enumerate().map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, part)| part) }).collect();
     let remains = |secret: &String| {
         let body: Vec<char> = secret.chars().collect();
         let length = (LEFT + 1).min(body.len());
         body.windows(length).any(|window| {
             let piece: String = window.iter().collect();
-            redacted.contains(&piece) && !case.kept.iter().any(|kept| kept.contains(&piece))
+            shown.contains(&piece) && !case.kept.iter().any(|kept| kept.contains(&piece))
         })
     };
     if case.secrets.iter().any(remains) {

@@ -55,12 +55,16 @@ impl Token {
         let start = match &self.before {
             Some(part) => {
                 let start = span_back(bytes, keyword.start, part.most + 1, |byte| part.set.has(byte));
-                let length = keyword.start - start;
-                (part.least..=part.most).contains(&length).then_some(start)?
+                // A longer run may begin with an escape: `\n`, `%3D`.
+                let start = start.max(keyword.start.saturating_sub(part.most));
+                (keyword.start - start >= part.least).then_some(start)?
             }
             None => keyword.start,
         };
-        if self.bounded && !begins(bytes, start) {
+        let cut = self.before.as_ref().is_some_and(|part| {
+            start > 0 && keyword.start - start == part.most && part.set.has(bytes[start - 1])
+        });
+        if (self.bounded || cut) && !begins(bytes, start) {
             return None;
         }
         // What is turned down must not be walked over in full, since the next keyword may stand in it: of a part without a

@@ -218,7 +218,7 @@ fn is_reference(value: &str) -> bool {
             .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
-        || value.starts_with('%') && value.ends_with('%')
+        || value.len() > 2 && [b'%', b'@'].iter().any(|sign| value.as_bytes()[0] == *sign && value.as_bytes().ends_with(&[*sign]))
 }
 
 fn is_identifier(value: &str) -> bool {
@@ -284,8 +284,12 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
     let chosen =
-        kind == Kind::Password && makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2);
-    value.contains(['(', ')', '{', '}', '[', ']', ';', '|', '?'])
+        kind == Kind::Password
+        && makeup.digits > 0
+        && makeup.symbols == 0
+        && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2);
+    value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
+        || value.contains('?') && !(kind == Kind::Password && makeup.digits > 0)
         || value.contains("::")
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")

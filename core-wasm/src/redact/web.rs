@@ -173,7 +173,9 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
     let start = span(window, at.end, is_between);
-    let sign = window[at.end..start].iter().any(|byte| matches!(byte, b':' | b','));
+    let between = &window[at.end..start];
+    let sign = between.iter().any(|byte| matches!(byte, b':' | b','))
+        || between.contains(&b'=') && between.last().is_some_and(|last| matches!(last, b'"' | b'\'' | b'`'));
     if !(sign || option && start > at.end) {
         return;
     }
