@@ -160,7 +160,8 @@ impl Name {
         Some(Self {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-")
-                || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes())),
+                || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
+                || kind != Kind::Password && is_set(&bytes[..start]),
             is_element: start > 0 && bytes[start - 1] == b'<',
             is_short: short && before.iter().all(|&byte| byte == b'-') && kind == Kind::Password,
             is_certain: before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
@@ -179,6 +180,11 @@ impl Name {
             || SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
         (known && !continued).then_some(keyword_end + end)
     }
+}
+
+/// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
+fn is_set(before: &[u8]) -> bool {
+    memchr::memmem::find(&before[before.len().saturating_sub(NAME)..], b" set ").is_some()
 }
 
 fn ends_escape(before: &[u8]) -> bool {

@@ -130,6 +130,26 @@ pub(super) fn openssl(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     follows(scan, rule, at, b" -pass");
 }
 
+/// `echo SECRET | docker login --password-stdin`
+pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LINE: usize = 240;
+    let bytes = scan.bytes;
+    let start = at.start.saturating_sub(LINE);
+    let line = scan.unsearched(rule.id, start..at.start);
+    let line_start = memchr::memrchr(b'\n', &bytes[line.clone()]).map_or(line.start, |newline| line.start + newline + 1);
+    let echo = ["echo -n ", "echo ", "printf "].iter().find_map(|echo| {
+        let found = memchr::memmem::rfind(&bytes[line_start..line.end], echo.as_bytes())?;
+        Some(line_start + found + echo.len())
+    });
+    let Some(start) = echo else {
+        return;
+    };
+    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    if value.end <= at.start && is_given(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.likely(rule.id, value);
+    }
+}
+
 /// What follows the keyword where something else goes before it on the line.
 fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
     const LINE: usize = 120;

@@ -170,13 +170,15 @@ fn is_user_and_password(text: &str) -> bool {
 pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const ATTRIBUTES: &[&str] = &["path", "domain", "max-age", "expires", "samesite", "priority", "version"];
     let bytes = scan.bytes;
+    // `--cookie …`, and curl's `-b '…'`, whose quote belongs to the keyword.
+    let short = bytes[at.start] == b' ';
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
     let start = span(window, at.end, is_between);
     let between = &window[at.end..start];
     let sign = between.iter().any(|byte| matches!(byte, b':' | b','))
         || between.contains(&b'=') && between.last().is_some_and(|last| matches!(last, b'"' | b'\'' | b'`'));
-    if !(sign || option && start > at.end) {
+    if !(sign || short || option && start > at.end) {
         return;
     }
     if scan.reached(rule.id) > start {
