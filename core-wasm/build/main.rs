@@ -56,7 +56,9 @@ enum Native {
     Commands(Vec<Command>),
     /// A matcher of its own.
     Matcher(String),
-    /// A matcher that is asked once a text, because nothing in it wakes it.
+    /// A matcher that is asked at each run of digits, because no keyword wakes it.
+    Digits(String),
+    /// A matcher that is asked once a text, if a setting names it.
     Scan(String),
 }
 
@@ -68,11 +70,12 @@ struct Command {
     style: String,
 }
 
-/// The two tables, as source.
+/// The tables, as source.
 #[derive(Default)]
 struct Tables {
     rules: String,
-    scans: String,
+    digits: String,
+    optional: String,
     ids: Vec<String>,
 }
 
@@ -88,11 +91,13 @@ fn main() -> Result<()> {
     let source = format!(
         "/// All rules that a keyword wakes. Where several have the same keyword at the same place, each is asked.\n\
          pub(super) const RULES: &[Rule] = &[\n{}];\n\
-         /// The rules that no keyword wakes: each is asked once a text.\n\
-         pub(super) const SCANS: &[ScanRule] = &[\n{}];\n\
+         /// The rules that digits wake.\n\
+         pub(super) const DIGITS: &[(&str, DigitRule)] = &[\n{}];\n\
+         /// The rules that run only where a setting names them.\n\
+         pub(super) const OPTIONAL: &[OptionalRule] = &[\n{}];\n\
          /// What no token of a known form holds.\n\
          pub(super) const STOPWORDS: &[&str] = &{stopwords:?};\n",
-        tables.rules, tables.scans
+        tables.rules, tables.digits, tables.optional
     );
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("rules.rs"), source)?;
     Ok(())
@@ -130,12 +135,15 @@ fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
         (None, Some(Native::Matcher(name))) => {
             entry(tables, rule, &rule.keywords, &format!("Matcher::Custom({name})"))
         }
-        (None, Some(Native::Scan(name))) if rule.keywords.is_empty() => {
-            let (id, optional) = (&rule.id, rule.optional);
-            writeln!(tables.scans, "    ScanRule {{ id: {id:?}, optional: {optional}, run: {name} }},")?;
+        (None, Some(Native::Digits(name))) if rule.keywords.is_empty() && !rule.optional => {
+            writeln!(tables.digits, "    ({:?}, {name}),", rule.id)?;
             Ok(())
         }
-        _ => Err("one of `regex` and `native` says how it looks; a scan has no keywords".into()),
+        (None, Some(Native::Scan(name))) if rule.keywords.is_empty() && rule.optional => {
+            writeln!(tables.optional, "    OptionalRule {{ id: {:?}, run: {name} }},", rule.id)?;
+            Ok(())
+        }
+        _ => Err("one of `regex` and `native` says how it looks; digits and scans have no keywords, and scans are optional".into()),
     }
 }
 

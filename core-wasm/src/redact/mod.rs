@@ -76,7 +76,8 @@ fn find<'t>(text: &str, team: &'t Team) -> Vec<Hit<'t>> {
     }
     let mut hits = scan.into_hits();
     let mut numbers = Vec::new();
-    for rule in rules::SCANS.iter().filter(|rule| !rule.optional || team.wants(rule.id)) {
+    number::digits(text, rules::DIGITS, &mut numbers);
+    for rule in rules::OPTIONAL.iter().filter(|rule| team.wants(rule.id)) {
         (rule.run)(text, rule.id, &mut numbers);
     }
     hits = scan::merged(text, hits, numbers);

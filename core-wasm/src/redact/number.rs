@@ -1,19 +1,19 @@
 //! Numbers of people: cards, national identifiers, telephones; and addresses of e-mail.
 //!
-//! No keyword wakes these rules: a number stands anywhere. One pass looks at every third byte only, since none of the
-//! numbers has a group of digits shorter than that at its beginning, and reads on where it meets a digit.
+//! No keyword wakes these rules: a number stands anywhere. One pass for all looks at every third byte only, since none of the
+//! numbers begins with fewer digits, and reads on where it meets one.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::scan::{Hit, span, span_back};
 
 /// How far before a number a word may stand that says what it is.
 const CONTEXT: usize = 48;
 
-/// Calls with each run of digits that has at least three; and separators within it are left to the visitor, which says where
-/// to go on.
-fn digits(bytes: &[u8], mut visit: impl FnMut(Range<usize>) -> usize) {
+/// Asks each of the rules about each run of three digits and more; a rule that takes more than the run says where it ends.
+pub(super) fn digits(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut Vec<Hit<'static>>) {
     const STRIDE: usize = 3;
+    let bytes = text.as_bytes();
     let mut at = STRIDE - 1;
     while let Some(&byte) = bytes.get(at) {
         if !byte.is_ascii_digit() {
@@ -22,10 +22,26 @@ fn digits(bytes: &[u8], mut visit: impl FnMut(Range<usize>) -> usize) {
         }
         let start = span_back(bytes, at, STRIDE, |byte| byte.is_ascii_digit());
         let end = span(bytes, at, |byte| byte.is_ascii_digit());
-        let next = if end - start >= STRIDE { visit(start..end).max(end) } else { end };
+        let mut next = end;
+        // Years, sizes and line numbers are most of what there is.
+        if LENGTHS.contains(&(end - start)) {
+            for (rule, check) in rules {
+                if let Some(number) = check(text, &(start..end)) {
+                    next = next.max(number.end);
+                    hits.push(Hit { start: number.start, end: number.end, rule, certain: true });
+                    break;
+                }
+            }
+        }
         at = next + STRIDE;
     }
 }
+
+/// Finds a number that begins with this run of digits.
+pub(super) type DigitRule = fn(&str, &Range<usize>) -> Option<Range<usize>>;
+
+/// How many digits the first group of any number has.
+const LENGTHS: RangeInclusive<usize> = 3..=19;
 
 /// Whether a number that begins at `start` is no part of a longer word or number.
 fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
@@ -33,8 +49,7 @@ fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
     let joint = |byte: u8| matches!(byte, b'-' | b'.' | b'/' | b'+' | b'#' | b'=');
     let (before, behind) = (&bytes[..number.start], &bytes[number.end..]);
     let opened = match before {
-        [] | [.., b'\\', b'n' | b'r' | b't'] => true,
-        [.., b'=' ] => true,
+        [] | [.., b'\\', b'n' | b'r' | b't'] | [.., b'='] => true,
         [.., last, sign] if joint(*sign) => !part(*last),
         [sign] if joint(*sign) => true,
         [.., last] => !part(*last),
@@ -60,10 +75,6 @@ fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
     })
 }
 
-fn hit(rule: &'static str, number: Range<usize>) -> Hit<'static> {
-    Hit { start: number.start, end: number.end, rule, certain: true }
-}
-
 /// The digits of a number.
 fn values(bytes: &[u8]) -> Vec<u32> {
     bytes.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0')).collect()
@@ -71,27 +82,40 @@ fn values(bytes: &[u8]) -> Vec<u32> {
 
 /// Numbers of payment cards: an issuer's beginning and length, Luhn's check digit; and in groups as on the card, or behind a
 /// word that says so, since one in ten of all numbers passes Luhn's check.
-pub(super) fn cards(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
+pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     const WORDS: &[&str] = &[
-        "card", "cards", "cardnumber", "card_number", "credit", "creditcard", "debit", "visa", "mastercard", "amex", "pan", "cc", "ccnum",
-        "payment", "billing", "discover", "jcb", "diners", "카드", "카드번호", "결제",
+        "card",
+        "cards",
+        "cardnumber",
+        "card_number",
+        "credit",
+        "creditcard",
+        "debit",
+        "visa",
+        "mastercard",
+        "amex",
+        "pan",
+        "cc",
+        "ccnum",
+        "payment",
+        "billing",
+        "discover",
+        "jcb",
+        "diners",
+        "카드",
+        "결제",
     ];
     let bytes = text.as_bytes();
-    digits(bytes, |first| {
-        // A group of a card has four digits; a bare number has at most nineteen.
-        let (end, groups) = if first.len() == 4 { grouped(bytes, &first) } else { (first.end, 1) };
-        let number = first.start..end;
-        if number.len() < 13 || number.len() > 23 {
-            return first.end;
-        }
-        let values = values(&bytes[number.clone()]);
-        let written = groups >= 3 || is_called(text, number.start, WORDS);
-        if written && is_card(&values) && stands_alone(bytes, &number) {
-            hits.push(hit(rule, number.clone()));
-            return number.end;
-        }
-        first.end
-    });
+    // A group of a card has four digits; a bare number has at most nineteen.
+    let (end, groups) = match first.len() {
+        4 => grouped(bytes, first),
+        13..=19 => (first.end, 1),
+        _ => return None,
+    };
+    let number = first.start..end;
+    let values = values(&bytes[number.clone()]);
+    let found = is_card(&values) && (groups >= 3 || is_called(text, number.start, WORDS)) && stands_alone(bytes, &number);
+    found.then_some(number)
 }
 
 /// The end of a number in groups with the same blank or hyphen between them, and how many groups it has.
@@ -146,32 +170,24 @@ fn luhn(digits: &[u32]) -> bool {
 
 /// Korean resident and alien registration numbers: a date of birth, a digit for sex and century, and a check digit. Numbers
 /// since October 2020 have none, so a word before them does instead.
-pub(super) fn resident(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
-    const WORDS: &[&str] = &[
-        "주민", "주민등록번호", "주민번호", "외국인등록", "외국인", "rrn", "ssn", "jumin", "juminno", "resident", "registration", "등록번호",
-        "resident_number", "jumin_no",
-    ];
+pub(super) fn resident(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
+    const WORDS: &[&str] =
+        &["주민", "외국인", "등록번호", "rrn", "ssn", "jumin", "juminno", "jumin_no", "resident", "resident_number"];
     let bytes = text.as_bytes();
-    digits(bytes, |first| {
-        let end = match (first.len(), bytes.get(first.end)) {
-            (6, Some(b'-')) => span(&bytes[..bytes.len().min(first.end + 9)], first.end + 1, |byte| byte.is_ascii_digit()),
-            (6, Some(b' ')) if bytes.get(first.end + 1) == Some(&b'-') && bytes.get(first.end + 2) == Some(&b' ') => {
-                span(&bytes[..bytes.len().min(first.end + 11)], first.end + 3, |byte| byte.is_ascii_digit())
-            }
-            (13, _) => first.end,
-            _ => return first.end,
-        };
-        let number = first.start..end;
-        let values = values(&bytes[number.clone()]);
-        if values.len() != 13 || !is_born(&values) || !stands_alone(bytes, &number) {
-            return first.end;
-        }
-        let called = is_called(text, number.start, WORDS);
-        if called || first.len() == 6 && is_checked(&values) {
-            hits.push(hit(rule, number.clone()));
-        }
-        end
-    });
+    let joint = match (first.len(), &bytes[first.end..]) {
+        (6, [b'-', ..]) => 1,
+        (6, [b' ', b'-', b' ', ..]) => 3,
+        (13, _) => 0,
+        _ => return None,
+    };
+    let window = &bytes[..bytes.len().min(first.end + joint + 8)];
+    let end = if joint == 0 { first.end } else { span(window, first.end + joint, |byte| byte.is_ascii_digit()) };
+    let number = first.start..end;
+    let values = values(&bytes[number.clone()]);
+    if values.len() != 13 || !is_born(&values) || !stands_alone(bytes, &number) {
+        return None;
+    }
+    (joint > 0 && is_checked(&values) || is_called(text, number.start, WORDS)).then_some(number)
 }
 
 fn is_born(digits: &[u32]) -> bool {
@@ -195,26 +211,16 @@ fn is_checked(digits: &[u32]) -> bool {
 }
 
 /// Social security numbers: three, two and four digits, none of the ranges that were never given out.
-pub(super) fn social_security(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
+pub(super) fn social_security(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    digits(bytes, |first| {
-        let number = first.start..first.end + 8;
-        let Some(found) = bytes.get(number.clone()).filter(|_| first.len() == 3) else {
-            return first.end;
-        };
-        let formed = found.iter().enumerate().all(|(at, byte)| match at {
-            3 | 6 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-        if !formed || !stands_alone(bytes, &number) {
-            return first.end;
-        }
-        let given = !matches!(&found[..3], b"000" | b"666") && found[0] != b'9' && &found[4..6] != b"00" && &found[7..] != b"0000";
-        if given {
-            hits.push(hit(rule, number.clone()));
-        }
-        number.end
+    let number = first.start..first.end + 8;
+    let found = bytes.get(number.clone()).filter(|_| first.len() == 3)?;
+    let formed = found.iter().enumerate().all(|(at, byte)| match at {
+        3 | 6 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
     });
+    let given = !matches!(&found[..3], b"000" | b"666") && found[0] != b'9' && &found[4..6] != b"00" && &found[7..] != b"0000";
+    (formed && given && stands_alone(bytes, &number)).then_some(number)
 }
 
 /// Telephone numbers: international ones, Korean and American ones with separators.
@@ -228,7 +234,7 @@ pub(super) fn phone(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>
         from = run;
         let number = start..end.max(start);
         if is_phone(&bytes[number.clone()]) && stands_alone(bytes, &number) {
-            hits.push(hit(rule, number));
+            hits.push(Hit { start: number.start, end: number.end, rule, certain: true });
         }
     }
 }
@@ -271,7 +277,7 @@ pub(super) fn email(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>
         let documented = ["example.com", "example.org", "example.net"].iter().any(|example| domain.ends_with(example));
         let nobody = matches!(user, "git" | "noreply" | "no-reply") || domain.ends_with("users.noreply.github.com");
         if named && !documented && !nobody && !user.is_empty() && bytes.get(run) != Some(&b':') {
-            hits.push(hit(rule, start..end));
+            hits.push(Hit { start, end, rule, certain: true });
         }
     }
 }

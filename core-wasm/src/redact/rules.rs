@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::{
     assignment, block,
     command::{self, Style},
-    number,
+    number::{self, DigitRule},
     scan::{Hit, Scan},
     token::{self, Part, Set, Token},
     value::Kind,
@@ -57,11 +57,10 @@ impl Matcher {
     }
 }
 
-/// A rule that no keyword wakes: it is asked once a text, and finds its own way through it.
-pub(super) struct ScanRule {
+/// A rule that no keyword wakes, and that runs only where a setting names it.
+pub(super) struct OptionalRule {
     pub id: &'static str,
-    /// Whether it runs only where a setting names it.
-    pub optional: bool,
+    /// Finds its own way through a text.
     pub run: fn(&str, &'static str, &mut Vec<Hit<'static>>),
 }
 

@@ -26,7 +26,7 @@ use regex_automata::meta::Regex;
 use serde::Deserialize;
 
 use super::keywords::{self, Index, SHORTEST};
-use super::rules::RULES;
+use super::rules::{DIGITS, OPTIONAL, RULES};
 use super::scan::{self, Hit};
 use super::value::entropy;
 use allowlist::{Allowlist, Found};
@@ -263,7 +263,7 @@ impl Team {
             let end = secret.end - newlines(text.as_bytes()[start.min(secret.end)..secret.end].iter().rev());
             let secret = text.floor_char_boundary(start)..text.ceil_char_boundary(end);
             let value = text.get(secret.clone()).unwrap_or_default();
-            let random = rule.entropy <= 0.0 || entropy_of(value) > rule.entropy;
+            let random = rule.entropy <= 0.0 || entropy(value.as_bytes()) > rule.entropy;
             if !value.is_empty() && random && !self.allows(&rule.id, text, &whole, &secret) {
                 for piece in apart(&secret, kept) {
                     own.push(Hit { start: piece.start, end: piece.end, rule: &rule.id, certain: true });
@@ -296,7 +296,9 @@ impl Team {
 }
 
 fn is_default(id: &str) -> bool {
-    RULES.iter().any(|rule| rule.id == id) || super::rules::SCANS.iter().any(|rule| rule.id == id)
+    RULES.iter().any(|rule| rule.id == id)
+        || DIGITS.iter().any(|(rule, _)| *rule == id)
+        || OPTIONAL.iter().any(|rule| rule.id == id)
 }
 
 /// A rule's name as a placeholder may hold it: `a-z`, `0-9` and hyphens.
@@ -310,11 +312,6 @@ fn slug(id: &str) -> String {
         slug.clear();
     }
     slug
-}
-
-/// Shannon entropy of all of a secret; one that is very long is judged by its beginning.
-fn entropy_of(value: &str) -> f32 {
-    entropy(value.as_bytes())
 }
 
 fn newlines<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
