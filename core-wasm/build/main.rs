@@ -119,7 +119,12 @@ fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
                 }
             }
             let entropy = rule.entropy;
-            entry(tables, rule, &shape.prefixes, &format!("Matcher::Token(Token {{ entropy: {entropy:?}, {} }})", shape.source))
+            entry(
+                tables,
+                rule,
+                &shape.prefixes,
+                &format!("Matcher::Token(Token {{ entropy: {entropy:?}, {} }})", shape.source),
+            )
         }
         (None, Some(Native::Assignment(kind))) => {
             entry(tables, rule, &rule.keywords, &format!("Matcher::Assignment(Kind::{})", camel(kind)))
@@ -132,9 +137,7 @@ fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
             }
             Ok(())
         }
-        (None, Some(Native::Matcher(name))) => {
-            entry(tables, rule, &rule.keywords, &format!("Matcher::Custom({name})"))
-        }
+        (None, Some(Native::Matcher(name))) => entry(tables, rule, &rule.keywords, &format!("Matcher::Custom({name})")),
         (None, Some(Native::Digits(name))) if rule.keywords.is_empty() && !rule.optional => {
             writeln!(tables.digits, "    ({:?}, {name}),", rule.id)?;
             Ok(())
@@ -143,7 +146,8 @@ fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
             writeln!(tables.optional, "    OptionalRule {{ id: {:?}, run: {name} }},", rule.id)?;
             Ok(())
         }
-        _ => Err("one of `regex` and `native` says how it looks; digits and scans have no keywords, and scans are optional".into()),
+        _ => Err("one of `regex` and `native` says how it looks; digits and scans have no keywords, and scans are optional"
+            .into()),
     }
 }
 

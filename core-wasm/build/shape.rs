@@ -31,7 +31,8 @@ struct Part {
 impl Part {
     fn source(&self) -> String {
         let most = self.most.map_or("usize::MAX".to_owned(), |most| most.to_string());
-        format!("Part {{ set: Set({:?}), least: {}, most: {most} }}", self.set, self.least)
+        let set = self.set.map(|word| format!("0x{:04x}_{:04x}", word >> 16, word & 0xFFFF)).join(", ");
+        format!("Part {{ set: Set([{set}]), least: {}, most: {most} }}", self.least)
     }
 }
 
@@ -98,7 +99,8 @@ pub fn compile(regex: &str) -> Result<Shape> {
     }
     let before = before.map_or("None".to_owned(), |part| format!("Some({})", part.source()));
     let parts: Vec<String> = parts.iter().map(Part::source).collect();
-    let source = format!("bounded: {bounded}, ended: {ended}, grouped: {grouped}, before: {before}, parts: &[{}]", parts.join(", "));
+    let source =
+        format!("bounded: {bounded}, ended: {ended}, grouped: {grouped}, before: {before}, parts: &[{}]", parts.join(", "));
     Ok(Shape { prefixes, source })
 }
 
@@ -110,9 +112,7 @@ fn spellings(hir: &Hir) -> Option<Vec<String>> {
             let bytes: Vec<u8> = class.ranges().iter().flat_map(|range| range.start()..=range.end()).collect();
             (bytes.len() <= 16).then(|| bytes.into_iter().map(|byte| char::from(byte).to_string()).collect())
         }
-        HirKind::Alternation(alternatives) => {
-            Some(alternatives.iter().map(spellings).collect::<Option<Vec<_>>>()?.concat())
-        }
+        HirKind::Alternation(alternatives) => Some(alternatives.iter().map(spellings).collect::<Option<Vec<_>>>()?.concat()),
         HirKind::Concat(pieces) => pieces.iter().map(spellings).try_fold(vec![String::new()], |all, next| {
             let next = next?;
             Some(all.iter().flat_map(|start| next.iter().map(move |end| format!("{start}{end}"))).collect())
@@ -125,9 +125,7 @@ fn part(hir: &Hir) -> Result<Option<Part>> {
     match hir.kind() {
         HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, least: 1, most: Some(1) })),
         HirKind::Repetition(repetition) => match repetition.sub.kind() {
-            HirKind::Class(class) => {
-                Ok(Some(Part { set: bytes(class)?, least: repetition.min, most: repetition.max }))
-            }
+            HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, least: repetition.min, most: repetition.max })),
             _ => Err("only a class may be repeated".into()),
         },
         _ => Ok(None),

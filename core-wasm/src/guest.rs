@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 
 use crate::bindings::exports::throughline::policy::{context_builder, extractor, observer, query, redactor, summarizer};
-use crate::bindings::throughline::policy::{log, memories, settings};
 use crate::bindings::throughline::policy::transcript::Reader;
 use crate::bindings::throughline::policy::types::{Failure, Memory, Session, SessionNotes, SessionRecord};
+use crate::bindings::throughline::policy::{log, memories, settings};
 use crate::context::Memories;
 use crate::extract::Lines;
 use crate::redact::gitleaks::Team;

@@ -152,7 +152,8 @@ impl Fill {
         const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
         const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
         const DIGITS: &str = "0123456789";
-        const WORDS: &[&str] = &["sunny", "harbor", "copper", "velvet", "Falcon", "orchid", "Pepper", "cobalt", "maple", "Granite"];
+        const WORDS: &[&str] =
+            &["sunny", "harbor", "copper", "velvet", "Falcon", "orchid", "Pepper", "cobalt", "maple", "Granite"];
         let (name, argument) = field.split_once(':').unwrap_or((field, ""));
         let length = argument.parse().unwrap_or(0);
         Some(match name {
@@ -164,10 +165,16 @@ impl Fill {
             "hex" => self.run("0123456789abcdef", length),
             "digits" => self.run("123456789", 1) + &self.run(DIGITS, length - 1),
             "b64" => self.run(&[LOWER, UPPER, DIGITS, "+/"].concat(), length),
-            "url" => self.run(&[LOWER, UPPER, DIGITS, "-_"].concat(), length - 1) + &self.run(&[LOWER, UPPER, DIGITS].concat(), 1),
-            "b64url" => self.run(&[LOWER, UPPER, DIGITS, "-_"].concat(), length - 9) + "=" + &self.run("0123456789ABCDEF", 8),
+            "url" => {
+                self.run(&[LOWER, UPPER, DIGITS, "-_"].concat(), length - 1) + &self.run(&[LOWER, UPPER, DIGITS].concat(), 1)
+            }
+            "b64url" => {
+                self.run(&[LOWER, UPPER, DIGITS, "-_"].concat(), length - 9) + "=" + &self.run("0123456789ABCDEF", 8)
+            }
             "django" => self.run(&[LOWER, DIGITS, "@#%^&*(-_=+)"].concat(), 50),
-            "aws40" => self.run(&[LOWER, UPPER, DIGITS].concat(), 17) + "/" + &self.run(&[LOWER, UPPER, DIGITS, "+"].concat(), 22),
+            "aws40" => {
+                self.run(&[LOWER, UPPER, DIGITS].concat(), 17) + "/" + &self.run(&[LOWER, UPPER, DIGITS, "+"].concat(), 22)
+            }
             "word" => WORDS[self.below(WORDS.len())].to_owned(),
             "password" => self.password("!@#%^*+=?"),
             "password_url" => self.password("!*"),
@@ -202,7 +209,10 @@ impl Fill {
         let letters = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
         match self.below(3) {
             0 => format!("{}{}{}", self.field("word").unwrap_or_default(), self.run("0123456789", 3), self.run(symbols, 1)),
-            1 => format!("{}{}{}", self.run(letters, 7), self.run("23456789", 1), self.run(symbols, 1)) + &self.run(letters, 6),
+            1 => {
+                format!("{}{}{}", self.run(letters, 7), self.run("23456789", 1), self.run(symbols, 1))
+                    + &self.run(letters, 6)
+            }
             _ => self.run(letters, 15) + &self.run("23456789", 1),
         }
     }
@@ -248,7 +258,8 @@ impl Fill {
         let (year, month, day) = (50 + self.below(49), 1 + self.below(12), 1 + self.below(28));
         let head = format!("{year:02}{month:02}{day:02}");
         let tail = format!("{}{}", sex + self.below(2), self.run("0123456789", 5));
-        let sum: u32 = format!("{head}{tail}").bytes().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+        let sum: u32 =
+            format!("{head}{tail}").bytes().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
         let check = (11 - sum % 11) % 10;
         let check = if sex >= 5 { (check + 2) % 10 } else { check };
         let separator = if shape == "bare" { "" } else { "-" };
@@ -285,7 +296,11 @@ pub fn judge(case: &Case, redacted: &str) -> Outcome {
     /// So many bytes of a secret may be left: `Bearer`, a prefix.
     const LEFT: usize = 6;
     // The name of a rule may hold the prefix of what it found.
-    let shown: String = redacted.split("[redacted:").enumerate().map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, part)| part) }).collect();
+    let shown: String = redacted
+        .split("[redacted:")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, part)| part) })
+        .collect();
     let remains = |secret: &String| {
         let body: Vec<char> = secret.chars().collect();
         let length = (LEFT + 1).min(body.len());

@@ -101,7 +101,7 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     let Some(name) = Name::around(scan.bytes, &at, kind) else {
         return;
     };
-    let kind = if kind == Kind::Token && name.is_certain { Kind::Secret } else { kind };
+    let kind = name.kind;
     let Some(mut given) = Given::after(scan.bytes, &name, kind) else {
         return;
     };
@@ -136,8 +136,8 @@ struct Name {
     is_element: bool,
     /// A keyword such as `pass` that is also an ordinary word, and nothing beside it.
     is_short: bool,
-    /// `CODECOV_TOKEN`, `authToken`: no other use of the word is written so.
-    is_certain: bool,
+    /// What it promises: `CODECOV_TOKEN` and `authToken` more than `token`.
+    kind: Kind,
 }
 
 impl Name {
@@ -157,6 +157,8 @@ impl Name {
         if matches!(kind, Kind::Token | Kind::Key) && is_harmless(before) {
             return None;
         }
+        let certain =
+            before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase) || ends_with_word(before, CERTAIN);
         Some(Self {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-")
@@ -164,8 +166,7 @@ impl Name {
                 || kind != Kind::Password && is_set(&bytes[..start]),
             is_element: start > 0 && bytes[start - 1] == b'<',
             is_short: short && before.iter().all(|&byte| byte == b'-') && kind == Kind::Password,
-            is_certain: before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
-                || ends_with_word(before, CERTAIN),
+            kind: if kind == Kind::Token && certain { Kind::Secret } else { kind },
         })
     }
 
@@ -230,10 +231,10 @@ impl Given {
         let operator = blanks(bytes, at);
         let spaced = operator > at;
         let length = operator_length(&bytes[operator..], quoted);
-        if length == 0 || bytes[operator] == b',' {
-            if let Some(given) = Self::beside(bytes, at) {
-                return Some(given);
-            }
+        if (length == 0 || bytes[operator] == b',')
+            && let Some(given) = Self::beside(bytes, at)
+        {
+            return Some(given);
         }
         if length == 0 {
             if let Some(given) = Self::without_sign(bytes, at, kind, quoted) {
@@ -290,9 +291,9 @@ impl Given {
         if start > at && quote(start) && rest[0] != b'`' {
             return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
         }
-        let verb = ["is ", "was ", "to ", "는 ", "은 ", "가 ", "이 "].iter().find(|verb| rest.starts_with(verb.as_bytes()))?;
-        (start > at || !verb.is_ascii())
-            .then(|| Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) })
+        let verb =
+            ["is ", "was ", "to ", "는 ", "은 ", "가 ", "이 "].iter().find(|verb| rest.starts_with(verb.as_bytes()))?;
+        (start > at || !verb.is_ascii()).then(|| Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) })
     }
 
     fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {

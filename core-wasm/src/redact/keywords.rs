@@ -47,6 +47,7 @@ pub(super) static INDEX: Index = Index { heads: Cow::Borrowed(&TABLE.0), entries
 
 const _: () = assert!(COUNT < u16::MAX as usize);
 
+#[expect(clippy::large_stack_arrays, reason = "only the compiler runs this")]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer keywords than a u16 holds, which is asserted")]
 const fn build() -> ([u16; SLOTS], [Entry; COUNT]) {
     let mut heads = [0; SLOTS];

@@ -70,7 +70,7 @@ fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
         before.match_indices(word).any(|(at, _)| {
             let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
             let bytes = before.as_bytes();
-            !word.is_ascii() || !(at > 0 && letter(bytes.get(at - 1))) && !letter(bytes.get(at + word.len()))
+            !(word.is_ascii() && (at > 0 && letter(bytes.get(at - 1)) || letter(bytes.get(at + word.len()))))
         })
     })
 }
@@ -219,7 +219,8 @@ pub(super) fn social_security(text: &str, first: &Range<usize>) -> Option<Range<
         3 | 6 => *byte == b'-',
         _ => byte.is_ascii_digit(),
     });
-    let given = !matches!(&found[..3], b"000" | b"666") && found[0] != b'9' && &found[4..6] != b"00" && &found[7..] != b"0000";
+    let given =
+        !matches!(&found[..3], b"000" | b"666") && found[0] != b'9' && &found[4..6] != b"00" && &found[7..] != b"0000";
     (formed && given && stands_alone(bytes, &number)).then_some(number)
 }
 
@@ -240,11 +241,8 @@ pub(super) fn phone(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>
 }
 
 fn is_phone(number: &[u8]) -> bool {
-    let groups: Vec<usize> = number
-        .split(|byte| !byte.is_ascii_digit())
-        .map(<[u8]>::len)
-        .filter(|&length| length > 0)
-        .collect();
+    let groups: Vec<usize> =
+        number.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).filter(|&length| length > 0).collect();
     let count: usize = groups.iter().sum();
     match number.first() {
         Some(b'+') => (9..=15).contains(&count) && number.get(1).is_some_and(|digit| matches!(digit, b'1'..=b'9')),

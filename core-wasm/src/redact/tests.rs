@@ -326,6 +326,30 @@ fn a_line_of_nothing_but_keywords_is_linear() {
     }
 }
 
+#[test]
+fn a_line_of_ten_megabytes_is_no_trouble() {
+    /// Far above what it takes even in a debug build on a busy machine; a search in quadratic time takes hours.
+    const MOST: Duration = Duration::from_mins(1);
+    let pieces = [
+        "a",
+        "1",
+        "1234 ",
+        "password=",
+        "eyJ",
+        "://x:y",
+        "<private",
+        "-----BEGIN PRIVATE KEY-----A",
+        "AKIA1",
+        "cookie: a=b;",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(10_000_000 / piece.len());
+        let begun = Instant::now();
+        find(&text, &Team::none());
+        assert!(begun.elapsed() < MOST, "{piece}: {:?}", begun.elapsed());
+    }
+}
+
 /// Pieces of which texts are made that are as awkward as can be.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -349,6 +373,8 @@ fn piece() -> impl Strategy<Value = String> {
         (0u32..8).prop_map(|seed| format!("AKIA{}", upper(16, seed))),
         (0u32..8, 3usize..70).prop_map(|(seed, length)| body(length, seed)),
         "(api_key|password|DB_PASS|token|secret|x_key)",
+        "(4539 5787 6362 1486|900101-1234568|123-45-6789|[0-9]{3,7}[- ])",
+        "(the password is |setPassword\\(|identified by |value=|requirepass | set )",
         "[ =:\"'\\\\,;&@/\n<>|()`.$-]{1,3}",
         "\\PC{0,6}",
     ]

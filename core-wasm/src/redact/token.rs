@@ -61,9 +61,10 @@ impl Token {
             }
             None => keyword.start,
         };
-        let cut = self.before.as_ref().is_some_and(|part| {
-            start > 0 && keyword.start - start == part.most && part.set.has(bytes[start - 1])
-        });
+        let cut = self
+            .before
+            .as_ref()
+            .is_some_and(|part| start > 0 && keyword.start - start == part.most && part.set.has(bytes[start - 1]));
         if (self.bounded || cut) && !begins(bytes, start) {
             return None;
         }
@@ -155,7 +156,7 @@ pub(super) fn jwt(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if &bytes[at.clone()] != b"eyJ" || !begins(bytes, at.start) {
         return;
     }
-    let part = |from| span(bytes, from, |byte| is_url_safe(byte));
+    let part = |from| span(bytes, from, is_url_safe);
     if scan.unsearched(rule.id, at.clone()).start != at.start {
         return;
     }

@@ -218,7 +218,8 @@ fn is_reference(value: &str) -> bool {
             .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
-        || value.len() > 2 && [b'%', b'@'].iter().any(|sign| value.as_bytes()[0] == *sign && value.as_bytes().ends_with(&[*sign]))
+        || value.len() > 2
+            && [b'%', b'@'].iter().any(|sign| value.as_bytes()[0] == *sign && value.as_bytes().ends_with(&[*sign]))
 }
 
 fn is_identifier(value: &str) -> bool {
@@ -283,8 +284,7 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
 fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
-    let chosen =
-        kind == Kind::Password
+    let chosen = kind == Kind::Password
         && makeup.digits > 0
         && makeup.symbols == 0
         && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2);

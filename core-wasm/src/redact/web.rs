@@ -125,8 +125,9 @@ fn is_between(byte: u8) -> bool {
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
     /// Bytes that tell whether it is one.
     const GLANCE: usize = 256;
-    let class =
-        |byte: u8| is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@');
+    let class = |byte: u8| {
+        is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
+    };
     let end = scan.word(start);
     let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {

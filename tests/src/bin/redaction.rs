@@ -108,7 +108,12 @@ impl Review {
         for (rule, count) in &self.rules {
             writeln!(out, "{count:>6}  {rule}")?;
         }
-        writeln!(out, "{all} redactions in {megabytes:.1} MB: {:.2} a MB; {:.0} MB/s", all / megabytes, megabytes / self.seconds)?;
+        writeln!(
+            out,
+            "{all} redactions in {megabytes:.1} MB: {:.2} a MB; {:.0} MB/s",
+            all / megabytes,
+            megabytes / self.seconds
+        )?;
         Ok(())
     }
 }

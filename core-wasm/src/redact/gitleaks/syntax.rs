@@ -311,8 +311,8 @@ impl Translation<'_> {
     /// `[:alpha:]` within a class; none where the bracket is but a bracket.
     fn posix(&mut self) -> Result<Option<()>, String> {
         const NAMES: &[&str] = &[
-            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
-            "xdigit",
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+            "word", "xdigit",
         ];
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -412,9 +412,43 @@ mod tests {
     #[test]
     fn what_go_refuses_is_refused() {
         for go in [
-            r"(?=a)", r"(?!a)", r"(?<=a)", r"(?<!a)", r"(?>a)", r"(a)\1", r"\C", r"(?x)a", r"(?P=n)", r"(?P>n)", r"a**", r"a+*",
-            r"a{2}{3}", r"a{1001}", r"a{3,2}", r"*a", r"(?)", r"(?i-)", r"\8", r"\y", r"\Z", r"\G", r"[b-a]", r"[a--z]", r"[\x60'\Q]", r"[a-\d]", r"[a",
-            r"[[:nope:]]", r"\p{", r"\p{1}", r"\x{110000}", r"\xZ", r"(?", r"\", r"(?<1-2>a)", r"(|*)", r"\é",
+            r"(?=a)",
+            r"(?!a)",
+            r"(?<=a)",
+            r"(?<!a)",
+            r"(?>a)",
+            r"(a)\1",
+            r"\C",
+            r"(?x)a",
+            r"(?P=n)",
+            r"(?P>n)",
+            r"a**",
+            r"a+*",
+            r"a{2}{3}",
+            r"a{1001}",
+            r"a{3,2}",
+            r"*a",
+            r"(?)",
+            r"(?i-)",
+            r"\8",
+            r"\y",
+            r"\Z",
+            r"\G",
+            r"[b-a]",
+            r"[a--z]",
+            r"[\x60'\Q]",
+            r"[a-\d]",
+            r"[a",
+            r"[[:nope:]]",
+            r"\p{",
+            r"\p{1}",
+            r"\x{110000}",
+            r"\xZ",
+            r"(?",
+            r"\",
+            r"(?<1-2>a)",
+            r"(|*)",
+            r"\é",
         ] {
             assert!(translate(go).is_err(), "{go} as {:?}", translate(go));
         }

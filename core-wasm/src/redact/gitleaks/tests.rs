@@ -66,8 +66,14 @@ fn allowlists_let_stand() {
     for (list, expected) in [
         ("[[rules.allowlists]]\nregexes = ['^aa']", "# fixture zq=aa11 zq=[redacted:x]\nzq=[redacted:x]"),
         ("[rules.allowlist]\nstopwords = ['BB']", "# fixture zq=[redacted:x] zq=bb22\nzq=[redacted:x]"),
-        ("[[rules.allowlists]]\nregexTarget = 'match'\nregexes = ['^zq=c']", "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=cc33"),
-        ("[[rules.allowlists]]\nregexTarget = 'line'\nregexes = ['^# fixture']", "# fixture zq=aa11 zq=bb22\nzq=[redacted:x]"),
+        (
+            "[[rules.allowlists]]\nregexTarget = 'match'\nregexes = ['^zq=c']",
+            "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=cc33",
+        ),
+        (
+            "[[rules.allowlists]]\nregexTarget = 'line'\nregexes = ['^# fixture']",
+            "# fixture zq=aa11 zq=bb22\nzq=[redacted:x]",
+        ),
         (
             "[[rules.allowlists]]\ncondition = 'AND'\nregexes = ['1$']\nstopwords = ['aa']",
             "# fixture zq=aa11 zq=[redacted:x]\nzq=[redacted:x]",
@@ -76,9 +82,15 @@ fn allowlists_let_stand() {
             "[[rules.allowlists]]\ncondition = 'AND'\nregexes = ['1$']\npaths = ['.*']",
             "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=[redacted:x]",
         ),
-        ("[[rules.allowlists]]\npaths = ['.*']\ncommits = ['a']", "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=[redacted:x]"),
+        (
+            "[[rules.allowlists]]\npaths = ['.*']\ncommits = ['a']",
+            "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=[redacted:x]",
+        ),
         ("[allowlist]\nregexes = ['.']", text),
-        ("[[allowlists]]\ntargetRules = ['y']\nregexes = ['.']", "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=[redacted:x]"),
+        (
+            "[[allowlists]]\ntargetRules = ['y']\nregexes = ['.']",
+            "# fixture zq=[redacted:x] zq=[redacted:x]\nzq=[redacted:x]",
+        ),
         ("[[allowlists]]\ntargetRules = ['y', 'x']\nregexes = ['.']", text),
     ] {
         let file = format!("[[rules]]\nid = 'x'\nregex = 'zq=(\\w+)'\n{list}");
@@ -128,8 +140,14 @@ fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
         ("[[rules]]\nid = 'bad'", "rule bad: it has neither"),
         ("[[rules]]\nregex = 'a'", "rule : it has no name"),
         ("[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.required]]\nid = 'x'", "rule bad: it requires"),
-        ("[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\ncondition = 'XOR'\nregexes = ['a']", "rule bad: the condition"),
-        ("[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\nregexTarget = 'x'\nregexes = ['a']", "rule bad: the target"),
+        (
+            "[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\ncondition = 'XOR'\nregexes = ['a']",
+            "rule bad: the condition",
+        ),
+        (
+            "[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\nregexTarget = 'x'\nregexes = ['a']",
+            "rule bad: the target",
+        ),
         ("[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\nregexes = ['[']", "rule bad: a class is not closed"),
         ("[[allowlists]]\ndescription = 'nothing'", "allowlist: an allowlist without a check"),
         ("[extend]\npath = '../x.toml'", "extend: a policy opens no files"),
@@ -230,7 +248,7 @@ proptest! {
     }
 
     #[test]
-    fn any_file_is_handled(file in r#"(\[\[?(rules|allowlists|extend|rules\.allowlists)\]\]?|id = '[a-z]'|regex = '[a-z(\[*\\]{0,4}'|keywords = \['[a-z]{0,4}'\]|\n|[a-z=\[\]' ]){0,12}"#) {
+    fn any_file_is_handled(file in r"(\[\[?(rules|allowlists|extend|rules\.allowlists)\]\]?|id = '[a-z]'|regex = '[a-z(\[*\\]{0,4}'|keywords = \['[a-z]{0,4}'\]|\n|[a-z=\[\]' ]){0,12}") {
         let team = Team::new(&[file]);
         team.compile();
         scrub("a text [redacted:jwt] with aaaa", &team);
