@@ -1,6 +1,7 @@
 //! The default redactor over the corpus: most of what must go goes, and next to nothing else.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use core_wasm::redact::scrub;
 use tests::redaction::{corpus, measure};
@@ -48,5 +49,17 @@ fn redacting_twice_changes_nothing() {
     for case in positive.iter().chain(&negative) {
         let once = scrub(&case.text).into_owned();
         assert_eq!(scrub(&once), once, "{}", case.text);
+    }
+}
+
+#[test]
+fn a_line_of_ten_megabytes_is_no_trouble() {
+    /// Far above what it takes even in a debug build on a busy machine; a search in quadratic time takes hours.
+    const MOST: Duration = Duration::from_mins(1);
+    for piece in ["1234 ", "password='x", "eyJ", "://x:y", "-----BEGIN PRIVATE KEY-----A", "cookie: a=b;"] {
+        let text = piece.repeat(10_000_000 / piece.len());
+        let begun = Instant::now();
+        scrub(&text);
+        assert!(begun.elapsed() < MOST, "{piece}: {:?}", begun.elapsed());
     }
 }
