@@ -117,11 +117,11 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     }
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
     // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
-    let short = name.is_short
-        && value.shape != Shape::Quoted
-        && (value.shape == Shape::Loose || !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit()));
+    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
+    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
+    let short = name.is_short && value.shape != Shape::Quoted && !(if value.shape == Shape::Loose { chosen } else { digit });
     let unquoted = given.is_argument && value.shape != Shape::Quoted;
-    let spoken = given.is_spoken && !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
+    let spoken = given.is_spoken && !digit;
     let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
     if !short && !unquoted && !spoken && !unclosed && is_secret(text, kind, value.shape) {
         scan.likely(rule.id, value.range);
@@ -143,7 +143,9 @@ struct Name {
 impl Name {
     fn around(bytes: &[u8], at: &Range<usize>, kind: Kind) -> Option<Self> {
         let end = Self::end(bytes, at.end)?;
-        let start = span_back(bytes, at.start, NAME, is_name);
+        // ` pw`, `?key`: what goes before a keyword that does not begin as names do is no part of the name.
+        let whole = bytes[at.start].is_ascii() && !is_name(bytes[at.start]);
+        let start = if whole { at.start } else { span_back(bytes, at.start, NAME, is_name) };
         let before = &bytes[start..at.start];
         let short = at.len() <= 4 && bytes[at.start].is_ascii();
         let glued = before.last().is_some_and(|last| {
@@ -285,11 +287,15 @@ impl Given {
         if !quoted && rest.first() == Some(&b'(') && quote(start + 1) {
             return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
         }
-        if kind != Kind::Password || quoted {
+        if quoted {
             return None;
         }
-        if start > at && quote(start) && rest[0] != b'`' {
+        if kind == Kind::Password && start > at && quote(start) && rest[0] != b'`' {
             return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
+        }
+        // `비밀번호 sunny2024! 로 접속`
+        if start > at && bytes[at - 1] >= 0x80 {
+            return Some(Self { is_spoken: true, ..Self::new(start, Shape::Loose) });
         }
         let verb =
             ["is ", "was ", "to ", "는 ", "은 ", "가 ", "이 "].iter().find(|verb| rest.starts_with(verb.as_bytes()))?;

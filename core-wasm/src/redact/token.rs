@@ -169,7 +169,9 @@ pub(super) fn jwt(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let signed = bytes[header + 1..].starts_with(b"eyJ") && body - header > 8;
     // An encrypted token's second part is a key, and it has five parts.
     let encrypted = body - header > 40;
-    if signed || encrypted {
+    // Cookies that a framework signs: a payload, a short time, a signature.
+    let dated = body > header + 4 && bytes.get(body) == Some(&b'.') && part(body + 1) > body + 20;
+    if signed || encrypted || dated {
         let end = span(bytes, body, |byte| is_url_safe(byte) || byte == b'.');
         scan.certain(rule.id, at.start..without_stops(bytes, at.start, end));
     }
