@@ -133,15 +133,12 @@ impl Fill {
         while let Some((before, behind)) = rest.split_once('{') {
             out.push_str(before);
             let value = behind.split_once('}').and_then(|(field, rest)| Some((self.field(field)?, rest)));
-            match value {
-                Some((value, after)) => {
-                    out.push_str(&value);
-                    rest = after;
-                }
-                None => {
-                    out.push('{');
-                    rest = behind;
-                }
+            if let Some((value, after)) = value {
+                out.push_str(&value);
+                rest = after;
+            } else {
+                out.push('{');
+                rest = behind;
             }
         }
         out + rest
