@@ -1,14 +1,22 @@
 //! The component's exports: each stage hands the contract's values to its module. Wasm only.
 
+use std::cell::OnceCell;
+
 use crate::bindings::exports::throughline::policy::{context_builder, extractor, observer, query, redactor, summarizer};
-use crate::bindings::throughline::policy::memories;
 use crate::bindings::throughline::policy::transcript::Reader;
 use crate::bindings::throughline::policy::types::{Failure, Memory, Session, SessionNotes, SessionRecord};
+use crate::bindings::throughline::policy::{log, memories, settings};
 use crate::context::Memories;
 use crate::extract::Lines;
+use crate::redact::gitleaks::Team;
 use crate::{context, extract, redact, summary};
 
 struct Policy;
+
+thread_local! {
+    /// The team's rules, read from the settings at the first text.
+    static TEAM: OnceCell<Team> = const { OnceCell::new() };
+}
 
 #[allow(unsafe_code, clippy::pedantic, reason = "generated: what crosses the component boundary")]
 mod exports {
@@ -43,7 +51,17 @@ impl summarizer::Guest for Policy {
 
 impl redactor::Guest for Policy {
     fn redact(texts: Vec<String>) -> Result<Vec<redactor::Redacted>, Failure> {
-        Ok(redact::redact(&texts))
+        TEAM.with(|team| {
+            let team = team.get_or_init(|| {
+                let (rules, optional) = (settings::get("redaction-rules"), settings::get("redaction-optional-rules"));
+                Team::from_settings(rules.as_deref(), optional.as_deref())
+            });
+            let redacted = redact::redact(&texts, team);
+            for complaint in team.complaints() {
+                log::write(log::Level::Error, &complaint);
+            }
+            Ok(redacted)
+        })
     }
 }
 

@@ -17,6 +17,7 @@ pub mod managed;
 pub mod measure;
 pub mod picture;
 pub mod process;
+pub mod redaction;
 pub mod scrub;
 pub mod session;
 pub mod sources;

@@ -87,6 +87,12 @@ const HARMLESS: &[&str] = &[
     "usage",
 ];
 
+/// What goes before `token` in the names of what is a secret without doubt.
+const CERTAIN: &[&str] = &["access", "api", "auth", "bearer", "deploy", "refresh", "secret"];
+
+/// Names of configuration files that a blank and a password follow.
+const DIRECTIVES: &[&str] = &["requirepass", "masterauth"];
+
 /// Finds the value of the name that the keyword ends.
 pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<usize>) {
     if scan.covers(at.start) {
@@ -95,7 +101,8 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     let Some(name) = Name::around(scan.bytes, &at, kind) else {
         return;
     };
-    let Some(mut given) = Given::after(scan.bytes, &name) else {
+    let kind = name.kind;
+    let Some(mut given) = Given::after(scan.bytes, &name, kind) else {
         return;
     };
     let Some(mut value) = Value::at(scan, given.at, given.shape) else {
@@ -110,12 +117,13 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     }
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
     // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
-    let short = name.is_short
-        && value.shape != Shape::Quoted
-        && (value.shape == Shape::Loose || !text.bytes().take(NAME).any(|byte| byte.is_ascii_digit()));
+    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
+    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
+    let short = name.is_short && value.shape != Shape::Quoted && !(if value.shape == Shape::Loose { chosen } else { digit });
     let unquoted = given.is_argument && value.shape != Shape::Quoted;
+    let spoken = given.is_spoken && !digit;
     let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
-    if !short && !unquoted && !unclosed && is_secret(text, kind, value.shape) {
+    if !short && !unquoted && !spoken && !unclosed && is_secret(text, kind, value.shape) {
         scan.likely(rule.id, value.range);
     }
 }
@@ -128,12 +136,16 @@ struct Name {
     is_element: bool,
     /// A keyword such as `pass` that is also an ordinary word, and nothing beside it.
     is_short: bool,
+    /// What it promises: `CODECOV_TOKEN` and `authToken` more than `token`.
+    kind: Kind,
 }
 
 impl Name {
     fn around(bytes: &[u8], at: &Range<usize>, kind: Kind) -> Option<Self> {
         let end = Self::end(bytes, at.end)?;
-        let start = span_back(bytes, at.start, NAME, is_name);
+        // ` pw`, `?key`: what goes before a keyword that does not begin as names do is no part of the name.
+        let whole = bytes[at.start].is_ascii() && !is_name(bytes[at.start]);
+        let start = if whole { at.start } else { span_back(bytes, at.start, NAME, is_name) };
         let before = &bytes[start..at.start];
         let short = at.len() <= 4 && bytes[at.start].is_ascii();
         let glued = before.last().is_some_and(|last| {
@@ -147,11 +159,16 @@ impl Name {
         if matches!(kind, Kind::Token | Kind::Key) && is_harmless(before) {
             return None;
         }
+        let certain =
+            before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase) || ends_with_word(before, CERTAIN);
         Some(Self {
             range: start..end,
-            is_option: bytes[start..].starts_with(b"-"),
+            is_option: bytes[start..].starts_with(b"-")
+                || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
+                || kind != Kind::Password && is_set(&bytes[..start]),
             is_element: start > 0 && bytes[start - 1] == b'<',
             is_short: short && before.iter().all(|&byte| byte == b'-') && kind == Kind::Password,
+            kind: if kind == Kind::Token && certain { Kind::Secret } else { kind },
         })
     }
 
@@ -168,17 +185,26 @@ impl Name {
     }
 }
 
+/// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
+fn is_set(before: &[u8]) -> bool {
+    memchr::memmem::find(&before[before.len().saturating_sub(NAME)..], b" set ").is_some()
+}
+
 fn ends_escape(before: &[u8]) -> bool {
     matches!(before, [.., b'\\', b'n' | b'r' | b't'])
 }
 
 /// Whether the last word before the keyword makes it a name of something else.
 fn is_harmless(before: &[u8]) -> bool {
+    ends_with_word(before, HARMLESS)
+}
+
+fn ends_with_word(before: &[u8], words: &[&str]) -> bool {
     let before = before.trim_ascii_end();
     let before = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-")).unwrap_or(before);
     let word = before.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(before, |at| &before[at + 1..]);
-    HARMLESS.iter().any(|harmless| {
-        word.len() >= harmless.len() && word[word.len() - harmless.len()..].eq_ignore_ascii_case(harmless.as_bytes())
+    words.iter().any(|ending| {
+        word.len() >= ending.len() && word[word.len() - ending.len()..].eq_ignore_ascii_case(ending.as_bytes())
     })
 }
 
@@ -186,12 +212,14 @@ fn is_harmless(before: &[u8]) -> bool {
 struct Given {
     at: usize,
     shape: Shape,
-    /// `("name", "value")`
+    /// `("name", "value")`, `name("value")`, `name 'value'`
     is_argument: bool,
+    /// `the password is …`
+    is_spoken: bool,
 }
 
 impl Given {
-    fn after(bytes: &[u8], name: &Name) -> Option<Self> {
+    fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
         let mut at = name.range.end;
         let closed = closing_quote(bytes, at);
         let quoted = closed > at;
@@ -205,7 +233,15 @@ impl Given {
         let operator = blanks(bytes, at);
         let spaced = operator > at;
         let length = operator_length(&bytes[operator..], quoted);
+        if (length == 0 || bytes[operator] == b',')
+            && let Some(given) = Self::beside(bytes, at)
+        {
+            return Some(given);
+        }
         if length == 0 {
+            if let Some(given) = Self::without_sign(bytes, at, kind, quoted) {
+                return Some(given);
+            }
             // Only an option takes its value without a sign.
             let option = name.is_option && spaced && !quoted;
             return option.then(|| Self::new(operator, Shape::Loose));
@@ -220,6 +256,52 @@ impl Given {
         Some(Self { is_argument, ..Self::new(start, shape) })
     }
 
+    /// `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` and below it `value: …`.
+    fn beside(bytes: &[u8], at: usize) -> Option<Self> {
+        const FAR: usize = 40;
+        const VALUE: &[u8] = b"value";
+        let window = &bytes[..bytes.len().min(at + FAR)];
+        let mut start = at;
+        while let Some(&byte) = window.get(start) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\' => start += 1,
+                b'n' | b't' if window[at..start].ends_with(b"\\") => start += 1,
+                _ => break,
+            }
+        }
+        let end = start + VALUE.len();
+        if start == at || !bytes.get(start..end)?.eq_ignore_ascii_case(VALUE) {
+            return None;
+        }
+        let operator = blanks(bytes, closing_quote(bytes, end));
+        let sign = bytes.get(operator).filter(|sign| matches!(sign, b'=' | b':'))?;
+        let shape = if *sign == b'=' { Shape::Bare } else { Shape::Loose };
+        Some(Self::new(blanks(bytes, operator + 1), shape))
+    }
+
+    /// `setPassword("…")`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
+    fn without_sign(bytes: &[u8], at: usize, kind: Kind, quoted: bool) -> Option<Self> {
+        let start = blanks(bytes, at);
+        let rest = &bytes[start..];
+        let quote = |at: usize| closing_quote(bytes, at) > at;
+        if !quoted && rest.first() == Some(&b'(') && quote(start + 1) {
+            return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
+        }
+        if quoted {
+            return None;
+        }
+        if kind == Kind::Password && start > at && quote(start) && rest[0] != b'`' {
+            return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
+        }
+        // `비밀번호 sunny2024! 로 접속`
+        if start > at && bytes[at - 1] >= 0x80 {
+            return Some(Self { is_spoken: true, ..Self::new(start, Shape::Loose) });
+        }
+        let verb =
+            ["is ", "was ", "to ", "는 ", "은 ", "가 ", "이 "].iter().find(|verb| rest.starts_with(verb.as_bytes()))?;
+        (start > at || !verb.is_ascii()).then(|| Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) })
+    }
+
     fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {
         let sign = blanks(bytes, at);
         (sign > at && bytes.get(sign) == Some(&b'=') && bytes.get(sign + 1) == Some(&b' '))
@@ -227,7 +309,7 @@ impl Given {
     }
 
     fn new(at: usize, shape: Shape) -> Self {
-        Self { at, shape, is_argument: false }
+        Self { at, shape, is_argument: false, is_spoken: false }
     }
 }
 

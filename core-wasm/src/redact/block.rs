@@ -49,7 +49,8 @@ pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
             _ => next + 1,
         };
     }
-    scan.certain(rule.id, at.start..inside);
+    let start = at.start - bytes[..at.start].iter().rev().take_while(|&&byte| byte == b'\\').take(15).count();
+    scan.certain(rule.id, start..inside);
 }
 
 fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
@@ -60,9 +61,13 @@ fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
 /// The end of a tag whose name has been read: attributes are allowed, another name is not.
 fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
     const LONGEST: usize = 200;
+    /// Backslashes of one escape.
+    const DEEPEST: usize = 15;
     let rest = &bytes[name_end..bytes.len().min(name_end + LONGEST)];
-    if rest.len() >= 6 && rest[..6].eq_ignore_ascii_case(b"\\u003e") {
-        return Some(name_end + 6);
+    // Once more escaped in JSON within JSON.
+    let escape = span(&rest[..rest.len().min(DEEPEST)], 0, |byte| byte == b'\\');
+    if escape > 0 && rest.get(escape..escape + 5).is_some_and(|mark| mark.eq_ignore_ascii_case(b"u003e")) {
+        return Some(name_end + escape + 5);
     }
     let blank = rest.first().is_some_and(u8::is_ascii_whitespace);
     let close = rest.iter().position(|&byte| matches!(byte, b'>' | b'<' | b'\n'))?;

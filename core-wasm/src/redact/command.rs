@@ -18,6 +18,19 @@ pub(super) enum Style {
     Apart,
     /// `-u user:SECRET`
     UserAndPassword,
+    /// `-U user%SECRET`
+    UserPercentPassword,
+}
+
+impl Style {
+    /// What stands between the user and the password.
+    fn separator(self) -> Option<u8> {
+        match self {
+            Self::UserAndPassword => Some(b':'),
+            Self::UserPercentPassword => Some(b'%'),
+            Self::Glued | Self::Apart => None,
+        }
+    }
 }
 
 /// Looks through the rest of the command for an option.
@@ -68,15 +81,13 @@ fn argument(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<
         (Style::Glued, _) => {}
         (_, b' ' | b'=') => start += 1,
         // `-uuser:password`
-        (Style::UserAndPassword, _) if option.len() == 2 => {}
+        (Style::UserAndPassword | Style::UserPercentPassword, _) if option.len() == 2 => {}
         _ => return None,
     }
     let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
-    let value = if matches!(style, Style::UserAndPassword) {
-        let colon = memchr::memchr(b':', &bytes[value.clone()])?;
-        value.start + colon + 1..value.end
-    } else {
-        value
+    let value = match style.separator() {
+        Some(separator) => value.start + memchr::memchr(separator, &bytes[value.clone()])? + 1..value.end,
+        None => value,
     };
     (!value.is_empty() && bytes[value.start] != b'-').then_some(value)
 }
@@ -109,9 +120,38 @@ fn command_end(scan: &Scan, from: usize) -> usize {
     bytes.len()
 }
 
-/// `login … password SECRET` of a `.netrc`, and `-passin pass:SECRET`: what follows the keyword where something else goes
-/// before it.
-pub(super) fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
+/// `login … password SECRET` of a `.netrc`.
+pub(super) fn netrc(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    follows(scan, rule, at, b"login ");
+}
+
+/// `-passin pass:SECRET`.
+pub(super) fn openssl(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    follows(scan, rule, at, b" -pass");
+}
+
+/// `echo SECRET | docker login --password-stdin`
+pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LINE: usize = 240;
+    let bytes = scan.bytes;
+    let start = at.start.saturating_sub(LINE);
+    let line = scan.unsearched(rule.id, start..at.start);
+    let line_start = memchr::memrchr(b'\n', &bytes[line.clone()]).map_or(line.start, |newline| line.start + newline + 1);
+    let echo = ["echo -n ", "echo ", "printf "].iter().find_map(|echo| {
+        let found = memchr::memmem::rfind(&bytes[line_start..line.end], echo.as_bytes())?;
+        Some(line_start + found + echo.len())
+    });
+    let Some(start) = echo else {
+        return;
+    };
+    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    if value.end <= at.start && is_given(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.likely(rule.id, value);
+    }
+}
+
+/// What follows the keyword where something else goes before it on the line.
+fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
     const LINE: usize = 120;
     let bytes = scan.bytes;
     let line = &bytes[at.start.saturating_sub(LINE)..at.start];

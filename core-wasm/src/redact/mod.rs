@@ -1,13 +1,17 @@
 //! Stage `redactor`: texts lose what must not be kept.
 //!
-//! One pass looks for the rules' keywords ([`keywords`]); only where one stands does its rule look closer ([`rules`]).
-//! No rule is compiled or built before that, because the stage runs in a fresh instance at every hook. Every matcher is
-//! linear: what it scans without a result is bounded, or remembered in [`scan::Scan`] so that it is scanned once.
+//! One pass looks for the rules' keywords ([`keywords`]); only where one stands does its rule look closer ([`rules`]). No
+//! rule is compiled or built before that, because the stage runs in a fresh instance at every hook. Numbers of people have no
+//! keywords and are looked for in a second pass ([`number`]). A team's own rules ([`gitleaks`]) are expressions that are
+//! compiled when one of their keywords appears. Every matcher is linear: what it scans without a result is bounded, or
+//! remembered in [`scan::Scan`] so that it is scanned once.
 
 mod assignment;
 mod block;
 mod command;
+pub mod gitleaks;
 mod keywords;
+mod number;
 mod rules;
 mod scan;
 mod token;
@@ -17,35 +21,36 @@ mod web;
 use std::borrow::Cow;
 
 use crate::bindings::exports::throughline::policy::redactor::{Finding, Redacted};
+use gitleaks::Team;
 use scan::{Hit, Scan};
 
 /// How often a text is scanned again after something was replaced. A replacement can bare what stood beside it, such as a
 /// name that is no longer glued to a token; two passes were always enough for what the property tests could think of.
 const PASSES: usize = 4;
 
-/// The text without its secrets; borrowed where nothing was found.
+/// The text without its secrets by the default rules; borrowed where nothing was found.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let (scrubbed, _) = clean(text);
+    let (scrubbed, _) = clean(text, &Team::none());
     scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// One result a text, in order: the text without its secrets, and the rules that found them in alphabetical order.
-pub fn redact(texts: &[String]) -> Vec<Redacted> {
+pub fn redact(texts: &[String], team: &Team) -> Vec<Redacted> {
     texts
         .iter()
         .map(|text| {
-            let (text, findings) = clean(text);
+            let (text, findings) = clean(text, team);
             Redacted { text, findings }
         })
         .collect()
 }
 
-fn clean(text: &str) -> (Option<String>, Vec<Finding>) {
+fn clean(text: &str, team: &Team) -> (Option<String>, Vec<Finding>) {
     let mut cleaned: Option<String> = None;
     let mut findings: Vec<Finding> = Vec::new();
     for _ in 0..PASSES {
         let current = cleaned.as_deref().unwrap_or(text);
-        let hits = find(current);
+        let hits = find(current, team);
         if hits.is_empty() {
             break;
         }
@@ -56,16 +61,27 @@ fn clean(text: &str) -> (Option<String>, Vec<Finding>) {
 }
 
 /// The secrets of a text: ordered, apart from one another, on character boundaries.
-fn find(text: &str) -> Vec<Hit> {
+fn find<'t>(text: &str, team: &'t Team) -> Vec<Hit<'t>> {
     let mut scan = Scan::new(text);
+    let mut woken = team.sleeping();
     let mut from = 0;
-    while let Some((at, head)) = keywords::next(scan.bytes, from) {
-        for (rule, keyword) in keywords::at(scan.bytes, at, head) {
-            rule.matcher.run(&mut scan, rule, at..at + keyword.len());
+    while let Some((at, head)) = team.index().next(scan.bytes, from) {
+        for (rule, length) in team.index().at(scan.bytes, at, head) {
+            match rules::RULES.get(usize::from(rule)) {
+                Some(rule) => rule.matcher.run(&mut scan, rule, at..at + length),
+                None => woken.wake(rule),
+            }
         }
         from = scan.resume.max(at + 1);
     }
-    scan.into_hits()
+    let mut hits = scan.into_hits();
+    let mut numbers = Vec::new();
+    number::digits(text, rules::DIGITS, &mut numbers);
+    for rule in rules::OPTIONAL.iter().filter(|rule| team.wants(rule.id)) {
+        (rule.run)(text, rule.id, &mut numbers);
+    }
+    hits = scan::merged(text, hits, numbers);
+    team.judge(text, hits, woken)
 }
 
 fn replace(text: &str, hits: &[Hit]) -> String {

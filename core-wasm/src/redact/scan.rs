@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// One secret.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct Hit<'r> {
     pub start: usize,
     pub end: usize,
-    pub rule: &'static str,
+    pub rule: &'r str,
     /// Known by its form, not by its surroundings: its name wins where hits overlap.
-    certain: bool,
+    pub certain: bool,
 }
 
 pub(super) struct Scan<'t> {
@@ -17,7 +17,7 @@ pub(super) struct Scan<'t> {
     pub bytes: &'t [u8],
     /// Where the search for keywords goes on, if that is further than the next byte.
     pub resume: usize,
-    hits: Vec<Hit>,
+    hits: Vec<Hit<'static>>,
     /// How far each rule's searches have reached; see [`Scan::unsearched`].
     searched: Vec<(&'static str, usize)>,
     /// The last run of [`Scan::word`], which has the same end wherever in it one starts.
@@ -45,7 +45,7 @@ impl<'t> Scan<'t> {
         self.hits.last().is_some_and(|hit| hit.end > at)
     }
 
-    pub fn into_hits(self) -> Vec<Hit> {
+    pub fn into_hits(self) -> Vec<Hit<'static>> {
         self.hits
     }
 
@@ -60,6 +60,11 @@ impl<'t> Scan<'t> {
         if hit.start >= hit.end {
             return;
         }
+        // What was found ahead stays ahead: a secret key behind its id.
+        let mut ahead = Vec::new();
+        while let Some(last) = self.hits.pop_if(|last| last.start >= hit.end) {
+            ahead.push(last);
+        }
         while let Some(last) = self.hits.pop_if(|last| last.end > hit.start) {
             hit.start = hit.start.min(last.start);
             hit.end = hit.end.max(last.end);
@@ -69,6 +74,7 @@ impl<'t> Scan<'t> {
             }
         }
         self.hits.push(hit);
+        self.hits.extend(ahead.into_iter().rev());
     }
 
     /// The part of a range that this search has not yet been over. With it a search that a keyword starts may go as far
@@ -154,4 +160,30 @@ pub(super) fn span(bytes: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usi
 pub(super) fn span_back(bytes: &[u8], to: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
     let low = to.saturating_sub(most);
     bytes[low..to].iter().rposition(|&byte| !class(byte)).map_or(low, |at| low + at + 1)
+}
+
+/// The hits of two searches in one order, those that touch the same bytes as one. Where both know a form, the first one's
+/// name stands.
+pub(super) fn merged<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
+    if second.is_empty() {
+        return first;
+    }
+    first.extend(second);
+    first.sort_by_key(|hit| hit.start);
+    let mut all: Vec<Hit<'r>> = Vec::with_capacity(first.len());
+    for mut hit in first {
+        hit.start = text.floor_char_boundary(hit.start);
+        hit.end = text.ceil_char_boundary(hit.end);
+        match all.last_mut() {
+            Some(last) if last.end > hit.start => {
+                last.end = last.end.max(hit.end);
+                if hit.certain && !last.certain {
+                    last.rule = hit.rule;
+                    last.certain = true;
+                }
+            }
+            _ => all.push(hit),
+        }
+    }
+    all
 }

@@ -8,114 +8,124 @@ use super::{
     value::{entropy, is_placeholder_body},
 };
 
-/// What a token's body is made of.
+/// Bytes of ASCII, a bit each.
 #[derive(Clone, Copy)]
-pub(super) enum Class {
-    Digit,
-    Hex,
-    /// `0-9A-Z`
-    Upper,
-    Alnum,
-    /// `0-9A-Za-z_-`
-    Url,
-    /// `0-9A-Za-z_.-`
-    Dotted,
-    /// `0-9A-Za-z+/=_-`
-    Base64,
-}
+pub(super) struct Set(pub [u32; 4]);
 
-impl Class {
-    pub fn allows(self, byte: u8) -> bool {
-        match self {
-            Self::Digit => byte.is_ascii_digit(),
-            Self::Hex => byte.is_ascii_hexdigit(),
-            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-'),
-        }
+impl Set {
+    pub fn has(self, byte: u8) -> bool {
+        byte < 0x80 && self.0[usize::from(byte >> 5)] >> (byte & 31) & 1 != 0
     }
 }
 
-/// The form of the tokens of one issuer. The keyword is the prefix, in the issuer's case.
-pub(super) struct Token {
-    pub class: Class,
-    /// Bytes after the prefix.
+/// So many bytes of a set.
+pub(super) struct Part {
+    pub set: Set,
     pub least: usize,
-    /// A longer run is something else. `usize::MAX` where the issuer sets no length.
+    /// `usize::MAX` where the issuer sets no length, which only a last part may do.
     pub most: usize,
-    /// Bits a byte that the body must reach; a placeholder such as `xxxx` does not.
+}
+
+/// The form of the tokens of one issuer: what `build/shape.rs` made of a regular expression. The keyword is what tokens begin
+/// with, or have in their middle, in the issuer's case.
+pub(super) struct Token {
+    /// Shannon entropy in bits a byte that the secret must reach; a placeholder such as `xxxx` does not.
     pub entropy: f32,
-    /// Too short a prefix to be met by chance within a word.
+    /// Begins at a word's beginning.
     pub bounded: bool,
+    /// Ends at a word's end.
+    pub ended: bool,
+    /// The secret is what follows the keyword.
+    pub grouped: bool,
+    pub before: Option<Part>,
+    pub parts: &'static [Part],
 }
 
 impl Token {
-    pub const fn new(class: Class, least: usize) -> Self {
-        Self { class, least, most: usize::MAX, entropy: 3.0, bounded: false }
+    pub fn find(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+        if scan.bytes[at.clone()] != *rule.keyword_at(scan.bytes, &at).as_bytes() {
+            return;
+        }
+        if let Some(secret) = self.secret(scan.bytes, at) {
+            scan.certain(rule.id, secret);
+        }
     }
 
-    pub const fn exactly(class: Class, length: usize) -> Self {
-        Self { most: length, ..Self::new(class, length) }
-    }
-
-    pub const fn bounded(self) -> Self {
-        Self { bounded: true, ..self }
-    }
-
-    pub const fn entropy(self, entropy: f32) -> Self {
-        Self { entropy, ..self }
-    }
-
-    /// The end of the token whose prefix is given.
-    fn end(&self, bytes: &[u8], keyword: &str, prefix: Range<usize>) -> Option<usize> {
-        if bytes[prefix.clone()] != *keyword.as_bytes() || self.bounded && !begins(bytes, prefix.start) {
+    fn secret(&self, bytes: &[u8], keyword: Range<usize>) -> Option<Range<usize>> {
+        let start = match &self.before {
+            Some(part) => {
+                let start = span_back(bytes, keyword.start, part.most + 1, |byte| part.set.has(byte));
+                // A longer run may begin with an escape: `\n`, `%3D`.
+                let start = start.max(keyword.start.saturating_sub(part.most));
+                (keyword.start - start >= part.least).then_some(start)?
+            }
+            None => keyword.start,
+        };
+        let cut = self
+            .before
+            .as_ref()
+            .is_some_and(|part| start > 0 && keyword.start - start == part.most && part.set.has(bytes[start - 1]));
+        if (self.bounded || cut) && !begins(bytes, start) {
             return None;
         }
-        // What is turned down must not be walked over in full, since the next prefix may stand in it.
-        let glance = if self.most == usize::MAX { self.least } else { self.most + 1 };
-        let window = &bytes[..bytes.len().min(prefix.end + glance)];
-        let body = &bytes[prefix.end..span(window, prefix.end, |byte| self.class.allows(byte))];
-        let fits =
-            (self.least..=self.most).contains(&body.len()) && entropy(body) >= self.entropy && !is_placeholder_body(body);
-        fits.then(|| run_end(bytes, prefix.end, self.class))
-    }
-
-    pub fn find(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-        let keyword = rule.keyword_at(scan.bytes, &at);
-        if let Some(end) = self.end(scan.bytes, keyword, at.clone()) {
-            scan.certain(rule.id, at.start..end);
+        // What is turned down must not be walked over in full, since the next keyword may stand in it: of a part without a
+        // bound only the least is looked at until the rest has passed.
+        let mut end = keyword.end;
+        for part in self.parts {
+            let most = if part.most == usize::MAX { part.least } else { part.most };
+            let part_end = span(&bytes[..bytes.len().min(end + most)], end, |byte| part.set.has(byte));
+            if part_end - end < part.least {
+                return None;
+            }
+            end = part_end;
         }
+        if self.ended && bytes.get(end).is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return None;
+        }
+        let start = if self.grouped { keyword.end } else { start };
+        let secret = &bytes[start..end];
+        if entropy(secret) < self.entropy || is_placeholder_body(secret) {
+            return None;
+        }
+        let end = match self.parts.last() {
+            Some(part) if part.most == usize::MAX => span(bytes, end, |byte| part.set.has(byte)),
+            _ => end,
+        };
+        Some(start..without_stops(bytes, start, end))
     }
 }
 
 /// The end of a run, without the full stop of a sentence.
-fn run_end(bytes: &[u8], from: usize, class: Class) -> usize {
-    let end = span(bytes, from, |byte| class.allows(byte));
-    let stops = bytes[from..end].iter().rev().take_while(|&&byte| byte == b'.').count();
-    end - stops
+fn without_stops(bytes: &[u8], start: usize, end: usize) -> usize {
+    end - bytes[start..end].iter().rev().take_while(|&&byte| byte == b'.').count()
 }
 
-/// An AWS access key id, and the secret key that is written beside it without a name.
-pub(super) fn aws(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const ID: Token = Token::exactly(Class::Upper, 16).bounded().entropy(2.5);
-    /// How far the secret key may stand from its id: a line of `aws configure`, a row of the console's CSV.
+/// The secret key that is written beside an AWS access key id without a name of its own: a line of `aws configure`, a row of
+/// the console's CSV, the next line of a note.
+pub(super) fn aws_secret(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// Bytes of an id.
+    const ID: usize = 20;
+    /// How far the secret key may stand from its id.
     const NEAR: usize = 160;
-    let keyword = rule.keyword_at(scan.bytes, &at);
-    let Some(end) = ID.end(scan.bytes, keyword, at.clone()) else {
+    let bytes = scan.bytes;
+    let id = at.start..span(&bytes[..bytes.len().min(at.start + ID + 1)], at.start, |byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit()
+    });
+    if id.len() != ID || !begins(bytes, id.start) || is_placeholder_body(&bytes[id.clone()]) {
         return;
-    };
-    scan.certain(rule.id, at.start..end);
-    let window = end..scan.bytes.len().min(end + NEAR);
-    let window = scan.unsearched(rule.id, window);
-    if let Some(secret) = aws_secret(scan.bytes, window) {
-        scan.likely("aws-secret-key", secret);
+    }
+    let before = id.start.saturating_sub(NEAR)..id.start;
+    let behind = id.end..bytes.len().min(id.end + NEAR);
+    for window in [before, behind] {
+        let window = scan.unsearched(rule.id, window);
+        if let Some(secret) = forty_bytes(bytes, window) {
+            scan.likely(rule.id, secret);
+        }
     }
 }
 
 /// Forty bytes of base64 that hold upper case, lower case and digits: a hash is lower case only.
-fn aws_secret(bytes: &[u8], window: Range<usize>) -> Option<Range<usize>> {
+fn forty_bytes(bytes: &[u8], window: Range<usize>) -> Option<Range<usize>> {
     let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let bytes = &bytes[..bytes.len().min(window.end + 41)];
     let mut at = window.start;
@@ -135,13 +145,18 @@ fn aws_secret(bytes: &[u8], window: Range<usize>) -> Option<Range<usize>> {
     None
 }
 
+/// `0-9A-Za-z_-`
+pub(super) fn is_url_safe(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
 /// Three parts of base64url, the first two of which are JSON objects (`eyJ` is `{"`).
 pub(super) fn jwt(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let bytes = scan.bytes;
     if &bytes[at.clone()] != b"eyJ" || !begins(bytes, at.start) {
         return;
     }
-    let part = |from| span(bytes, from, |byte| Class::Url.allows(byte));
+    let part = |from| span(bytes, from, is_url_safe);
     if scan.unsearched(rule.id, at.clone()).start != at.start {
         return;
     }
@@ -154,30 +169,10 @@ pub(super) fn jwt(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let signed = bytes[header + 1..].starts_with(b"eyJ") && body - header > 8;
     // An encrypted token's second part is a key, and it has five parts.
     let encrypted = body - header > 40;
-    if signed || encrypted {
-        scan.certain(rule.id, at.start..run_end(bytes, body, Class::Dotted));
-    }
-}
-
-/// Tokens with a mark in their middle: the part before it has a known length and alphabet.
-pub(super) fn inner(
-    scan: &mut Scan,
-    rule: &'static Rule,
-    at: Range<usize>,
-    before: (Class, usize, usize),
-    after: (Class, usize),
-) {
-    let bytes = scan.bytes;
-    if bytes[at.clone()] != *rule.keyword_at(bytes, &at).as_bytes() {
-        return;
-    }
-    let (class, least, most) = before;
-    let start = span_back(bytes, at.start, most + 1, |byte| class.allows(byte));
-    let (follows, length) = after;
-    let window = &bytes[..bytes.len().min(at.end + length)];
-    let body = &bytes[at.end..span(window, at.end, |byte| follows.allows(byte))];
-    let fits = (least..=most).contains(&(at.start - start)) && body.len() == length;
-    if fits && begins(bytes, start) && entropy(body) >= 3.0 {
-        scan.certain(rule.id, start..run_end(bytes, at.end, follows));
+    // Cookies that a framework signs: a payload, a short time, a signature.
+    let dated = body > header + 4 && bytes.get(body) == Some(&b'.') && part(body + 1) > body + 20;
+    if signed || encrypted || dated {
+        let end = span(bytes, body, |byte| is_url_safe(byte) || byte == b'.');
+        scan.certain(rule.id, at.start..without_stops(bytes, at.start, end));
     }
 }

@@ -2,6 +2,8 @@
 
 use memchr::memmem;
 
+use super::rules::STOPWORDS;
+
 /// What the name on the left promises.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -53,20 +55,8 @@ pub(super) fn entropy(bytes: &[u8]) -> f32 {
 
 /// Whether a token's body is one that documentation writes.
 pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
-    const MARKS: &[&[u8]] = &[
-        b"xxxx",
-        b"example",
-        b"your",
-        b"placeholder",
-        b"redacted",
-        b"dummy",
-        b"changeme",
-        b"abcdefgh",
-        b"12345678",
-        b"....",
-    ];
-    let body = &body[..body.len().min(64)];
-    MARKS.iter().any(|mark| contains_folded(body, mark))
+    let body = &body[..body.len().min(SAMPLE)];
+    STOPWORDS.iter().any(|word| contains_folded(body, word.as_bytes()))
 }
 
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
@@ -228,7 +218,8 @@ fn is_reference(value: &str) -> bool {
             .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
-        || value.starts_with('%') && value.ends_with('%')
+        || value.len() > 2
+            && [b'%', b'@'].iter().any(|sign| value.as_bytes()[0] == *sign && value.as_bytes().ends_with(&[*sign]))
 }
 
 fn is_identifier(value: &str) -> bool {
@@ -293,9 +284,12 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
 fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
-    let chosen =
-        kind == Kind::Password && makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2);
-    value.contains(['(', ')', '{', '}', '[', ']', ';', '|', '?'])
+    let chosen = kind == Kind::Password
+        && makeup.digits > 0
+        && makeup.symbols == 0
+        && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2);
+    value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
+        || value.contains('?') && !(kind == Kind::Password && makeup.digits > 0)
         || value.contains("::")
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")

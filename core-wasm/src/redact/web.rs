@@ -6,12 +6,21 @@ use super::{
     assignment::quoted,
     rules::Rule,
     scan::{Scan, begins, is_name, span, span_back},
-    token::Class,
+    token::is_url_safe,
     value::{Kind, Shape, entropy, is_secret},
 };
 
+/// The password of an address, however it is written.
+pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    if scan.bytes[at.start] == b'@' {
+        data_source(scan, rule, at);
+    } else {
+        userinfo(scan, rule, at);
+    }
+}
+
 /// The password in `scheme://user:password@host`, and a token that stands there alone.
-pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// Bytes between the slashes and the `@`.
     const LONGEST: usize = 512;
     let bytes = scan.bytes;
@@ -49,7 +58,7 @@ pub(super) fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 }
 
 /// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
-pub(super) fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const LONGEST: usize = 128;
     let start = span_back(scan.bytes, at.start, LONGEST, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
     let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
@@ -116,8 +125,9 @@ fn is_between(byte: u8) -> bool {
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
     /// Bytes that tell whether it is one.
     const GLANCE: usize = 256;
-    let class =
-        |byte: u8| Class::Base64.allows(byte) || matches!(byte, b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@');
+    let class = |byte: u8| {
+        is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
+    };
     let end = scan.word(start);
     let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {
@@ -161,11 +171,15 @@ fn is_user_and_password(text: &str) -> bool {
 pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const ATTRIBUTES: &[&str] = &["path", "domain", "max-age", "expires", "samesite", "priority", "version"];
     let bytes = scan.bytes;
+    // `--cookie …`, and curl's `-b '…'`, whose quote belongs to the keyword.
+    let short = bytes[at.start] == b' ';
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
     let start = span(window, at.end, is_between);
-    let sign = window[at.end..start].iter().any(|byte| matches!(byte, b':' | b','));
-    if !(sign || option && start > at.end) {
+    let between = &window[at.end..start];
+    let sign = between.iter().any(|byte| matches!(byte, b':' | b','))
+        || between.contains(&b'=') && between.last().is_some_and(|last| matches!(last, b'"' | b'\'' | b'`'));
+    if !(sign || short || option && start > at.end) {
         return;
     }
     if scan.reached(rule.id) > start {

@@ -1,0 +1,71 @@
+//! A file of rules as it is written: gitleaks' TOML, key by key. Keys are in any case, as gitleaks reads them.
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct File {
+    pub extend: Extend,
+    pub allowlist: Option<Value>,
+    pub allowlists: Vec<Value>,
+    /// One by one, so that a bad one does not cost the others.
+    pub rules: Vec<Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Extend {
+    pub path: String,
+    pub url: String,
+    pub disabledrules: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Rule {
+    pub id: String,
+    pub regex: String,
+    pub secretgroup: usize,
+    pub entropy: f32,
+    pub path: String,
+    pub keywords: Vec<String>,
+    pub allowlist: Option<Allowlist>,
+    pub allowlists: Vec<Allowlist>,
+    pub skipreport: bool,
+    pub required: Option<Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Allowlist {
+    pub targetrules: Vec<String>,
+    pub condition: String,
+    pub regextarget: String,
+    pub regexes: Vec<String>,
+    pub stopwords: Vec<String>,
+    pub paths: Vec<String>,
+    pub commits: Vec<String>,
+}
+
+/// Reads a file. The error tells the line and no text of it.
+pub(super) fn parse(text: &str) -> Result<File, String> {
+    let table: Table = toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
+        format!("line {line} is no TOML: {}", error.message())
+    })?;
+    Value::Table(folded(table)).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+}
+
+/// The table with all keys in lower case. Nesting is bounded by the parser.
+fn folded(table: Table) -> Table {
+    table.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), folded_value(value))).collect()
+}
+
+fn folded_value(value: Value) -> Value {
+    match value {
+        Value::Table(table) => Value::Table(folded(table)),
+        Value::Array(values) => Value::Array(values.into_iter().map(folded_value).collect()),
+        other => other,
+    }
+}

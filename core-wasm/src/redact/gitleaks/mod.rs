@@ -1,0 +1,364 @@
+//! A team's own rules, in the format of gitleaks (<https://github.com/gitleaks/gitleaks>), beside the default ones.
+//!
+//! What the format says means here what it means there, with these differences, which come from what a redactor is:
+//!
+//! - The default rules always run; `useDefault` changes nothing. `disabledRules` takes single ones out, all but `private` and
+//!   the protection of placeholders. A rule with the name of a default one takes its place if it has an expression, and else
+//!   adds its allowlists to it.
+//! - A text has no path and no commit. A rule with a path and nothing else never matches a text; one with both matches
+//!   wherever its expression does. Allowlists of paths and commits let nothing stand.
+//! - `extend.path` and `extend.url` are refused: a policy opens no files. So are rules that require other rules.
+//! - Comments such as `gitleaks:allow` mean nothing: who writes them knows of a repository, not of a memory.
+//! - A line, for `regexTarget = "line"`, is at most [`LINE`] bytes to either side of the match.
+//!
+//! An expression is compiled when one of its keywords appears in a text; a rule without keywords of three bytes and more runs
+//! over every text. What cannot be compiled is told by [`Team::complaints`], and the other rules go on.
+
+mod allowlist;
+mod engine;
+mod file;
+mod syntax;
+
+use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
+
+use regex_automata::meta::Regex;
+use serde::Deserialize;
+
+use super::keywords::{self, Index, SHORTEST};
+use super::rules::{DIGITS, OPTIONAL, RULES};
+use super::scan::{self, Hit};
+use super::value::entropy;
+use allowlist::{Allowlist, Found};
+
+/// What a target `line` sees of a line to either side, in bytes.
+pub const LINE: usize = 2048;
+
+/// Bytes of one file.
+const LONGEST: usize = 1 << 20;
+/// Rules of all files together.
+const MOST: usize = 4096;
+/// Bytes of a rule's name in a placeholder.
+const NAME: usize = 64;
+/// Complaints that are kept.
+const COMPLAINTS: usize = 32;
+
+/// What is never turned off.
+const ALWAYS: [&str; 2] = ["private", "placeholder"];
+
+/// All rules of a team's files, put together; and which optional default rules it wants.
+pub struct Team {
+    rules: Vec<Rule>,
+    /// For all rules, or for those that it names.
+    allowlists: Vec<(Vec<String>, Allowlist)>,
+    disabled: Vec<String>,
+    wanted: Vec<String>,
+    /// Rules without keywords, by their places.
+    always: Vec<usize>,
+    index: Option<Index>,
+    complaints: RefCell<Vec<String>>,
+}
+
+struct Rule {
+    id: String,
+    regex: String,
+    group: usize,
+    entropy: f32,
+    compiled: OnceCell<Option<Regex>>,
+}
+
+/// Which of a team's rules are to run over a text.
+pub(super) struct Woken(Vec<bool>);
+
+impl Woken {
+    pub fn wake(&mut self, rule: u16) {
+        if let Some(woken) = usize::from(rule).checked_sub(RULES.len()).and_then(|rule| self.0.get_mut(rule)) {
+            *woken = true;
+        }
+    }
+}
+
+impl Team {
+    /// A team that has no rules.
+    pub const fn none() -> Self {
+        Self {
+            rules: Vec::new(),
+            allowlists: Vec::new(),
+            disabled: Vec::new(),
+            wanted: Vec::new(),
+            always: Vec::new(),
+            index: None,
+            complaints: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// The rules of the settings: `rules` is a JSON array of files' texts, `optional` a JSON array of the names of optional
+    /// default rules. What is wrong with them becomes complaints.
+    pub fn from_settings(rules: Option<&str>, optional: Option<&str>) -> Self {
+        let mut complaints = Vec::new();
+        let mut list = |setting: &str, json: Option<&str>| -> Vec<String> {
+            let parsed = json.map_or_else(|| Ok(Vec::new()), serde_json::from_str);
+            parsed.unwrap_or_else(|_| {
+                complaints.push(format!("setting {setting}: not an array of strings"));
+                Vec::new()
+            })
+        };
+        let texts = list("redaction-rules", rules);
+        let wanted = list("redaction-optional-rules", optional);
+        let mut team = Self { wanted, ..Self::new(&texts) };
+        team.complaints.get_mut().splice(0..0, complaints);
+        team
+    }
+
+    /// The rules of files.
+    pub fn new(texts: &[String]) -> Self {
+        let mut team = Self::none();
+        let mut keywords = Vec::new();
+        for (at, text) in texts.iter().enumerate() {
+            let file = if text.len() > LONGEST { Err("it is too long".to_owned()) } else { file::parse(text) };
+            match file {
+                Ok(file) => team.add(file, &mut keywords),
+                Err(why) => team.complain(&format!("file {} of rules", at + 1), &why),
+            }
+        }
+        if !keywords.is_empty() {
+            let (index, left) = keywords::INDEX.with(keywords);
+            team.always.extend(left.into_iter().map(|rule| usize::from(rule) - RULES.len()));
+            team.index = Some(index);
+        }
+        team
+    }
+
+    fn add(&mut self, file: file::File, keywords: &mut Vec<(String, u16)>) {
+        if !file.extend.path.is_empty() || !file.extend.url.is_empty() {
+            self.complain("extend", "a policy opens no files: hand over the other file, too");
+        }
+        self.disabled.extend(file.extend.disabledrules.into_iter().filter(|id| !ALWAYS.contains(&id.as_str())));
+        for value in file.allowlist.into_iter().chain(file.allowlists) {
+            let added = file::Allowlist::deserialize(value).map_err(|error| error.message().to_owned()).and_then(|source| {
+                self.allowlists.push((source.targetrules.clone(), Allowlist::new(&source)?));
+                Ok(())
+            });
+            if let Err(why) = added {
+                self.complain("allowlist", &why);
+            }
+        }
+        for value in file.rules {
+            let id = value.get("id").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+            let added = file::Rule::deserialize(value)
+                .map_err(|error| error.message().to_owned())
+                .and_then(|rule| self.add_rule(rule, keywords));
+            if let Err(why) = added {
+                self.complain(&format!("rule {id}"), &why);
+            }
+        }
+    }
+
+    fn add_rule(&mut self, source: file::Rule, keywords: &mut Vec<(String, u16)>) -> Result<(), String> {
+        let id = slug(&source.id);
+        if id.is_empty() {
+            return Err("it has no name".into());
+        }
+        if source.required.is_some() {
+            return Err("it requires other rules, which a redactor does not know how to do".into());
+        }
+        if source.skipreport {
+            return Ok(());
+        }
+        for list in source.allowlist.iter().chain(&source.allowlists) {
+            self.allowlists.push((vec![id.clone()], Allowlist::new(list)?));
+        }
+        let default = is_default(&id);
+        if source.regex.is_empty() {
+            // A rule of paths alone, or one that changes a default rule.
+            return if default || !source.path.is_empty() { Ok(()) } else { Err("it has neither regex nor path".into()) };
+        }
+        let place = u16::try_from(RULES.len() + self.rules.len()).ok().filter(|_| self.rules.len() < MOST);
+        let place = place.ok_or("there are too many rules")?;
+        // What Go's syntax does not know is told at once, not when a keyword appears.
+        syntax::translate(&source.regex)?;
+        if default && !ALWAYS.contains(&id.as_str()) {
+            self.disabled.push(id.clone());
+        }
+        // The table folds the case of ASCII only.
+        let usable = |keyword: &String| keyword.len() >= SHORTEST && keyword.is_ascii();
+        if source.keywords.is_empty() || !source.keywords.iter().all(usable) {
+            self.always.push(self.rules.len());
+        } else {
+            keywords.extend(source.keywords.into_iter().map(|keyword| (keyword, place)));
+        }
+        let (regex, group, entropy) = (source.regex, source.secretgroup, source.entropy);
+        self.rules.push(Rule { id, regex, group, entropy, compiled: OnceCell::new() });
+        Ok(())
+    }
+
+    fn complain(&self, about: &str, why: &str) {
+        /// Bytes of one complaint.
+        const LENGTH: usize = 300;
+        let mut complaints = self.complaints.borrow_mut();
+        if complaints.len() < COMPLAINTS {
+            let mut complaint = format!("{about}: {why}");
+            complaint.truncate(complaint.floor_char_boundary(LENGTH));
+            complaints.push(complaint);
+        }
+    }
+
+    /// What is wrong with the rules as far as is known by now, for the log. Each is told once.
+    pub fn complaints(&self) -> Vec<String> {
+        self.complaints.take()
+    }
+
+    /// Compiles every rule, so that [`Self::complaints`] knows all there is to know: for a command that checks a file.
+    pub fn compile(&self) {
+        for rule in &self.rules {
+            self.compiled(rule);
+        }
+    }
+
+    pub(super) fn index(&self) -> &Index {
+        self.index.as_ref().unwrap_or(&keywords::INDEX)
+    }
+
+    /// Whether an optional default rule is wanted.
+    pub(super) fn wants(&self, id: &str) -> bool {
+        self.wanted.iter().any(|wanted| wanted == id)
+    }
+
+    /// No rule is awake but those without keywords.
+    pub(super) fn sleeping(&self) -> Woken {
+        let mut woken = vec![false; self.rules.len()];
+        self.always.iter().for_each(|&rule| woken[rule] = true);
+        Woken(woken)
+    }
+
+    /// What is left of the default rules' hits, and the hits of the team's rules that are awake.
+    pub(super) fn judge<'t>(&'t self, text: &str, mut hits: Vec<Hit<'t>>, woken: Woken) -> Vec<Hit<'t>> {
+        if !self.disabled.is_empty() || !self.allowlists.is_empty() {
+            hits.retain(|hit| {
+                let range = hit.start..hit.end;
+                !self.disabled.iter().any(|id| id == hit.rule)
+                    && (ALWAYS.contains(&hit.rule) || !self.allows(hit.rule, text, &range, &range))
+            });
+        }
+        let awake: Vec<&Rule> = self.rules.iter().zip(woken.0).filter_map(|(rule, awake)| awake.then_some(rule)).collect();
+        if awake.is_empty() {
+            return hits;
+        }
+        let kept = placeholders(text);
+        let mut own = Vec::new();
+        for rule in awake {
+            self.run(rule, text, &kept, &mut own);
+        }
+        own.sort_by_key(|hit| hit.start);
+        // The team's name first: its rule was written for this.
+        scan::merged(text, own, hits)
+    }
+
+    fn run<'t>(&'t self, rule: &'t Rule, text: &str, kept: &[Range<usize>], own: &mut Vec<Hit<'t>>) {
+        let Some(regex) = self.compiled(rule) else {
+            return;
+        };
+        engine::for_each(regex, rule.group, text, |whole, secret| {
+            let start = secret.start + newlines(text.as_bytes()[secret.clone()].iter());
+            let end = secret.end - newlines(text.as_bytes()[start.min(secret.end)..secret.end].iter().rev());
+            let secret = text.floor_char_boundary(start)..text.ceil_char_boundary(end);
+            let value = text.get(secret.clone()).unwrap_or_default();
+            let random = rule.entropy <= 0.0 || entropy(value.as_bytes()) > rule.entropy;
+            if !value.is_empty() && random && !self.allows(&rule.id, text, &whole, &secret) {
+                for piece in apart(&secret, kept) {
+                    own.push(Hit { start: piece.start, end: piece.end, rule: &rule.id, certain: true });
+                }
+            }
+        });
+    }
+
+    fn compiled<'r>(&self, rule: &'r Rule) -> Option<&'r Regex> {
+        let compile = || {
+            let checked = engine::compile(&rule.regex).and_then(|regex| {
+                let groups = regex.captures_len();
+                if rule.group < groups { Ok(regex) } else { Err(format!("its expression has no group {}", rule.group)) }
+            });
+            checked.map_err(|why| self.complain(&format!("rule {}", rule.id), &why)).ok()
+        };
+        rule.compiled.get_or_init(compile).as_ref()
+    }
+
+    fn allows(&self, id: &str, text: &str, whole: &Range<usize>, secret: &Range<usize>) -> bool {
+        let get = |range: Range<usize>| {
+            text.get(text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end)).unwrap_or_default()
+        };
+        let mut lists = self.allowlists.iter().filter(|(rules, _)| rules.is_empty() || rules.iter().any(|rule| rule == id));
+        lists.any(|(_, list)| {
+            let line = line(text.as_bytes(), whole);
+            list.allows(&Found { secret: get(secret.clone()), whole: get(whole.clone()), line: get(line) })
+        })
+    }
+}
+
+fn is_default(id: &str) -> bool {
+    RULES.iter().any(|rule| rule.id == id)
+        || DIGITS.iter().any(|(rule, _)| *rule == id)
+        || OPTIONAL.iter().any(|rule| rule.id == id)
+}
+
+/// A rule's name as a placeholder may hold it: `a-z`, `0-9` and hyphens.
+fn slug(id: &str) -> String {
+    let mut slug: String = id
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
+        .take(NAME)
+        .collect();
+    if !slug.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+        slug.clear();
+    }
+    slug
+}
+
+fn newlines<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
+    bytes.take_while(|&&byte| byte == b'\n').count()
+}
+
+/// The line or lines of a match, as much of them as a target sees.
+fn line(bytes: &[u8], whole: &Range<usize>) -> Range<usize> {
+    let start = scan::span_back(bytes, whole.start, LINE, |byte| byte != b'\n');
+    let window = &bytes[..bytes.len().min(whole.end + LINE)];
+    start..scan::span(window, whole.end, |byte| byte != b'\n')
+}
+
+/// Where placeholders stand: a rule neither alters them nor takes what touches one of its own.
+fn placeholders(text: &str) -> Vec<Range<usize>> {
+    const OPEN: &[u8] = b"[redacted:";
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, OPEN)
+        .filter_map(|start| {
+            let end = scan::span(bytes, start + OPEN.len(), |byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+            });
+            (bytes.get(end) == Some(&b']')).then_some(start..end + 1)
+        })
+        .collect()
+}
+
+/// The parts of a secret that are outside of placeholders. What touches one was left over by an earlier pass, and stays: else
+/// an expression such as `\b.` would eat a text byte by byte.
+fn apart(secret: &Range<usize>, kept: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = secret.start;
+    let first = kept.partition_point(|range| range.end < secret.start);
+    for range in kept[first..].iter().take_while(|range| range.start <= secret.end) {
+        if range.end == secret.start || range.start == secret.end {
+            return Vec::new();
+        }
+        if range.start > start {
+            pieces.push(start..range.start);
+        }
+        start = start.max(range.end);
+    }
+    if start < secret.end {
+        pieces.push(start..secret.end);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests;
