@@ -686,6 +686,17 @@ fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Takes all pieces of a memory out of the full-text table; its content must still be there.
+fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    let content: String =
+        tx.prepare_cached("SELECT content FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0))?;
+    let mut delete = tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?;
+    for number in 0..pieces::cut(&content).len() {
+        delete.execute([pieces::row(rowid, number)])?;
+    }
+    Ok(())
+}
+
 /// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.
 fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
@@ -717,7 +728,7 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?.execute([rowid])?;
+    unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())
 }
