@@ -311,3 +311,22 @@ fn apply(it: &mut Fixture, project: &Project, changes: &[Change]) {
     }
     it.commit(project, "s", &drafts, &retracted);
 }
+
+/// A deleted memory is in the full-text table no more, with none of its pieces.
+#[test]
+fn the_words_of_what_was_deleted_leave_the_index() {
+    let mut it = fixture();
+    let project = project("a");
+    let long = "the otter bites. ".repeat(300);
+    it.commit(&project, "s", &[draft(None, &long, "u1")], &[]);
+    let rows = |it: &Fixture| -> i64 {
+        it.store
+            .conn
+            .query_row("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH 'otter'", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert!(rows(&it) > 1);
+    let id = it.store.recent(&Filter::default(), 1).unwrap()[0].id.clone();
+    assert!(it.store.delete_memory(&id, 2).unwrap());
+    assert_eq!(rows(&it), 0);
+}
