@@ -141,12 +141,17 @@ impl Sandbox {
         Loaded::link(terms, &self.clock, component)
     }
 
+    /// A policy's component, if its compiled form is there.
+    pub fn compiled(&self, candidate: &Candidate) -> Option<Component> {
+        self.cache.load(self.engine(), &candidate.found.digest)
+    }
+
     /// A policy's component, compiled by `until` if that is given and must be. None: it is not compiled.
     pub fn component(&self, candidate: &Candidate, until: Option<Instant>) -> Result<Option<Component>> {
-        let digest = &candidate.found.digest;
-        if let Some(component) = self.cache.load(self.engine(), digest) {
+        if let Some(component) = self.compiled(candidate) {
             return Ok(Some(component));
         }
+        let digest = &candidate.found.digest;
         let Some(until) = until else { return Ok(None) };
         let bytes = candidate.found.component(candidate.owner()).map_err(anyhow::Error::msg)?;
         Ok(Some(self.cache.load_or_compile(self.engine(), digest, &bytes, until)?.0))
@@ -327,7 +332,7 @@ impl Policies {
     /// for ever.
     pub fn compile(&self, until: Instant) {
         for candidate in self.roster.candidates.iter().filter(|candidate| candidate.refusal.is_none()) {
-            if self.sandbox.cache.load(self.sandbox.engine(), &candidate.found.digest).is_some() {
+            if self.sandbox.compiled(candidate).is_some() {
                 continue;
             }
             let (name, digest) = (candidate.name(), candidate.found.digest.as_str());
@@ -350,15 +355,14 @@ impl Policies {
     /// Why a policy that the roster lets run cannot be loaded, if that is known: it must have been compiled.
     pub fn objection(&self, index: usize) -> Option<Unfit> {
         let candidate = self.roster.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
-        let component = self.sandbox.cache.load(self.sandbox.engine(), &candidate.found.digest)?;
+        let component = self.sandbox.compiled(candidate)?;
         let error = self.sandbox.link(candidate.terms(), &component).err()?;
         Some(error.downcast().unwrap_or_else(|error| Unfit { what: format!("{error:#}"), hint: String::new() }))
     }
 
     /// Whether a policy's compiled form is there.
     pub fn is_compiled(&self, index: usize) -> bool {
-        let digest = self.roster.candidates.get(index).map_or("", |candidate| candidate.found.digest.as_str());
-        self.sandbox.cache.load(self.sandbox.engine(), digest).is_some()
+        self.roster.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
     }
 
     /// A policy, linked; none where it cannot be had now, which has then been noted.

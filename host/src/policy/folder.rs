@@ -11,6 +11,8 @@ use rustix::process::geteuid;
 use serde::Serialize;
 
 use super::cache::Cache;
+use super::engine::Limits;
+use super::instance::Terms;
 use super::manifest::{self, Manifest};
 use crate::digest::sha256_hex;
 
@@ -247,6 +249,17 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
 }
 
 impl Found {
+    /// What its component is loaded for, with these limits: all that it asks for.
+    pub fn terms(&self, limits: Limits) -> Terms {
+        Terms {
+            name: self.manifest.name.clone(),
+            digest: self.digest.clone(),
+            capabilities: self.manifest.capabilities.clone(),
+            stages: self.manifest.stages.keys().copied().collect(),
+            limits,
+        }
+    }
+
     /// The component's bytes, if they still are those that were found.
     pub fn component(&self, owner: Owner) -> Result<Vec<u8>, String> {
         let mut file = open_trusted(&self.folder.join(&self.manifest.component), owner, MOST_COMPONENT)?;

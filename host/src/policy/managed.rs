@@ -11,9 +11,7 @@ use serde::Deserialize;
 use super::capability::Capabilities;
 use super::engine::Limits;
 use super::folder::{Owner, folder_trusted, read_trusted};
-
-/// The commented example, which is the documentation.
-pub const EXAMPLE: &str = include_str!("managed.example.toml");
+use crate::digest::is_sha256_hex;
 
 /// The largest file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -138,7 +136,7 @@ impl Managed {
     pub fn parse(text: &str) -> Result<Self, String> {
         let managed: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         for digest in managed.policies.allow.iter().flatten() {
-            if digest.len() != 64 || !digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            if !is_sha256_hex(digest) {
                 return Err(format!("policies.allow holds {digest:?}, which is no SHA-256 in lower-case hexadecimal"));
             }
         }
@@ -257,6 +255,9 @@ fn expand(path: &Path, home: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The commented example, which is the documentation.
+    const EXAMPLE: &str = include_str!("managed.example.toml");
 
     fn parse(text: &str) -> Managed {
         Managed::parse(text).unwrap()

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::capability::{self, Capabilities};
 use super::engine::Limits;
 use super::stage::Stage;
+use crate::digest::is_sha256_hex;
 
 /// The manifest's name in a policy's folder.
 pub const FILE: &str = "policy.toml";
@@ -233,8 +234,7 @@ impl Manifest {
         if self.component.starts_with('.') || !is_wasm || !self.component.chars().all(plain) {
             return Err(format!("component is {:?}, and must be a file name that ends in .wasm", self.component));
         }
-        let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        if self.sha256.as_ref().is_some_and(|digest| !is_digest(digest)) {
+        if self.sha256.as_deref().is_some_and(|digest| !is_sha256_hex(digest)) {
             return Err("sha256 must be 64 hexadecimal digits in lower case".into());
         }
         if self.stages.is_empty() {

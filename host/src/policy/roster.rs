@@ -111,13 +111,7 @@ impl Candidate {
 
     /// What its component is loaded for.
     pub fn terms(&self) -> Terms {
-        Terms {
-            name: self.name().into(),
-            digest: self.found.digest.clone(),
-            capabilities: self.found.manifest.capabilities.clone(),
-            stages: self.found.manifest.stages.keys().copied().collect(),
-            limits: self.limits,
-        }
+        self.found.terms(self.limits)
     }
 }
 

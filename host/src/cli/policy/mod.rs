@@ -155,13 +155,7 @@ fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, Fail
     if let Some(refusal) = crate::policy::roster::forbidden(&runtime.managed, source, found) {
         return Err(Failure::new(refusal.what).hint(refusal.hint));
     }
-    Ok(Terms {
-        name: found.manifest.name.clone(),
-        digest: found.digest.clone(),
-        capabilities: found.manifest.capabilities.clone(),
-        stages: found.manifest.stages.keys().copied().collect(),
-        limits: runtime.managed.limit(found.manifest.limits()),
-    })
+    Ok(found.terms(runtime.managed.limit(found.manifest.limits())))
 }
 
 fn tell(broken: &Broken) -> Failure {
