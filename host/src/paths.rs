@@ -93,6 +93,11 @@ impl Paths {
         self.data.join("privacy.json")
     }
 
+    /// The key of the tags in placeholders.
+    pub fn tag_key(&self) -> PathBuf {
+        self.data.join("tag.key")
+    }
+
     /// Claude Code's transcripts.
     pub fn claude_projects(&self) -> PathBuf {
         self.claude.join("projects")

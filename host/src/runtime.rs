@@ -20,7 +20,7 @@ use crate::policy::roster::{Circumstances, Roster};
 use crate::privacy::intervals::Intervals;
 use crate::privacy::{Guard, Rules};
 use crate::project::Project;
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, TagKey};
 use crate::store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.
@@ -72,12 +72,9 @@ impl Runtime {
         // What cannot be compiled was refused when the configuration was read.
         let privacy = Rules::new(&config.privacy, &paths.home).unwrap_or_default();
         Self {
-            paths,
-            config,
-            managed,
             intervals: Arc::default(),
             privacy: Arc::new(privacy),
-            secrets: Rc::new(Secrets::of_environment()),
+            secrets: Rc::new(Secrets::of_environment().tagging(paths.tag_key())),
             log: Rc::default(),
             now: now(),
             compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
@@ -86,6 +83,9 @@ impl Runtime {
             reporter: OnceCell::new(),
             policies: RefCell::default(),
             only: RefCell::default(),
+            paths,
+            config,
+            managed,
         }
     }
 
@@ -214,6 +214,13 @@ impl Runtime {
             // Made here and not by SQLite, so that there is no moment in which others could read it.
             let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
                 .open(&database);
+        }
+        let key = self.paths.tag_key();
+        if access == Access::Write && self.paths.data.is_dir() && !key.exists() {
+            // Without it placeholders have no tags; nothing else depends on it.
+            if let Err(error) = TagKey::make(&key) {
+                self.log.note(Level::Warn, "the key of the placeholders' tags cannot be made", error.to_string());
+            }
         }
         Store::open(&database, access, patience)
     }

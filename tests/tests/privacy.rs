@@ -230,6 +230,32 @@ fn what_is_forgotten_stands_in_no_file() {
 }
 
 #[test]
+fn a_deleted_memory_leaves_no_free_page() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.transcript.user("What is the state?").answer("All is well.").user("Always use quokkalint for the ledger").answer("Yes.");
+    session.stop("Yes.");
+    session.end();
+    assert_somewhere(&home, "quokkalint");
+    let found = home.json(["memory", "search", "quokkalint", "--all-projects", "--json"]);
+    let ids: Vec<String> =
+        found.as_array().into_iter().flatten().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect();
+    assert!(!ids.is_empty(), "{found}");
+    let mut arguments = vec!["memory", "delete"];
+    arguments.extend(ids.iter().map(String::as_str));
+    drop(home.run(&arguments).success());
+    assert_eq!(indexed(&home, "quokkalint"), 0);
+    let database = tests::database::open(&home.database());
+    let free: i64 = database.query_row("PRAGMA freelist_count", [], |row| row.get(0)).expect("a count");
+    let wal = std::fs::metadata(format!("{}-wal", home.database().display())).map_or(0, |meta| meta.len());
+    assert_eq!((free, wal), (0, 0));
+    // Notes and states of the session may still hold the words; this forgets them too.
+    drop(home.run(["memory", "forget", "--match", "quokkalint", "--yes"]).success());
+    assert_nowhere(&home, "quokkalint");
+}
+
+#[test]
 fn what_turns_out_to_be_secret_is_scrubbed() {
     let home = Home::new();
     let project = home.project("billing");
@@ -241,7 +267,13 @@ fn what_turns_out_to_be_secret_is_scrubbed() {
     drop(home.run(["scrub"]).success());
     assert_nowhere(&home, "zq7wombatx");
     assert_eq!(indexed(&home, "zq7wombatx"), 0);
-    assert!(home.remembers("[redacted:environment]"));
+    // The same secret has one tag, in whatever it stood.
+    let tags: std::collections::BTreeSet<String> = home
+        .memories()
+        .iter()
+        .flat_map(|memory| memory.text.split("[redacted:environment#").skip(1).map(|rest| rest[..4].to_owned()).collect::<Vec<_>>())
+        .collect();
+    assert!(tags.len() == 1 && tags.iter().all(|tag| tag.ends_with(']')), "{tags:?}");
     assert_eq!(home.json(["scrub", "--json"])["rows"], 0);
     tests::database::assert_sound(&home.database());
 }

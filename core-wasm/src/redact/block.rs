@@ -12,10 +12,17 @@ use super::{
 
 /// Passes over a placeholder: the rule's name in it is no keyword.
 pub(super) fn placeholder(scan: &mut Scan, _: &'static Rule, at: Range<usize>) {
-    let end = span(scan.bytes, at.end, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    if scan.bytes.get(end) == Some(&b']') {
-        scan.resume = scan.resume.max(end + 1);
+    if let Some(end) = placeholder_end(scan.bytes, at.end) {
+        scan.resume = scan.resume.max(end);
     }
+}
+
+/// The end of a placeholder whose `[redacted:` has been read: a rule's name, and perhaps a tag.
+pub(super) fn placeholder_end(bytes: &[u8], name: usize) -> Option<usize> {
+    let word = |from| span(bytes, from, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let end = word(name);
+    let end = if bytes.get(end) == Some(&b'#') { word(end + 1) } else { end };
+    (bytes.get(end) == Some(&b']')).then_some(end + 1)
 }
 
 /// `<private>…</private>`, nested ones included; where the end is missing, to the end of the text.

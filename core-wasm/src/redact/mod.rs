@@ -14,6 +14,7 @@ mod keywords;
 mod number;
 mod rules;
 mod scan;
+pub mod tag;
 mod token;
 mod value;
 mod web;
@@ -91,6 +92,10 @@ fn replace(text: &str, hits: &[Hit]) -> String {
         out.push_str(text.get(kept..hit.start).unwrap_or_default());
         out.push_str("[redacted:");
         out.push_str(hit.rule);
+        if let Some(tag) = text.get(hit.start..hit.end).and_then(tag::of) {
+            out.push('#');
+            out.push_str(&tag);
+        }
         out.push(']');
         kept = hit.end;
     }

@@ -75,11 +75,8 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
         rows += store.scrub(&project, &mut redact, !arguments.dry_run)?;
     }
     runtime.finish();
-    if !arguments.dry_run && !store.erase()? {
-        return Err(Failure::new(
-            "it is redacted, but another process still holds the database's log, in which the old texts may stand",
-        )
-        .hint("say it again when no session is at work"));
+    if !arguments.dry_run {
+        super::memory::erase(&store, "redacted")?;
     }
     let report = Report { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
     if arguments.json {

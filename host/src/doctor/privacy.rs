@@ -3,7 +3,7 @@
 use super::Finding;
 use crate::config::Config;
 use crate::paths::{self, Paths};
-use crate::policy::chain;
+use crate::policy::rules;
 use crate::privacy::intervals::Intervals;
 
 /// What there is to be said of it; nothing where nothing is set.
@@ -27,13 +27,10 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
         })),
     }
     for file in &config.redaction.rules {
-        if let Err(error) = chain::read_rules(file) {
+        if let Err(error) = rules::read(file) {
             findings.push(Finding::warn(
                 "privacy",
-                format!(
-                    "{} cannot be read: {error}; redaction goes on without its rules",
-                    paths::display(file, &paths.home)
-                ),
+                format!("rules of redaction cannot be read: {error}; redaction goes on without them"),
                 "mend the file, or take it out of redaction.rules",
             ));
         }

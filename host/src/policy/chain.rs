@@ -24,6 +24,7 @@ use super::instance::{
 };
 use super::manifest::Mode;
 use super::roster::{Candidate, Roster};
+use super::rules;
 use super::stage::Stage;
 use crate::contract::{Memory, Session, SessionNotes};
 use crate::log::{Level, Log};
@@ -186,24 +187,12 @@ pub struct Policies {
     rules: Vec<PathBuf>,
     /// Values that are masked whatever the redactors say.
     secrets: Rc<Secrets>,
-    /// The default's settings with the rules, once they were read.
-    with_rules: OnceCell<Rc<Map<String, Value>>>,
+    /// The default's settings with the rules and the key of the tags, once they were read.
+    completed: OnceCell<Rc<Map<String, Value>>>,
 }
 
 /// The default's setting that holds the user's rules: texts of files in gitleaks' format.
 const RULES_KEY: &str = "redaction-rules";
-
-/// The largest file of rules that is read, bytes.
-pub const MOST_RULES_BYTES: u64 = 1 << 20;
-
-/// A file of redaction rules.
-pub fn read_rules(file: &std::path::Path) -> std::result::Result<String, String> {
-    let meta = std::fs::metadata(file).map_err(|error| error.to_string())?;
-    if !meta.is_file() || meta.len() > MOST_RULES_BYTES {
-        return Err(format!("it is no regular file of at most {MOST_RULES_BYTES} bytes"));
-    }
-    std::fs::read_to_string(file).map_err(|error| error.to_string())
-}
 
 /// A policy as the maker of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,7 +248,7 @@ impl Policies {
             default_redacts,
             rules: Vec::new(),
             secrets: Rc::default(),
-            with_rules: OnceCell::new(),
+            completed: OnceCell::new(),
         }
     }
 
@@ -271,28 +260,32 @@ impl Policies {
         self
     }
 
-    /// The default's settings. A file of rules that cannot be read is noted, and redaction goes on without it.
+    /// The default's settings, with what only the host knows. A file of rules that cannot be read is noted, and redaction
+    /// goes on without it.
     fn settings_of_default(&self) -> Rc<Map<String, Value>> {
-        if self.rules.is_empty() {
+        let key = self.secrets.tag_key();
+        if self.rules.is_empty() && key.is_none() {
             return Rc::clone(&self.default_settings);
         }
         let read = || {
-            let text = |file: &PathBuf| {
-                let text = read_rules(file).map_err(|error| {
-                    let detail = format!("{}: {error}", file.display());
+            let texts = |file: &PathBuf| {
+                rules::read(file).unwrap_or_else(|error| {
                     self.reporter.log.note(
                         Level::Warn,
                         "a file of redaction rules cannot be read; redaction goes on without it",
-                        detail,
+                        error,
                     );
-                });
-                text.ok().map(Value::String)
+                    Vec::new()
+                })
             };
             let mut settings = (*self.default_settings).clone();
-            settings.insert(RULES_KEY.into(), self.rules.iter().filter_map(text).collect());
+            if !self.rules.is_empty() {
+                settings.insert(RULES_KEY.into(), self.rules.iter().flat_map(texts).collect());
+            }
+            settings.extend(key.map(|key| (secrets::TAG_SETTING.to_owned(), key.digits().into())));
             Rc::new(settings)
         };
-        Rc::clone(self.with_rules.get_or_init(read))
+        Rc::clone(self.completed.get_or_init(read))
     }
 
     /// What was found and what of it runs.

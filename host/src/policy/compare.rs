@@ -228,16 +228,22 @@ pub fn redactions(before: &[String], after: &[String]) -> Redactions {
 /// What opens a placeholder; `]` closes it.
 const OPEN: &str = "[redacted:";
 
-/// The rules of a text's placeholders, `[redacted:RULE]`. What is not made of a rule's letters is passed over: only a
+/// The rules of a text's placeholders, `[redacted:RULE]` or `[redacted:RULE#TAG]`. What is not made of a rule's letters is passed over: only a
 /// rule's name may come into a report, whatever a redactor wrote there.
 pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices(OPEN).filter_map(|(at, _)| rule_at(&text[at..]))
+    text.match_indices(OPEN).filter_map(|(at, _)| Some(placeholder_at(&text[at..])?.0))
 }
 
-/// The rule of the placeholder that the text begins with.
-pub(super) fn rule_at(text: &str) -> Option<&str> {
-    let (rule, _) = text.strip_prefix(OPEN)?.split_once(']')?;
-    is_rule(rule).then_some(rule)
+/// The rule of the placeholder that the text begins with, and the placeholder's length in bytes.
+pub(super) fn placeholder_at(text: &str) -> Option<(&str, usize)> {
+    let (name, _) = text.strip_prefix(OPEN)?.split_once(']')?;
+    let (rule, tag) = name.split_once('#').map_or((name, None), |(rule, tag)| (rule, Some(tag)));
+    (is_rule(rule) && tag.is_none_or(is_tag)).then_some((rule, OPEN.len() + name.len() + 1))
+}
+
+/// Whether this can tell secrets apart without telling any: 1 to 8 lower-case letters and digits.
+fn is_tag(tag: &str) -> bool {
+    (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// Whether this is a name such as `aws-access-token`: 1 to 64 lower-case letters, digits and `-`, `_`, `.`.

@@ -18,6 +18,7 @@ pub mod lock;
 pub mod managed;
 pub mod manifest;
 pub mod roster;
+pub mod rules;
 pub mod shelf;
 pub mod stage;
 pub mod template;

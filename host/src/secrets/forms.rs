@@ -1,6 +1,7 @@
 //! Values found in a text in every form in which they get there: as they are, URL-, base64-, hex- and JSON-escaped, or cut off
 //! by an ellipsis. One automaton for all values; each way of reading the text is one pass.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -22,24 +23,32 @@ const ALPHABETS: [&[u8; 64]; 2] = [
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 ];
 
-/// What a piece of text may turn out to be.
+/// What a piece of text may turn out to be of a value.
 #[derive(Debug)]
 enum Form {
-    /// A form of a value, from here on.
+    /// A form of it, from here on.
     Whole(Vec<u8>),
     /// Likewise; the characters beside it hold bits of it too.
     Base64(Vec<u8>),
-    /// The value with this number, from here to where the text is cut off.
-    Head(usize),
-    /// The value with this number, from where the text is cut off to here.
-    Tail(usize),
+    /// Itself, from here to where the text is cut off.
+    Head,
+    /// Itself, from where the text is cut off to here.
+    Tail,
+}
+
+/// Where a value stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    range: Range<usize>,
+    /// The value's number.
+    value: usize,
 }
 
 /// What is looked for: the first bytes of every form, in one small automaton; the rest is compared where they stand.
 pub(super) struct Masks {
     automaton: AhoCorasick,
-    /// What each pattern of the automaton may be the beginning of.
-    forms: Vec<Vec<Form>>,
+    /// What each pattern of the automaton may be the beginning of, and of which value.
+    forms: Vec<Vec<(usize, Form)>>,
     values: Vec<String>,
 }
 
@@ -47,16 +56,16 @@ impl Masks {
     /// None where there is nothing to look for, or too much of it.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let values: Vec<String> = values.filter(|value| value.len() >= SHORTEST_REST).map(str::to_owned).collect();
-        let mut anchors: BTreeMap<Vec<u8>, Vec<Form>> = BTreeMap::new();
-        let mut add = |anchor: Option<&[u8]>, form: Form| {
-            if let Some(anchor) = anchor {
-                anchors.entry(anchor.to_vec()).or_default().push(form);
-            }
-        };
+        let mut anchors: BTreeMap<Vec<u8>, Vec<(usize, Form)>> = BTreeMap::new();
         for (number, value) in values.iter().enumerate() {
+            let mut add = |anchor: Option<&[u8]>, form: Form| {
+                if let Some(anchor) = anchor {
+                    anchors.entry(anchor.to_vec()).or_default().push((number, form));
+                }
+            };
             let bytes = value.as_bytes();
-            add(bytes.first_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Head(number));
-            add(bytes.last_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Tail(number));
+            add(bytes.first_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Head);
+            add(bytes.last_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Tail);
             let digits = [b"0123456789abcdef", b"0123456789ABCDEF"];
             let mut wholes = vec![bytes.to_vec(), with_plus(value), as_html(value)];
             wholes.extend(digits.map(|digits| hex(bytes, digits)));
@@ -73,13 +82,13 @@ impl Masks {
         if anchors.is_empty() {
             return None;
         }
-        let (anchors, forms): (Vec<Vec<u8>>, Vec<Vec<Form>>) = anchors.into_iter().unzip();
+        let (anchors, forms): (Vec<_>, Vec<_>) = anchors.into_iter().unzip();
         let automaton = AhoCorasick::new(anchors).ok()?;
         Some(Self { automaton, forms, values })
     }
 
     /// Where the values stand: in order, apart from one another, on character boundaries.
-    pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
+    pub(super) fn find(&self, text: &str) -> Vec<Place> {
         let mut places = Vec::new();
         let mut layer = View::plain(text.as_bytes());
         for _ in 0..MOST_LAYERS {
@@ -98,52 +107,54 @@ impl Masks {
         merge(text, places)
     }
 
-    fn find_in(&self, view: &View<'_>, places: &mut Vec<Range<usize>>) {
+    fn find_in(&self, view: &View<'_>, places: &mut Vec<Place>) {
         self.search(view, places);
         if let Some(joined) = view.joined() {
             self.search(&joined, places);
         }
     }
 
-    fn search(&self, view: &View<'_>, places: &mut Vec<Range<usize>>) {
+    fn search(&self, view: &View<'_>, places: &mut Vec<Place>) {
         let bytes = view.bytes();
         for found in self.automaton.find_overlapping_iter(bytes) {
             let (start, end) = (found.start(), found.end());
-            for form in &self.forms[found.pattern().as_usize()] {
+            for (value, form) in &self.forms[found.pattern().as_usize()] {
+                let plain = self.values[*value].as_bytes();
                 let whole = |form: &[u8]| bytes[start..].starts_with(form).then(|| start..start + form.len());
                 let place = match form {
                     Form::Whole(form) => whole(form),
                     Form::Base64(form) => whole(form).map(|place| with_neighbours(bytes, place)),
-                    Form::Head(value) => head(bytes, start, self.values[*value].as_bytes()),
-                    Form::Tail(value) => tail(bytes, end, self.values[*value].as_bytes()),
+                    Form::Head => head(bytes, start, plain),
+                    Form::Tail => tail(bytes, end, plain),
                 };
-                places.extend(place.map(|place| view.original(place)));
+                places.extend(place.map(|range| Place { range: view.original(range), value: *value }));
             }
         }
     }
-}
 
-/// The text with `placeholder` at the places.
-pub(super) fn replace(text: &str, places: &[Range<usize>], placeholder: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
-    for place in places {
-        out.push_str(&text[kept..place.start]);
-        out.push_str(placeholder);
-        kept = place.end;
+    /// The text with, at each place, what `placeholder` makes of the value.
+    pub(super) fn replace(&self, text: &str, places: &[Place], placeholder: impl Fn(&str) -> String) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut kept = 0;
+        for Place { range, value } in places {
+            out.push_str(&text[kept..range.start]);
+            out.push_str(&placeholder(&self.values[*value]));
+            kept = range.end;
+        }
+        out.push_str(&text[kept..]);
+        out
     }
-    out.push_str(&text[kept..]);
-    out
 }
 
-fn merge(text: &str, mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    places.sort_unstable_by_key(|place| (place.start, place.end));
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(places.len());
-    for place in places {
-        let place = text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
+/// Places that overlap become one, of the value that begins first, the longest of those.
+fn merge(text: &str, mut places: Vec<Place>) -> Vec<Place> {
+    places.sort_unstable_by_key(|place| (place.range.start, Reverse(place.range.end), place.value));
+    let mut merged: Vec<Place> = Vec::with_capacity(places.len());
+    for Place { range, value } in places {
+        let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
         match merged.last_mut() {
-            Some(last) if place.start < last.end => last.end = last.end.max(place.end),
-            _ => merged.push(place),
+            Some(last) if range.start < last.range.end => last.range.end = last.range.end.max(range.end),
+            _ => merged.push(Place { range, value }),
         }
     }
     merged
@@ -370,7 +381,7 @@ mod tests {
 
     fn cleaned(text: &str) -> String {
         let masks = Masks::new([SECRET].into_iter()).unwrap();
-        replace(text, &masks.find(text), "[M]")
+        masks.replace(text, &masks.find(text), |_| "[M]".into())
     }
 
     fn json(text: &str) -> String {
@@ -452,7 +463,7 @@ mod tests {
     fn values_that_overlap_leave_nothing() {
         let masks = Masks::new(["abcdefGH12", "GH12345678", "cdefGH"].into_iter()).unwrap();
         let text = "x abcdefGH12345678 y";
-        assert_eq!(replace(text, &masks.find(text), "[M]"), "x [M] y");
+        assert_eq!(masks.replace(text, &masks.find(text), |_| "[M]".into()), "x [M] y");
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 mod dotenv;
 mod forms;
 mod names;
+mod tag;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -11,11 +12,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use forms::Masks;
+pub use tag::{SETTING as TAG_SETTING, TagKey};
 
-/// What stands where a value stood.
-pub const PLACEHOLDER: &str = "[redacted:environment]";
-
-/// The rule's name in reports.
+/// The rule's name in placeholders and reports.
 pub const RULE: &str = "environment";
 
 /// The most values that are looked for at once, and their bytes: far beyond any environment, so that an `ingest` over many
@@ -35,6 +34,8 @@ pub struct Secrets {
     folders: RefCell<BTreeSet<PathBuf>>,
     values: RefCell<BTreeSet<String>>,
     masks: RefCell<Option<Rc<Masks>>>,
+    tag_file: Option<PathBuf>,
+    tag_key: Cell<Option<TagKey>>,
 }
 
 impl Secrets {
@@ -50,6 +51,21 @@ impl Secrets {
         let it = Self::default();
         it.add(variables);
         it
+    }
+
+    /// With the key of this file for the placeholders' tags.
+    #[must_use]
+    pub fn tagging(mut self, file: PathBuf) -> Self {
+        self.tag_file = Some(file);
+        self
+    }
+
+    /// The key of the placeholders' tags; none where its file is not there, or not yet.
+    pub fn tag_key(&self) -> Option<TagKey> {
+        if self.tag_key.get().is_none() {
+            self.tag_key.set(self.tag_file.as_deref().and_then(TagKey::load));
+        }
+        self.tag_key.get()
     }
 
     /// From now on the `.env` files of a session count too: those in its project's root, and from its working folder up to
@@ -77,12 +93,16 @@ impl Secrets {
             return 0;
         }
         let Some(masks) = self.masks() else { return 0 };
+        let placeholder = |secret: &str| match self.tag_key() {
+            Some(key) => format!("[redacted:{RULE}#{}]", key.tag(secret)),
+            None => format!("[redacted:{RULE}]"),
+        };
         let mut found = 0;
         for text in texts {
             let places = masks.find(text);
             if !places.is_empty() {
                 found += u32::try_from(places.len()).unwrap_or(u32::MAX);
-                *text = forms::replace(text, &places, PLACEHOLDER);
+                *text = masks.replace(text, &places, placeholder);
             }
         }
         found
@@ -131,6 +151,8 @@ impl Secrets {
 mod tests {
     use super::*;
 
+    const PLACEHOLDER: &str = "[redacted:environment]";
+
     fn masked(secrets: &Secrets, text: &str) -> String {
         let mut texts = [text.to_owned()];
         secrets.mask(&mut texts);
@@ -156,6 +178,18 @@ mod tests {
         // What is learned later counts from then on.
         secrets.look_in(&root, &root);
         assert_eq!(masked(&secrets, "outer-7Qm2xK9v"), PLACEHOLDER);
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_tag_in_every_form() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tag.key");
+        let secrets = Secrets::of([("A_TOKEN", "o/uter-7Qm2xK9v"), ("B_TOKEN", "inner-8Rn3yL0w")]).tagging(file.clone());
+        assert_eq!(masked(&secrets, "inner-8Rn3yL0w"), PLACEHOLDER);
+        TagKey::make(&file).unwrap();
+        let text = masked(&secrets, "o/uter-7Qm2xK9v inner-8Rn3yL0w o%2Futer-7Qm2xK9v");
+        let tags: Vec<&str> = text.split(' ').collect();
+        assert!(tags[0] == tags[2] && tags[0] != tags[1] && tags[0].starts_with("[redacted:environment#"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //!   adds its allowlists to it.
 //! - A text has no path and no commit. A rule with a path and nothing else never matches a text; one with both matches
 //!   wherever its expression does. Allowlists of paths and commits let nothing stand.
-//! - `extend.path` and `extend.url` are refused: a policy opens no files. So are rules that require other rules.
+//! - `extend.path` is the host's to read, since a policy opens no files: it hands over the extended file first, and of rules with
+//!   the same name the last one counts. `extend.url` is refused, and so are rules that require other rules.
 //! - Comments such as `gitleaks:allow` mean nothing: who writes them knows of a repository, not of a memory.
 //! - A line, for `regexTarget = "line"`, is at most [`LINE`] bytes to either side of the match.
 //!
@@ -25,6 +26,7 @@ use std::ops::Range;
 use regex_automata::meta::Regex;
 use serde::Deserialize;
 
+use super::block::placeholder_end;
 use super::keywords::{self, Index, SHORTEST};
 use super::rules::{DIGITS, OPTIONAL, RULES};
 use super::scan::{self, Hit};
@@ -130,8 +132,11 @@ impl Team {
     }
 
     fn add(&mut self, file: file::File, keywords: &mut Vec<(String, u16)>) {
-        if !file.extend.path.is_empty() || !file.extend.url.is_empty() {
-            self.complain("extend", "a policy opens no files: hand over the other file, too");
+        if !file.extend.url.is_empty() {
+            self.complain("extend", "nothing is fetched: save the other file, and say its path");
+        }
+        for id in &file.extend.disabledrules {
+            self.drop_rule(&slug(id), keywords);
         }
         self.disabled.extend(file.extend.disabledrules.into_iter().filter(|id| !ALWAYS.contains(&id.as_str())));
         for value in file.allowlist.into_iter().chain(file.allowlists) {
@@ -170,8 +175,9 @@ impl Team {
         }
         let default = is_default(&id);
         if source.regex.is_empty() {
-            // A rule of paths alone, or one that changes a default rule.
-            return if default || !source.path.is_empty() { Ok(()) } else { Err("it has neither regex nor path".into()) };
+            // A rule of paths alone, or one that changes a default rule or one of an extended file.
+            let known = default || self.rules.iter().any(|rule| rule.id == id);
+            return if known || !source.path.is_empty() { Ok(()) } else { Err("it has neither regex nor path".into()) };
         }
         let place = u16::try_from(RULES.len() + self.rules.len()).ok().filter(|_| self.rules.len() < MOST);
         let place = place.ok_or("there are too many rules")?;
@@ -180,6 +186,7 @@ impl Team {
         if default && !ALWAYS.contains(&id.as_str()) {
             self.disabled.push(id.clone());
         }
+        self.drop_rule(&id, keywords);
         // The table folds the case of ASCII only.
         let usable = |keyword: &String| keyword.len() >= SHORTEST && keyword.is_ascii();
         if source.keywords.is_empty() || !source.keywords.iter().all(usable) {
@@ -190,6 +197,14 @@ impl Team {
         let (regex, group, entropy) = (source.regex, source.secretgroup, source.entropy);
         self.rules.push(Rule { id, regex, group, entropy, compiled: OnceCell::new() });
         Ok(())
+    }
+
+    /// Lets a rule of an earlier file, or one further up, sleep for ever.
+    fn drop_rule(&mut self, id: &str, keywords: &mut Vec<(String, u16)>) {
+        for at in (0..self.rules.len()).filter(|&at| self.rules[at].id == id) {
+            self.always.retain(|&rule| rule != at);
+            keywords.retain(|&(_, rule)| usize::from(rule) != RULES.len() + at);
+        }
     }
 
     fn complain(&self, about: &str, why: &str) {
@@ -330,12 +345,7 @@ fn placeholders(text: &str) -> Vec<Range<usize>> {
     const OPEN: &[u8] = b"[redacted:";
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, OPEN)
-        .filter_map(|start| {
-            let end = scan::span(bytes, start + OPEN.len(), |byte| {
-                byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
-            });
-            (bytes.get(end) == Some(&b']')).then_some(start..end + 1)
-        })
+        .filter_map(|start| Some(start..placeholder_end(bytes, start + OPEN.len())?))
         .collect()
 }
 

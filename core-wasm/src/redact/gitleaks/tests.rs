@@ -113,6 +113,22 @@ fn a_default_rule_is_turned_off_narrowed_or_replaced() {
 }
 
 #[test]
+fn a_file_changes_what_it_extends() {
+    let base = format!("{BADGE}\n[[rules]]\nid = 'x'\nregex = 'zq(\\d+)'");
+    let text = "badge=ab12-77 zq1 zq2";
+    for (own, expected) in [
+        ("title = 'nothing'", "badge=[redacted:acme-badge]-77 zq[redacted:x] zq[redacted:x]"),
+        ("[extend]\ndisabledRules = ['Acme_Badge']", "badge=ab12-77 zq[redacted:x] zq[redacted:x]"),
+        ("[[rules]]\nid = 'x'\nregex = 'zq2'", "badge=[redacted:acme-badge]-77 zq1 [redacted:x]"),
+        ("[[rules]]\nid = 'x'\n[[rules.allowlists]]\nregexes = ['^1$']", "badge=[redacted:acme-badge]-77 zq1 zq[redacted:x]"),
+    ] {
+        let team = Team::new(&[base.clone(), own.to_owned()]);
+        assert_eq!(scrub(text, &team), expected, "{own}");
+        assert_eq!(team.complaints(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn rules_of_paths_match_no_text() {
     assert_eq!(by("[[rules]]\nid = 'x'\npath = '.*'", "anything"), "anything");
     assert_eq!(by("[[rules]]\nid = 'x'\npath = 'nowhere'\nregex = 'zq\\d'", "zq1"), "[redacted:x]");
@@ -150,7 +166,7 @@ fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
         ),
         ("[[rules]]\nid = 'bad'\nregex = 'a'\n[[rules.allowlists]]\nregexes = ['[']", "rule bad: a class is not closed"),
         ("[[allowlists]]\ndescription = 'nothing'", "allowlist: an allowlist without a check"),
-        ("[extend]\npath = '../x.toml'", "extend: a policy opens no files"),
+        ("[extend]\nurl = 'https://x.test/x.toml'", "extend: nothing is fetched"),
     ] {
         let team = team(&format!("{file}\n[[rules]]\nid = 'good'\nregex = 'zq\\d'"));
         assert_eq!(scrub("zq1", &team), "[redacted:good]", "{file}");

@@ -10,7 +10,8 @@ use crate::contract::Memory;
 
 /// Delete memories for good
 ///
-/// The same content does not come back when its transcript is read again. All identifiers are looked up before the first
+/// The same content does not come back when its transcript is read again, and no free page of the database holds it. Notes and
+/// summaries of its session may still say it in other words: `memory forget --match` takes those too. All identifiers are looked up before the first
 /// memory is deleted.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -49,6 +50,9 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         if store.delete_memory(&found.memory.id, runtime.now)? {
             deleted.push(Gone::from(found.memory));
         }
+    }
+    if !deleted.is_empty() {
+        super::erase(&store, "deleted")?;
     }
     if arguments.json {
         return output::json(&Deleted { deleted });

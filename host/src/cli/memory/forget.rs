@@ -82,12 +82,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         log_lines = log::forget(&runtime.paths.log(), is_gone).map_err(|error| {
             Failure::new(format!("the log cannot be rewritten: {error}")).hint("mend that, and say it again")
         })?;
-        if !store.erase()? {
-            return Err(Failure::new(
-                "it is deleted, but another process still holds the database's log, in which it may stand",
-            )
-            .hint("say it again when no session is at work"));
-        }
+        super::erase(&store, "deleted")?;
     }
     let report = Report { forgotten, log_lines, dry_run: !arguments.yes };
     if arguments.json {

@@ -59,6 +59,15 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
+/// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
+pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
+    if store.erase()? {
+        return Ok(());
+    }
+    Err(Failure::new(format!("it is {done}, but another process still holds the database's log, in which it may stand"))
+        .hint("say it again when no session is at work"))
+}
+
 /// Which projects a command is about.
 #[derive(Args)]
 struct Scope {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::{
     Faults, PLACE_INSTANCES, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, alike, deterministic, material, quoted,
 };
-use crate::policy::compare::{is_rule, rule_at};
+use crate::policy::compare::{self, is_rule, placeholder_at};
 use crate::policy::instance::Redacted;
 
 /// A text may grow to this many times its length, and by so many bytes: a placeholder can be longer than its secret.
@@ -198,7 +198,7 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
             findings.fail(finding.count == 0, || format!("{} was found 0 times", quoted(&finding.rule)));
         }
         let mut names: Vec<&str> = result.findings.iter().map(|finding| finding.rule.as_str()).collect();
-        names.extend(output.match_indices("[redacted:").filter_map(|(at, _)| rule_at(&output[at..])));
+        names.extend(compare::placeholders(output));
         names.sort_unstable();
         names.dedup();
         let removed = removed.unwrap_or_default().into_iter();
@@ -212,7 +212,7 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     }
     sheet.note(
         "placeholders",
-        "redactor.redacted.text: \"each replaced by `[redacted:RULE]`\"",
+        "redactor.redacted.text: \"each replaced by `[redacted:RULE]` or by `[redacted:RULE#TAG]`\"",
         "A redactor takes away; what it invents or rewrites, nobody has said.",
         placeholders.verdict("texts", false),
     );
@@ -270,10 +270,10 @@ fn pieces(text: &str) -> Vec<&str> {
     let (mut begin, mut from) = (0, 0);
     while let Some(found) = text[from..].find("[redacted:") {
         let at = from + found;
-        match rule_at(&text[at..]) {
-            Some(rule) => {
+        match placeholder_at(&text[at..]) {
+            Some((_, length)) => {
                 pieces.push(&text[begin..at]);
-                begin = at + "[redacted:".len() + rule.len() + 1;
+                begin = at + length;
                 from = begin;
             }
             None => from = at + 1,
@@ -294,6 +294,8 @@ mod tests {
         assert_eq!(of("say tea now", "say [redacted:x] now"), Some(vec!["tea"]));
         assert_eq!(of("tea", "[redacted:x]"), Some(vec!["tea"]));
         assert_eq!(of("a tea a tea a", "a [redacted:x] a [redacted:y] a"), Some(vec!["tea", "tea"]));
+        assert_eq!(of("say tea now", "say [redacted:x#0f3] now"), Some(vec!["tea"]));
+        assert_eq!(of("say tea now", "say [redacted:x#Tea] now"), None);
         assert_eq!(of("[redacted:x] tea", "[redacted:x] [redacted:y]"), Some(vec!["[redacted:x]", "tea"]));
         assert_eq!(of("say tea now", "say *** now"), None);
         assert_eq!(of("say tea now", "say [redacted:x] then"), None);

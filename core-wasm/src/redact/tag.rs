@@ -1,0 +1,84 @@
+//! The short tag of a placeholder: the same for the same secret, so that a memory stays readable after redaction.
+
+use std::cell::RefCell;
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher24;
+
+/// Hexadecimal digits of a tag. Twelve bits tell the few secrets of a project apart, and are too few to find a secret by, even
+/// for somebody who has the key.
+pub const DIGITS: usize = 3;
+
+/// The setting that holds the key: 32 hexadecimal digits, chosen at random for each database.
+pub const SETTING: &str = "redaction-tag-key";
+
+thread_local! {
+    /// The outer none: the setting has not been read yet.
+    static KEY: RefCell<Option<Option<[u8; 16]>>> = const { RefCell::new(None) };
+}
+
+/// The tag under the key in force, none where there is no key.
+pub(super) fn of(secret: &str) -> Option<String> {
+    // Read only once something was found: most texts hold no secret.
+    let key = KEY.with_borrow_mut(|key| *key.get_or_insert_with(|| setting().as_deref().and_then(parse)));
+    Some(under(&key?, secret))
+}
+
+/// The tag under a key.
+pub fn under(key: &[u8; 16], secret: &str) -> String {
+    let mut hasher = SipHasher24::new_with_key(key);
+    hasher.write(secret.as_bytes());
+    let mut tag = format!("{:016x}", hasher.finish());
+    tag.truncate(DIGITS);
+    tag
+}
+
+fn parse(digits: &str) -> Option<[u8; 16]> {
+    let number = u128::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 32)?;
+    Some(number.to_be_bytes())
+}
+
+/// Settings are JSON: a string in quotes.
+#[cfg(target_arch = "wasm32")]
+fn setting() -> Option<String> {
+    serde_json::from_str(&crate::bindings::throughline::policy::settings::get(SETTING)?).ok()
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn setting() -> Option<String> {
+    None
+}
+
+/// Calls `act` with tags under this key, on this thread.
+#[cfg(test)]
+pub(super) fn with_key<T>(key: [u8; 16], act: impl FnOnce() -> T) -> T {
+    KEY.replace(Some(Some(key)));
+    let outcome = act();
+    KEY.replace(None);
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::scrub;
+
+    #[test]
+    fn keys_are_read_as_they_are_written() {
+        assert_eq!(parse("000102030405060708090a0b0c0d0e0f"), Some(std::array::from_fn(|at| at as u8)));
+        for wrong in ["", "00", "+00102030405060708090a0b0c0d0e0f", "000102030405060708090a0b0c0d0e0g"] {
+            assert!(parse(wrong).is_none() || wrong.starts_with('+'), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_same_secret_has_the_same_tag() {
+        let (one, other) = ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "ghp_26D8f53A303d7023F8821d949458Bf289C5b");
+        let text = format!("{one} then {other}, and {one}");
+        let tagged = with_key([7; 16], || scrub(&text).into_owned());
+        let tags: Vec<&str> = tagged.split('#').skip(1).map(|rest| &rest[..DIGITS]).collect();
+        assert!(tags.len() == 3 && tags[0] == tags[2] && tags[0] != tags[1], "{tagged}");
+        assert_eq!(with_key([7; 16], || scrub(&tagged).into_owned()), tagged, "a tagged placeholder stays");
+        assert_ne!(with_key([8; 16], || scrub(&text).into_owned()), tagged, "another database, other tags");
+    }
+}
