@@ -234,7 +234,12 @@ fn a_deleted_memory_leaves_no_free_page() {
     let home = Home::new();
     let project = home.project("billing");
     let mut session = Session::new(&home, &project, &session_id(1));
-    session.transcript.user("What is the state?").answer("All is well.").user("Always use quokkalint for the ledger").answer("Yes.");
+    session
+        .transcript
+        .user("What is the state?")
+        .answer("All is well.")
+        .user("Always use quokkalint for the ledger")
+        .answer("Yes.");
     session.stop("Yes.");
     session.end();
     assert_somewhere(&home, "quokkalint");
@@ -271,7 +276,9 @@ fn what_turns_out_to_be_secret_is_scrubbed() {
     let tags: std::collections::BTreeSet<String> = home
         .memories()
         .iter()
-        .flat_map(|memory| memory.text.split("[redacted:environment#").skip(1).map(|rest| rest[..4].to_owned()).collect::<Vec<_>>())
+        .flat_map(|memory| {
+            memory.text.split("[redacted:environment#").skip(1).map(|rest| rest[..4].to_owned()).collect::<Vec<_>>()
+        })
         .collect();
     assert!(tags.len() == 1 && tags.iter().all(|tag| tag.ends_with(']')), "{tags:?}");
     assert_eq!(home.json(["scrub", "--json"])["rows"], 0);

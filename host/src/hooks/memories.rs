@@ -59,3 +59,103 @@ impl MemorySource for ProjectMemories {
         Ok(self.store.session(&self.project, id)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::contract::{Draft, Origin, SessionNotes};
+    use crate::project::Project;
+    use crate::store::{Access, Batch, SessionUpdate};
+
+    /// What a policy of a project can be told, all of it.
+    fn all(memories: &ProjectMemories, query: &str) -> String {
+        const MOST: u32 = 10_000;
+        let kinds = ["decision".to_owned(), "architecture".to_owned()];
+        let mut told = String::new();
+        for kinds in [&kinds[..], &[]] {
+            told += &format!("{:?}{:?}", memories.recent(kinds, MOST).unwrap(), memories.important(kinds, MOST).unwrap());
+            told += &format!("{:?}", memories.search(query, kinds, MOST).unwrap());
+            for session in 0..4 {
+                told += &format!("{:?}", memories.of_session(&format!("s{session}"), kinds, MOST).unwrap());
+            }
+        }
+        for session in 0..4 {
+            told += &format!("{:?}", memories.session(&format!("s{session}")).unwrap());
+        }
+        told + &format!("{:?}{:?}", memories.knowledge(MOST).unwrap(), memories.sessions(MOST).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+        /// Projects say the same words in the same way, and all that tells them apart is a word of their own.
+        #[test]
+        fn no_policy_sees_a_row_of_another_project(
+            said in prop::collection::vec((0_usize..4, 0_usize..4, 0_usize..6, any::<bool>()), 1..40),
+            query in prop::collection::vec(
+                prop::sample::select(vec![
+                    "kiwi", "own1zz", "own2zz", "\"", "*", "OR", "NOT", "NEAR(", "type:decision", "session:s1", "project:p1",
+                    "file:src/a.rs", "since:2000-01-01", "before:2100-01-01", "'; --", "^", "-kiwi", "content:kiwi", "%",
+                ]),
+                0..6,
+            ),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let mut store = Store::open(&dir.path().join("t.db"), Access::Write, Duration::from_secs(1)).unwrap();
+            store.relax().unwrap();
+            let mut owners = BTreeMap::new();
+            for (at, (project, session, word, whole)) in said.iter().enumerate() {
+                let text = format!("kiwi word{word} own{project}zz");
+                let draft = Draft {
+                    key: Some(format!("k{word}")),
+                    kind: if *whole { "architecture" } else { "decision" }.into(),
+                    title: text.clone(),
+                    content: text.clone(),
+                    files: vec!["src/a.rs".into(), format!("own{project}zz.rs")],
+                    importance: 0.5,
+                    origin: Origin { line_uuid: Some(format!("u{at}")), at: Some(1_000) },
+                    ..Draft::default()
+                };
+                let update = SessionUpdate {
+                    id: format!("s{session}"),
+                    summary: text.clone(),
+                    notes: SessionNotes { turns: 1, original_request: text, ..SessionNotes::default() },
+                    ..SessionUpdate::default()
+                };
+                let name = format!("own{project}zz");
+                let committed = store.commit(&Batch {
+                    project: &Project { id: format!("p{project}"), identity: name.clone(), root: format!("/{name}").into() },
+                    session: Some(&update),
+                    drafts: &[(0, draft)],
+                    retracted: &[],
+                    policies: &[("p".into(), "d".into())],
+                    states: ("s", &[]),
+                    cursor: None,
+                    moment: "stop",
+                    event: None,
+                    now: 3_000,
+                });
+                // Whoever comes first has the session.
+                let owner = *owners.entry(*session).or_insert(*project);
+                prop_assert_eq!(committed.is_ok(), owner == *project);
+            }
+            let store = Rc::new(store);
+            for project in 0..4 {
+                let memories = ProjectMemories {
+                    store: Rc::clone(&store), project: format!("p{project}"), session: "s9".into(), now: 4_000,
+                };
+                let told = all(&memories, &query.join(" "));
+                for other in (0..4).filter(|other| *other != project) {
+                    prop_assert!(!told.contains(&format!("own{other}zz")), "{} is told of {}: {}", project, other, told);
+                }
+                let own = owners.values().any(|of| *of == project);
+                prop_assert_eq!(told.contains(&format!("own{project}zz")), own);
+            }
+        }
+    }
+}

@@ -292,7 +292,10 @@ mod tests {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
         let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
-        let error = cache.load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now() + Duration::from_secs(5)).err().unwrap();
+        let error = cache
+            .load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now() + Duration::from_secs(5))
+            .err()
+            .unwrap();
         assert!(error.to_string().contains("compiled artifact"), "{error}");
     }
 

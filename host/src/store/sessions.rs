@@ -3,7 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::memories::{Put, put, retract};
-use super::{Cursor, ExtractorState, Result, Store, erase, events, json, projects, time, transcripts, unjson, untime};
+use super::{
+    Cursor, ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime,
+};
 use crate::contract::{Draft, SessionNotes, SessionRecord};
 use crate::project::Project;
 
@@ -156,18 +158,20 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     Ok(committed)
 }
 
-fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> rusqlite::Result<()> {
+/// A session stays in the project that it began in: what was said in one must not be told in another.
+fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> Result<()> {
     let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
     erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;
     let notes = &notes;
     let files: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
-    tx.prepare_cached(
+    let written = tx.prepare_cached(
         "INSERT INTO session_history (session_id, project_id, cwd, agent, model, started_at, ended_at, end_reason, turns, summary,
                                       topics, files_modified, policy, policy_digest)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (session_id) DO UPDATE SET model = COALESCE(?5, model), started_at = ?6, ended_at = ?7,
              end_reason = COALESCE(?8, end_reason), turns = ?9, summary = ?10, topics = ?11, files_modified = ?12,
-             policy = ?13, policy_digest = ?14",
+             policy = ?13, policy_digest = ?14
+         WHERE project_id = ?2",
     )?
     .execute(params![
         session.id,
@@ -185,6 +189,9 @@ fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> r
         batch.policies.first().map(|(name, _)| name),
         batch.policies.first().map(|(_, digest)| digest),
     ])?;
+    if written == 0 {
+        return Err(StoreError::Conflict);
+    }
     tx.prepare_cached(
         "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (session_id) DO UPDATE SET saved_at = ?2, moment = ?3, notes = ?4",

@@ -120,7 +120,10 @@ fn a_file_changes_what_it_extends() {
         ("title = 'nothing'", "badge=[redacted:acme-badge]-77 zq[redacted:x] zq[redacted:x]"),
         ("[extend]\ndisabledRules = ['Acme_Badge']", "badge=ab12-77 zq[redacted:x] zq[redacted:x]"),
         ("[[rules]]\nid = 'x'\nregex = 'zq2'", "badge=[redacted:acme-badge]-77 zq1 [redacted:x]"),
-        ("[[rules]]\nid = 'x'\n[[rules.allowlists]]\nregexes = ['^1$']", "badge=[redacted:acme-badge]-77 zq1 zq[redacted:x]"),
+        (
+            "[[rules]]\nid = 'x'\n[[rules.allowlists]]\nregexes = ['^1$']",
+            "badge=[redacted:acme-badge]-77 zq1 zq[redacted:x]",
+        ),
     ] {
         let team = Team::new(&[base.clone(), own.to_owned()]);
         assert_eq!(scrub(text, &team), expected, "{own}");
