@@ -35,6 +35,8 @@ struct Allowlist {
 #[serde(deny_unknown_fields)]
 struct Rule {
     id: String,
+    /// Apart from others of the same name: what one keyword wakes is looked for differently than what another does.
+    part: Option<String>,
     description: String,
     #[serde(default)]
     keywords: Vec<String>,
@@ -76,7 +78,7 @@ struct Tables {
     rules: String,
     digits: String,
     optional: String,
-    ids: Vec<String>,
+    ids: Vec<(String, Option<String>)>,
 }
 
 fn main() -> Result<()> {
@@ -105,10 +107,11 @@ fn main() -> Result<()> {
 
 fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
     let valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if tables.ids.contains(&rule.id) || rule.description.is_empty() || !rule.id.bytes().all(valid) {
-        return Err("the name is taken or not made of `a-z0-9-`, or the description is missing".into());
+    let name = (rule.id.clone(), rule.part.clone());
+    if tables.ids.contains(&name) || rule.description.is_empty() || !rule.id.bytes().all(valid) {
+        return Err("the name, with its part, is taken or not made of `a-z0-9-`, or the description is missing".into());
     }
-    tables.ids.push(rule.id.clone());
+    tables.ids.push(name);
     match (&rule.regex, &rule.native) {
         (Some(regex), None) => {
             let shape = shape::compile(regex)?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{
+    given::{Given, blanks},
     rules::Rule,
     scan::{Scan, is_name, span, span_back},
     value::{Kind, Shape, is_secret},
@@ -88,7 +89,10 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// What goes before `token` in the names of what is a secret without doubt.
-const CERTAIN: &[&str] = &["access", "api", "auth", "bearer", "deploy", "refresh", "secret"];
+const CERTAIN: &[&str] = &[
+    "access", "api", "auth", "bearer", "bot", "codecov", "deploy", "heroku", "newrelic", "postmark", "refresh", "rollbar",
+    "secret", "server", "snyk",
+];
 
 /// Names of configuration files that a blank and a password follow.
 const DIRECTIVES: &[&str] = &["requirepass", "masterauth"];
@@ -98,6 +102,8 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     if scan.covers(at.start) {
         return;
     }
+    // A sign in a keyword makes the name sure, and is looked at like any other.
+    let at = at.start..at.start + trimmed_name(&scan.bytes[at]);
     let Some(name) = Name::around(scan.bytes, &at, kind) else {
         return;
     };
@@ -115,29 +121,63 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     {
         (given, value) = (next, behind);
     }
-    let text = scan.text.get(value.range.clone()).unwrap_or_default();
-    // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
-    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
-    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
-    let short = name.is_short && value.shape != Shape::Quoted && !(if value.shape == Shape::Loose { chosen } else { digit });
-    let unquoted = given.is_argument && value.shape != Shape::Quoted;
-    let spoken = given.is_spoken && !digit;
-    let unclosed = name.is_element && !scan.bytes[value.range.end..].starts_with(b"</");
-    if !short && !unquoted && !spoken && !unclosed && is_secret(text, kind, value.shape) {
-        scan.likely(rule.id, value.range);
+    // `process.env.PASSWORD || 'Summer2024!'`: the value stands behind the reference.
+    if value.shape != Shape::Quoted
+        && !given.is_spoken
+        && let Some(behind) = Value::behind_reference(scan, value.range.clone())
+    {
+        value = behind;
+    }
+    if let Some(inner) = value.in_braces(scan, &name) {
+        scan.likely(rule.id, inner);
+    } else if is_plausible(scan, &name, &given, &value) {
+        let text = scan.text.get(value.range.clone()).unwrap_or_default();
+        if is_secret(text, kind, value.shape) {
+            scan.likely(rule.id, value.range);
+        }
     }
 }
 
-struct Name {
-    range: Range<usize>,
+/// Whether name, sign and value together can mean a secret, whatever the value is made of.
+fn is_plausible(scan: &Scan, name: &Name, given: &Given, value: &Value) -> bool {
+    let text = scan.text.get(value.range.clone()).unwrap_or_default();
+    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
+    // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
+    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
+    let made = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
+    let sure = match value.shape {
+        Shape::Quoted => true,
+        Shape::Bare => digit,
+        Shape::Loose => chosen || made || name.style == NameStyle::Abbreviation && digit,
+    };
+    let argument = !given.is_argument || value.shape == Shape::Quoted && !name.asks(scan.bytes);
+    let closed = !name.is_element || scan.bytes[value.range.end..].starts_with(b"</");
+    (sure || !name.is_short()) && argument && (digit || !given.is_spoken) && closed && (!given.is_bare_word || is_made(text))
+}
+
+/// A name that says what kind of value it is given.
+pub(super) struct Name {
+    pub range: Range<usize>,
     /// `--name`
-    is_option: bool,
+    pub is_option: bool,
     /// `<name>`
-    is_element: bool,
-    /// A keyword such as `pass` that is also an ordinary word, and nothing beside it.
-    is_short: bool,
+    pub is_element: bool,
+    pub style: NameStyle,
     /// What it promises: `CODECOV_TOKEN` and `authToken` more than `token`.
     kind: Kind,
+}
+
+/// How much a name says by itself.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum NameStyle {
+    /// A keyword such as `pass` that is also an ordinary word, and nothing beside it.
+    Word,
+    /// `pw`, which is no word, and nothing beside it.
+    Abbreviation,
+    /// `storePassword`, `db_password`: no word of prose.
+    Compound,
+    /// All others.
+    Plain,
 }
 
 impl Name {
@@ -167,9 +207,27 @@ impl Name {
                 || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
                 || kind != Kind::Password && is_set(&bytes[..start]),
             is_element: start > 0 && bytes[start - 1] == b'<',
-            is_short: short && before.iter().all(|&byte| byte == b'-') && kind == Kind::Password,
+            style: if short && kind == Kind::Password && before.iter().all(|&byte| byte == b'-') {
+                if bytes[at.clone()].ends_with(b"pw") { NameStyle::Abbreviation } else { NameStyle::Word }
+            } else if before.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_') {
+                NameStyle::Compound
+            } else {
+                NameStyle::Plain
+            },
             kind: if kind == Kind::Token && certain { Kind::Secret } else { kind },
         })
+    }
+
+    /// Whether it is an ordinary word, or looks like one.
+    pub fn is_short(&self) -> bool {
+        matches!(self.style, NameStyle::Word | NameStyle::Abbreviation)
+    }
+
+    /// `getPassword("…")`: what is given says whose.
+    fn asks(&self, bytes: &[u8]) -> bool {
+        let name = &bytes[self.range.clone()];
+        let last = &name[name.iter().rposition(|&byte| byte == b'.').map_or(0, |dot| dot + 1)..];
+        [&b"get"[..], b"fetch", b"find", b"load", b"read", b"lookup", b"resolve"].iter().any(|verb| last.starts_with(verb))
     }
 
     /// The end of the name, or none where the keyword is but a part of another word.
@@ -183,6 +241,11 @@ impl Name {
             || SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
         (known && !continued).then_some(keyword_end + end)
     }
+}
+
+/// The length of a keyword without the sign at its end.
+fn trimmed_name(keyword: &[u8]) -> usize {
+    keyword.iter().rposition(|byte| !matches!(byte, b' ' | b'=' | b':')).map_or(keyword.len(), |last| last + 1)
 }
 
 /// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
@@ -208,137 +271,6 @@ fn ends_with_word(before: &[u8], words: &[&str]) -> bool {
     })
 }
 
-/// Where a name's value begins, and how it was given.
-struct Given {
-    at: usize,
-    shape: Shape,
-    /// `("name", "value")`, `name("value")`, `name 'value'`
-    is_argument: bool,
-    /// `the password is …`
-    is_spoken: bool,
-}
-
-impl Given {
-    fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
-        let mut at = name.range.end;
-        let closed = closing_quote(bytes, at);
-        let quoted = closed > at;
-        at = closed;
-        if bytes.get(at) == Some(&b']') {
-            at += 1;
-        }
-        if name.is_element && bytes.get(at) == Some(&b'>') {
-            return Some(Self::new(at + 1, Shape::Bare));
-        }
-        let operator = blanks(bytes, at);
-        let spaced = operator > at;
-        let length = operator_length(&bytes[operator..], quoted);
-        if (length == 0 || bytes[operator] == b',')
-            && let Some(given) = Self::beside(bytes, at)
-        {
-            return Some(given);
-        }
-        if length == 0 {
-            if let Some(given) = Self::without_sign(bytes, at, kind, quoted) {
-                return Some(given);
-            }
-            // Only an option takes its value without a sign.
-            let option = name.is_option && spaced && !quoted;
-            return option.then(|| Self::new(operator, Shape::Loose));
-        }
-        let is_argument = bytes[operator] == b',';
-        if is_argument && name.range.start > 0 && bytes[name.range.start - 1] == b'/' {
-            return None;
-        }
-        let start = blanks(bytes, operator + length);
-        let loose = spaced || start > operator + length || bytes[operator] != b'=';
-        let shape = if loose { Shape::Loose } else { Shape::Bare };
-        Some(Self { is_argument, ..Self::new(start, shape) })
-    }
-
-    /// `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` and below it `value: …`.
-    fn beside(bytes: &[u8], at: usize) -> Option<Self> {
-        const FAR: usize = 40;
-        const VALUE: &[u8] = b"value";
-        let window = &bytes[..bytes.len().min(at + FAR)];
-        let mut start = at;
-        while let Some(&byte) = window.get(start) {
-            match byte {
-                b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\' => start += 1,
-                b'n' | b't' if window[at..start].ends_with(b"\\") => start += 1,
-                _ => break,
-            }
-        }
-        let end = start + VALUE.len();
-        if start == at || !bytes.get(start..end)?.eq_ignore_ascii_case(VALUE) {
-            return None;
-        }
-        let operator = blanks(bytes, closing_quote(bytes, end));
-        let sign = bytes.get(operator).filter(|sign| matches!(sign, b'=' | b':'))?;
-        let shape = if *sign == b'=' { Shape::Bare } else { Shape::Loose };
-        Some(Self::new(blanks(bytes, operator + 1), shape))
-    }
-
-    /// `setPassword("…")`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
-    fn without_sign(bytes: &[u8], at: usize, kind: Kind, quoted: bool) -> Option<Self> {
-        let start = blanks(bytes, at);
-        let rest = &bytes[start..];
-        let quote = |at: usize| closing_quote(bytes, at) > at;
-        if !quoted && rest.first() == Some(&b'(') && quote(start + 1) {
-            return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
-        }
-        if quoted {
-            return None;
-        }
-        if kind == Kind::Password && start > at && quote(start) && rest[0] != b'`' {
-            return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
-        }
-        // `비밀번호 sunny2024! 로 접속`
-        if start > at && bytes[at - 1] >= 0x80 {
-            return Some(Self { is_spoken: true, ..Self::new(start, Shape::Loose) });
-        }
-        let verb =
-            ["is ", "was ", "to ", "는 ", "은 ", "가 ", "이 "].iter().find(|verb| rest.starts_with(verb.as_bytes()))?;
-        (start > at || !verb.is_ascii()).then(|| Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) })
-    }
-
-    fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {
-        let sign = blanks(bytes, at);
-        (sign > at && bytes.get(sign) == Some(&b'=') && bytes.get(sign + 1) == Some(&b' '))
-            .then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
-    }
-
-    fn new(at: usize, shape: Shape) -> Self {
-        Self { at, shape, is_argument: false, is_spoken: false }
-    }
-}
-
-/// The position behind a quote that closes a name, with its backslashes in JSON within JSON; the same where none is.
-fn closing_quote(bytes: &[u8], at: usize) -> usize {
-    let quote = span(&bytes[..bytes.len().min(at + 8)], at, |byte| byte == b'\\');
-    match bytes.get(quote) {
-        Some(b'"' | b'\'' | b'`') => quote + 1,
-        _ => at,
-    }
-}
-
-fn blanks(bytes: &[u8], at: usize) -> usize {
-    const MOST: usize = 32;
-    span(&bytes[..bytes.len().min(at + MOST)], at, |byte| matches!(byte, b' ' | b'\t'))
-}
-
-/// `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and behind a quoted name the comma.
-fn operator_length(rest: &[u8], quoted: bool) -> usize {
-    match rest {
-        [b':', b':' | b'/', ..] => 0,
-        [b'=', b'=', b'=', ..] | [0xEF, 0xBC, 0x9A, ..] => 3,
-        [b':' | b'?' | b'=' | b'!', b'=', ..] | [b'=', b'>', ..] => 2,
-        [b'=' | b':', ..] => 1,
-        [b',', ..] if quoted => 1,
-        _ => 0,
-    }
-}
-
 struct Value {
     range: Range<usize>,
     shape: Shape,
@@ -349,15 +281,48 @@ impl Value {
         let bytes = scan.bytes;
         // `b"…"`, `f"…"`, `@"…"`
         let at = match &bytes[at..] {
-            [b'b' | b'r' | b'f' | b'u' | b'@' | b'L', b'"' | b'\'', ..] => at + 1,
+            [b'b' | b'r' | b'f' | b'u' | b'@' | b'L' | b'N', b'"' | b'\'', ..] => at + 1,
             _ => at,
         };
         if let Some(range) = quoted(scan, at) {
-            return Some(Self { range, shape: Shape::Quoted });
+            // ``PASSWORD=`openssl rand 24` `` is a command.
+            let command = shape == Shape::Bare && bytes[at] == b'`' && bytes[range.clone()].contains(&b' ');
+            return (!command).then_some(Self { range, shape: Shape::Quoted });
         }
         let end = trimmed(&bytes[at..scan.word(at)]) + at;
         (end > at).then_some(Self { range: at..end, shape })
     }
+
+    /// `Password={drummer62};`: connection strings quote with braces.
+    fn in_braces(&self, scan: &Scan, name: &Name) -> Option<Range<usize>> {
+        if name.kind != Kind::Password || name.range.start == 0 || scan.bytes[name.range.start - 1] != b';' {
+            return None;
+        }
+        let (inner, _) = scan.text.get(self.range.clone())?.strip_prefix('{')?.split_once('}')?;
+        let start = self.range.start + 1;
+        let chosen = inner.bytes().filter(u8::is_ascii_digit).count() > 1 && is_secret(inner, Kind::Password, Shape::Bare);
+        chosen.then(|| start..start + inner.len())
+    }
+
+    /// What is taken where the reference that stands in a range has no value.
+    fn behind_reference(scan: &Scan, range: Range<usize>) -> Option<Self> {
+        let bytes = scan.bytes;
+        let reference = [&b"process.env"[..], b"import.meta", b"os.environ", b"os.getenv", b"ENV["]
+            .iter()
+            .any(|start| bytes[range.start..].starts_with(start));
+        if !reference {
+            return None;
+        }
+        let end = blanks(bytes, span(&bytes[..bytes.len().min(range.start + 96)], range.start, |byte| byte > b' '));
+        let sign = ["|| ", "?? ", "or "].iter().find(|sign| bytes[end..].starts_with(sign.as_bytes()))?;
+        let range = quoted(scan, end + sign.len())?;
+        Some(Self { range, shape: Shape::Quoted })
+    }
+}
+
+/// A word that can only be a value: many letters and digits that form no words.
+fn is_made(text: &str) -> bool {
+    text.len() >= 12 && is_secret(text, Kind::Token, Shape::Quoted)
 }
 
 /// The inside of the quotes that open at `at`: to the quote that is escaped as often as the opening one, on the same line.

@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::{
     rules::Rule,
     scan::{Scan, span},
-    value::entropy,
+    value::{entropy, sextet},
 };
 
 /// Passes over a placeholder: the rule's name in it is no keyword.
@@ -95,8 +95,68 @@ pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     }
     let start = at.end + title_end + 5;
     let (end, closed) = key_material(bytes, start);
-    if closed || end > start {
+    // Between the lines of a template stand dots.
+    // The last line has up to 22 letters, and between those of a template stand dots.
+    if end > start && (!closed || bytes[start..end].iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 32) {
         scan.certain(rule.id, at.start..end);
+    }
+}
+
+/// A private key that is in base64 with its first and last line: `tls.key` of a Kubernetes secret.
+pub(super) fn encoded_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// Of `-----BEGIN OPENSSH PRIVATE KEY-----` there are so many characters in base64, and of the others fewer.
+    const TITLE: usize = 56;
+    /// Lines are as long as this, and all but the last one are full.
+    const LINE: usize = 60;
+    let bytes = scan.bytes;
+    if &bytes[at.clone()] != b"LS0tLS1CRUdJTi" || scan.covers(at.start) {
+        return;
+    }
+    let title = decoded(&bytes[at.start..bytes.len().min(at.start + TITLE)]);
+    if memmem::find(&title, b"PRIVATE KEY").is_none() {
+        return;
+    }
+    let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let mut end = span(bytes, at.start, class);
+    let mut line = at.start;
+    while end - line >= LINE && bytes.get(end) == Some(&b'\n') {
+        let next = span(&bytes[..bytes.len().min(end + 64)], end + 1, |byte| matches!(byte, b' ' | b'\t'));
+        let next_end = span(bytes, next, class);
+        if next_end == next {
+            break;
+        }
+        (line, end) = (next, next_end);
+    }
+    scan.certain(rule.id, at.start..end);
+}
+
+/// What base64 says, as far as it goes.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let (mut bits, mut count, mut out) = (0u32, 0, Vec::with_capacity(text.len()));
+    for &byte in text {
+        let Some(value) = sextet(byte) else { break };
+        bits = bits << 6 | value;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xFF) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    out
+}
+
+/// The private lines of a key file of `PuTTY`.
+pub(super) fn putty_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    let bytes = scan.bytes;
+    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, |byte| byte == b' ' || byte.is_ascii_digit());
+    let (end, _) = key_material(bytes, start);
+    let start = span(&bytes[..end.max(start)], start, |byte| byte.is_ascii_whitespace());
+    // What follows the key, `Private-MAC`, begins like a last line of it.
+    let lines = &bytes[start..end.max(start)];
+    let end = start + lines.strip_suffix(b"Private").unwrap_or(lines).trim_ascii_end().len();
+    if end > start {
+        scan.certain(rule.id, start..end);
     }
 }
 
@@ -112,7 +172,9 @@ fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
             let end = memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
             return (at + end, true);
         }
-        if HEADERS.iter().any(|header| rest.starts_with(header)) {
+        // In a diff, too.
+        let unmarked = rest.strip_prefix(b"+").unwrap_or(rest);
+        if HEADERS.iter().any(|header| unmarked.starts_with(header)) {
             at = span(bytes, at, |byte| !matches!(byte, b'\n' | b'\\'));
             continue;
         }

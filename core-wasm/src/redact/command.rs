@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::{
     assignment::quoted,
     rules::Rule,
-    scan::{Scan, begins},
+    scan::{Scan, begins, span},
     value::{Kind, Shape, is_secret},
 };
 
 /// How a program takes its password.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Style {
     /// `-pSECRET`, the value glued to the option; apart, it would be something else.
     Glued,
@@ -20,15 +20,33 @@ pub(super) enum Style {
     UserAndPassword,
     /// `-U user%SECRET`
     UserPercentPassword,
+    /// `-u user,SECRET`
+    UserCommaPassword,
+    /// `user/SECRET@database`, the first word
+    UserSlashPassword,
+    /// The first word.
+    First,
+    /// The second word.
+    Second,
+    /// The last word, behind options or at least two words.
+    Last,
+    /// Likewise, where an option says `b`: without it the program asks for the password.
+    LastOfBatch,
 }
 
 impl Style {
+    /// Whether a word is known by its place, and not by an option before it.
+    fn is_positional(self) -> bool {
+        matches!(self, Self::UserSlashPassword | Self::First | Self::Second | Self::Last | Self::LastOfBatch)
+    }
+
     /// What stands between the user and the password.
     fn separator(self) -> Option<u8> {
         match self {
             Self::UserAndPassword => Some(b':'),
             Self::UserPercentPassword => Some(b'%'),
-            Self::Glued | Self::Apart => None,
+            Self::UserCommaPassword => Some(b','),
+            _ => None,
         }
     }
 }
@@ -41,6 +59,13 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
         return;
     }
     let end = command_end(scan, at.end);
+    if style.is_positional() {
+        // `net users` is another program.
+        if bytes[at.end] != b' ' {
+            return;
+        }
+        return positional(scan, rule, at.end..end, style);
+    }
     let command = scan.unsearched(options[0], at.end..end);
     let mut from = command.start;
     while let Some(blank) = memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank) {
@@ -52,6 +77,60 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
                 from = secret.end.clamp(from, command.end);
             }
         }
+    }
+}
+
+/// A word of a command that is known by its place.
+fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style: Style) {
+    /// Words that are looked at.
+    const MOST: usize = 16;
+    let bytes = scan.bytes;
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let (mut flags, mut batch) = (0, false);
+    let mut at = command.start;
+    while at < command.end && words.len() < MOST && flags < MOST {
+        if bytes[at] == b' ' {
+            at += 1;
+            continue;
+        }
+        let quoted = quoted(scan, at);
+        let word = quoted.clone().unwrap_or_else(|| at..word_end(&bytes[..command.end], at));
+        let first = bytes[at];
+        if matches!(first, b'>' | b'<' | b'&' | b'|' | b';' | b')' | b'#') {
+            break;
+        }
+        at = match quoted {
+            // Behind the closing quote, with its backslashes.
+            Some(word) => span(bytes, word.end, |byte| byte == b'\\') + 1,
+            None => word.end.max(at + 1),
+        };
+        // Windows' options; a path would be longer.
+        let slashed = first == b'/' && (style == Style::Second || bytes[word.clone()].starts_with(b"/user:"));
+        if first == b'-' || slashed {
+            flags += 1;
+            batch |= bytes[word].contains(&b'b');
+        } else if !word.is_empty() {
+            words.push(word);
+        }
+        // A quote that the word did not open ends the command.
+        if !matches!(bytes.get(at), None | Some(b' ' | b'\n')) {
+            break;
+        }
+    }
+    let word = match style {
+        Style::Second => words.get(1),
+        Style::Last => words.last().filter(|_| flags > 0 || words.len() > 2),
+        Style::LastOfBatch => words.last().filter(|_| batch),
+        _ => words.first(),
+    };
+    let Some(mut word) = word.cloned() else { return };
+    if style == Style::UserSlashPassword {
+        let Some(slash) = memchr::memchr(b'/', &bytes[word.clone()]).filter(|slash| *slash > 0) else { return };
+        let end = memchr::memrchr(b'@', &bytes[word.clone()]).map_or(word.end, |sign| word.start + sign);
+        word = (word.start + slash + 1).min(end)..end;
+    }
+    if is_given(scan.text.get(word.clone()).unwrap_or_default()) {
+        scan.likely(rule.id, word);
     }
 }
 
@@ -81,12 +160,20 @@ fn argument(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<
         (Style::Glued, _) => {}
         (_, b' ' | b'=') => start += 1,
         // `-uuser:password`
-        (Style::UserAndPassword | Style::UserPercentPassword, _) if option.len() == 2 => {}
+        (Style::UserAndPassword | Style::UserPercentPassword | Style::UserCommaPassword, _) if option.len() == 2 => {}
         _ => return None,
     }
     let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    if bytes[value.clone()].starts_with(b"[redacted") {
+        return None;
+    }
     let value = match style.separator() {
-        Some(separator) => value.start + memchr::memchr(separator, &bytes[value.clone()])? + 1..value.end,
+        Some(separator) => {
+            let at = value.start + memchr::memchr(separator, &bytes[value.clone()])?;
+            let token = at + 1 == value.end && is_secret(scan.text.get(value.start..at)?, Kind::Token, Shape::Quoted);
+            // `-u TOKEN:`
+            if token { value.start..at } else { at + 1..value.end }
+        }
         None => value,
     };
     (!value.is_empty() && bytes[value.start] != b'-').then_some(value)
@@ -128,6 +215,56 @@ pub(super) fn netrc(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 /// `-passin pass:SECRET`.
 pub(super) fn openssl(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     follows(scan, rule, at, b" -pass");
+}
+
+/// What expect sends where a prompt for a password was waited for.
+pub(super) fn expected(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// How far away the prompt may stand.
+    const NEAR: usize = 240;
+    let bytes = scan.bytes;
+    let before = &bytes[at.start.saturating_sub(NEAR)..at.start];
+    if memchr::memmem::find(before, b"assword").is_none() && memchr::memmem::find(before, b"assphrase").is_none() {
+        return;
+    }
+    let quote = if bytes[at.end - 1] == b'"' { at.end - 1 } else { at.end };
+    let open = bytes[..quote].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    let Some(mut value) = quoted(scan, quote - open) else { return };
+    let end = memchr::memchr(b'\\', &bytes[value.clone()]).map_or(value.end, |end| value.start + end);
+    value.end = end;
+    if is_given(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.likely(rule.id, value);
+    }
+}
+
+/// `sudo -S reboot <<< 'SECRET'`
+pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LINE: usize = 160;
+    const PROGRAMS: &[&[u8]] = &[
+        b"passw",
+        b"sudo",
+        b"login",
+        b"kinit",
+        b"stdin",
+        b"cryptsetup",
+        b"su ",
+        b"secret",
+        b"token",
+        b"-S ",
+        b"gpg",
+        b"ssh-add",
+    ];
+    let bytes = scan.bytes;
+    let line = &bytes[at.start.saturating_sub(LINE)..at.start];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    if !PROGRAMS.iter().any(|program| memchr::memmem::find(line, program).is_some()) {
+        return;
+    }
+    let start = if bytes.get(at.end) == Some(&b' ') { at.end + 1 } else { at.end };
+    let window = &bytes[..bytes.len().min(start + LINE)];
+    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(window, start));
+    if is_given(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.likely(rule.id, value);
+    }
 }
 
 /// `echo SECRET | docker login --password-stdin`

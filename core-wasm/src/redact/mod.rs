@@ -8,10 +8,13 @@
 
 mod assignment;
 mod block;
+mod calls;
 mod command;
 pub mod gitleaks;
+mod given;
 mod keywords;
 mod number;
+mod prose;
 mod rules;
 mod scan;
 pub mod tag;

@@ -5,7 +5,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::scan::{Hit, span, span_back};
+use super::rules::Rule;
+use super::scan::{Hit, Scan, span, span_back};
 
 /// How far before a number a word may stand that says what it is.
 const CONTEXT: usize = 48;
@@ -70,7 +71,10 @@ fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
         before.match_indices(word).any(|(at, _)| {
             let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
             let bytes = before.as_bytes();
-            !(word.is_ascii() && (at > 0 && letter(bytes.get(at - 1)) || letter(bytes.get(at + word.len()))))
+            // Behind `\n` in JSON a word begins too.
+            let escaped = matches!(bytes[..at], [.., b'\\', b'n' | b'r' | b't']);
+            let inside = at > 0 && letter(bytes.get(at - 1)) && !escaped;
+            !(word.is_ascii() && (inside || letter(bytes.get(at + word.len()))))
         })
     })
 }
@@ -166,6 +170,38 @@ fn luhn(digits: &[u32]) -> bool {
         })
         .sum();
     sum.is_multiple_of(10)
+}
+
+/// An international bank account number behind its name, with the check that ISO 7064 knows as MOD 97-10.
+pub(super) fn iban(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LENGTHS: RangeInclusive<usize> = 15..=34;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + 8)];
+    let start = span(window, at.end, |byte| !byte.is_ascii_alphanumeric());
+    let window = &bytes[..bytes.len().min(start + 48)];
+    let mut account: Vec<u8> = Vec::new();
+    let mut end = start;
+    for (offset, &byte) in window[start..].iter().enumerate() {
+        match byte {
+            b'A'..=b'Z' | b'0'..=b'9' => {
+                account.push(byte);
+                end = start + offset + 1;
+            }
+            b' ' if account.len().is_multiple_of(4) => {}
+            _ => break,
+        }
+    }
+    if !LENGTHS.contains(&account.len()) {
+        return;
+    }
+    account.rotate_left(4);
+    let rest = account.iter().fold(0u32, |rest, &byte| match byte {
+        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+        _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
+    });
+    if rest == 1 {
+        scan.certain(rule.id, start..end);
+    }
 }
 
 /// Korean resident and alien registration numbers: a date of birth, a digit for sex and century, and a check digit. Numbers

@@ -10,9 +10,10 @@
 use std::ops::Range;
 
 use super::{
-    assignment, block,
+    assignment, block, calls,
     command::{self, Style},
     number::{self, DigitRule},
+    prose,
     scan::{Hit, Scan},
     token::{self, Part, Set, Token},
     value::Kind,

@@ -149,6 +149,9 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     {
         return false;
     }
+    if kind == Kind::Secret && is_base32(value, &makeup) {
+        return true;
+    }
     let code = match shape {
         Shape::Quoted => false,
         Shape::Bare => is_expression(value),
@@ -159,8 +162,13 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     }
     match kind {
         Kind::Password => is_password(value, &makeup, shape),
-        Kind::Secret => is_random(value, &makeup, 8, 2.8) || is_hex(value, &makeup, 16) || is_uuid(value),
-        Kind::Token => (is_random(value, &makeup, 10, 3.0) || is_hex(value, &makeup, 20)) && !is_uuid(value),
+        Kind::Secret => {
+            is_random(value, &makeup, 8, 2.8)
+                || is_hex(value.strip_prefix("0x").unwrap_or(value), 16)
+                || is_uuid(value)
+                || shape == Shape::Quoted && is_salt(value, &makeup)
+        }
+        Kind::Token => (is_random(value, &makeup, 10, 3.0) || is_hex(value, 20)) && !is_uuid(value),
         Kind::Key => {
             is_random(value, &makeup, 16, 3.5)
                 && makeup.hex < value.len()
@@ -285,15 +293,23 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
 fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
     let chosen = kind == Kind::Password
-        && makeup.digits > 0
-        && makeup.symbols == 0
-        && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2);
+        && (makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2)
+            || is_phrase(value, makeup));
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
         || value.contains('?') && !(kind == Kind::Password && makeup.digits > 0)
         || value.contains("::")
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
         || is_identifier(value) && !chosen && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
+}
+
+/// `harbor_winter954`: words and a number, such as people choose; `user_password_2` is a name.
+fn is_phrase(value: &str, makeup: &Makeup) -> bool {
+    (makeup.upper == 0 || value.contains('_'))
+        && makeup.digits > 1
+        && value.ends_with(|last: char| last.is_ascii_digit())
+        && !value.contains('.')
+        && words(value).all(|(word, _)| word.len() > 1 && !lists(STOP, word))
 }
 
 /// What an argument without spaces around its sign may be in program text: `name=None)`, `name=other.name`, `name=list[1]`.
@@ -382,8 +398,41 @@ fn is_wordy(value: &str) -> bool {
     })
 }
 
-fn is_hex(value: &str, makeup: &Makeup, least: usize) -> bool {
+/// Letters, digits and symbols of every kind, as generators of salts make them.
+fn is_salt(value: &str, makeup: &Makeup) -> bool {
+    let odd = value.bytes().filter(|byte| b"!@#$%^&*()+=<>?{}[]|~,;".contains(byte)).count();
+    value.len() >= 16
+        && makeup.digits > 0
+        && (makeup.upper > 0 || makeup.lower > 0 && value.len() >= 24)
+        && makeup.spaces == 0
+        && odd >= 3
+        && entropy(value.as_bytes()) >= 3.5
+}
+
+/// Seeds of one-time passwords.
+fn is_base32(value: &str, makeup: &Makeup) -> bool {
+    (16..=64).contains(&value.len())
+        && value.len().is_multiple_of(8)
+        && makeup.digits > 0
+        && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))
+        && entropy(value.as_bytes()) >= 3.0
+}
+
+fn is_hex(value: &str, least: usize) -> bool {
+    let makeup = Makeup::of(value);
     value.len() >= least && makeup.hex == value.len() && makeup.digits > 0 && makeup.letters() > 0
+}
+
+/// The six bits that a character of base64 stands for, of either alphabet.
+pub(super) fn sextet(byte: u8) -> Option<u32> {
+    Some(u32::from(match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    }))
 }
 
 fn is_uuid(value: &str) -> bool {

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::{
     assignment::quoted,
     rules::Rule,
     scan::{Scan, begins, is_name, span, span_back},
     token::is_url_safe,
-    value::{Kind, Shape, entropy, is_secret},
+    value::{Kind, Shape, entropy, is_secret, sextet},
 };
 
 /// The password of an address, however it is written.
@@ -144,15 +146,8 @@ fn is_user_and_password(text: &str) -> bool {
     let mut colon = false;
     let (mut bits, mut count) = (0u32, 0);
     for &byte in text {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return false,
-        };
-        bits = bits << 6 | u32::from(value);
+        let Some(value) = sextet(byte) else { return false };
+        bits = bits << 6 | value;
         count += 6;
         if count >= 8 {
             count -= 8;
@@ -204,6 +199,49 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
             scan.likely(rule.id, value_at..value_end);
         }
         from = pair_end + 1;
+    }
+}
+
+/// The value of a line of a jar of cookies: domain, flag, path, flag, time, name and value, a tab between them.
+pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// Bytes from the keyword on, and fields behind it of which the last is the value at the latest.
+    const LONGEST: usize = 512;
+    const FIELDS: usize = 6;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    // As often escaped as JSON lies in JSON.
+    let tab_start = at.end - 1;
+    let tab_end = span(window, tab_start, |byte| byte == b'\\') + 1;
+    let Some(tab) = bytes.get(tab_start..tab_end).filter(|tab| matches!(tab, [b'\t'] | [b'\\', .., b't'])) else {
+        return;
+    };
+    let mut starts = vec![tab_end];
+    let line = span(window, tab_end, |byte| byte != b'\n' && byte != b'"');
+    while starts.len() <= FIELDS
+        && let Some(next) = memmem::find(&window[starts[starts.len() - 1]..line], tab)
+    {
+        starts.push(starts[starts.len() - 1] + next + tab.len());
+    }
+    // Behind the second flag stand a time, a name, a value.
+    let [.., time, name, value] = starts[..] else { return };
+    let timed = bytes[time..name - tab.len()].iter().all(u8::is_ascii_digit);
+    let end = span(bytes, value, |byte| byte > b' ' && !matches!(byte, b'\\' | b'"'));
+    if timed && name > time + tab.len() && is_cookie_value(scan.text.get(value..end).unwrap_or_default()) {
+        scan.likely(rule.id, value..end);
+    }
+}
+
+/// `jdbc:oracle:thin:user/SECRET@host`.
+pub(super) fn oracle(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LONGEST: usize = 200;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let end = span(window, at.end, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'));
+    let Some(host) = memmem::find(&window[at.end..end], b"@") else { return };
+    let Some(slash) = memchr::memchr(b'/', &window[at.end..at.end + host]) else { return };
+    let password = at.end + slash + 1..at.end + host;
+    if is_secret(scan.text.get(password.clone()).unwrap_or_default(), Kind::Password, Shape::Bare) {
+        scan.likely(rule.id, password);
     }
 }
 

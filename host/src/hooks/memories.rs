@@ -72,22 +72,24 @@ mod tests {
     use crate::project::Project;
     use crate::store::{Access, Batch, SessionUpdate};
 
+    const SESSIONS: [&str; 4] = ["s0", "s1", "s2", "s3"];
+
     /// What a policy of a project can be told, all of it.
     fn all(memories: &ProjectMemories, query: &str) -> String {
         const MOST: u32 = 10_000;
         let kinds = ["decision".to_owned(), "architecture".to_owned()];
-        let mut told = String::new();
+        let mut told =
+            vec![format!("{:?}", memories.knowledge(MOST).unwrap()), format!("{:?}", memories.sessions(MOST).unwrap())];
         for kinds in [&kinds[..], &[]] {
-            told += &format!("{:?}{:?}", memories.recent(kinds, MOST).unwrap(), memories.important(kinds, MOST).unwrap());
-            told += &format!("{:?}", memories.search(query, kinds, MOST).unwrap());
-            for session in 0..4 {
-                told += &format!("{:?}", memories.of_session(&format!("s{session}"), kinds, MOST).unwrap());
+            told.push(format!("{:?}", memories.recent(kinds, MOST).unwrap()));
+            told.push(format!("{:?}", memories.important(kinds, MOST).unwrap()));
+            told.push(format!("{:?}", memories.search(query, kinds, MOST).unwrap()));
+            for session in SESSIONS {
+                told.push(format!("{:?}", memories.of_session(session, kinds, MOST).unwrap()));
             }
         }
-        for session in 0..4 {
-            told += &format!("{:?}", memories.session(&format!("s{session}")).unwrap());
-        }
-        told + &format!("{:?}{:?}", memories.knowledge(MOST).unwrap(), memories.sessions(MOST).unwrap())
+        told.extend(SESSIONS.map(|session| format!("{:?}", memories.session(session).unwrap())));
+        told.concat()
     }
 
     proptest! {
@@ -122,7 +124,7 @@ mod tests {
                     ..Draft::default()
                 };
                 let update = SessionUpdate {
-                    id: format!("s{session}"),
+                    id: SESSIONS[*session].into(),
                     summary: text.clone(),
                     notes: SessionNotes { turns: 1, original_request: text, ..SessionNotes::default() },
                     ..SessionUpdate::default()

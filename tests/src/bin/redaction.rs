@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Parser;
 use core_wasm::redact::scrub;
-use tests::redaction::{Report, measure};
+use tests::redaction::{Report, cases, corpus, measure_on};
 
 #[derive(Parser)]
 #[command(about = "Measures redaction: over the corpus of templates, or over folders of transcripts")]
@@ -23,6 +23,9 @@ struct Arguments {
     /// Shows so many bytes to either side of a redaction
     #[arg(long, default_value_t = 60)]
     around: usize,
+    /// Measures over these cases instead, an object a line: family, text, secrets
+    #[arg(long, value_name = "FILE", conflicts_with = "folders")]
+    cases: Option<PathBuf>,
     /// Folders of transcripts, or files
     folders: Vec<PathBuf>,
 }
@@ -30,7 +33,8 @@ struct Arguments {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if arguments.folders.is_empty() {
-        let report = measure(|text| scrub(text).into_owned())?;
+        let all = arguments.cases.as_deref().map_or_else(corpus, cases)?;
+        let report = measure_on(all, |text| scrub(text).into_owned());
         return print(&report, arguments.wrong);
     }
     let mut review = Review { around: arguments.around, ..Review::default() };

@@ -1,0 +1,65 @@
+//! Secrets among the arguments of a call, where no name says what they are.
+
+use std::ops::Range;
+
+use super::{
+    assignment::quoted,
+    rules::Rule,
+    scan::{Scan, span},
+    value::{Kind, Shape, is_secret},
+};
+
+/// Bytes of all arguments.
+const LONGEST: usize = 1024;
+
+/// `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)`, `client.login(TOKEN)`.
+pub(super) fn positional(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    let keyword = &scan.bytes[at.clone()];
+    let (is_login, is_pair) = (keyword[0] == b'.', keyword[..4].eq_ignore_ascii_case(b"auth") || keyword[0] | 32 == b'h');
+    let arguments = arguments(scan, at.end);
+    let (place, kind) = match arguments.len() {
+        1 if is_login => (0, Kind::Token),
+        _ if is_login || is_pair => (1, Kind::Password),
+        _ => (2, Kind::Password),
+    };
+    let Some(Some(value)) = arguments.get(place).cloned() else { return };
+    if is_secret(scan.text.get(value.clone()).unwrap_or_default(), kind, Shape::Quoted) {
+        scan.likely(rule.id, value);
+    }
+}
+
+/// The arguments up to the fourth, the insides of those in quotes; the others are expressions.
+fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
+    const MOST: usize = 4;
+    let bytes = &scan.bytes[..scan.bytes.len().min(start + LONGEST)];
+    let mut arguments = Vec::new();
+    let mut at = start;
+    while arguments.len() < MOST {
+        at = span(bytes, at, |byte| byte.is_ascii_whitespace());
+        let value = quoted(scan, at).filter(|value| value.end < bytes.len());
+        if let Some(value) = &value {
+            // Behind the closing quote, with its backslashes.
+            at = span(bytes, value.end, |byte| byte == b'\\') + 1;
+        }
+        let Some(end) = (at..bytes.len()).find(|&end| matches!(bytes[end], b',' | b')' | b'\n' | b';')) else { break };
+        arguments.push(value);
+        at = end + 1;
+        if bytes[end] != b',' {
+            break;
+        }
+    }
+    arguments
+}
+
+/// A private key in hexadecimal digits or in a wallet's own form, behind what takes one.
+pub(super) fn wallet(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const KEY: std::ops::RangeInclusive<usize> = 50..=90;
+    let bytes = scan.bytes;
+    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, |byte| {
+        matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'\\' | b'(')
+    });
+    let end = span(&bytes[..bytes.len().min(start + 2 * KEY.end())], start, |byte| byte.is_ascii_alphanumeric());
+    if KEY.contains(&(end - start)) && bytes[start..end].iter().any(u8::is_ascii_digit) {
+        scan.certain(rule.id, start..end);
+    }
+}

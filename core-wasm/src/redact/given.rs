@@ -1,0 +1,268 @@
+//! Where the value of a telling name begins: behind a sign, in a call, in the next cell of a table, in a sentence.
+
+use super::{
+    assignment::{Name, NameStyle},
+    scan::span,
+    value::{Kind, Shape},
+};
+
+/// Calls that only wrap a value: `Buffer.from("…")`, `Some("…")`.
+const WRAPPERS: &[&str] = &[
+    "Buffer.from",
+    "Some",
+    "String::from",
+    "SecretString::from",
+    "SecretString::new",
+    "Secret::new",
+    "SecretStr",
+    "b64decode",
+    "base64.b64decode",
+    "bytes",
+    "bytes.fromhex",
+    "unhexlify",
+    "binascii.unhexlify",
+    "hex.DecodeString",
+    "hex::decode",
+    "atob",
+    "btoa",
+    "str",
+    "String",
+    "Ok",
+    "Just",
+    "Optional.of",
+    "Password",
+    "utf8.encode",
+    "encode",
+];
+
+/// Calls that type a value into a field.
+const TYPING: &[&str] =
+    &["fill", "type", "send_keys", "sendKeys", "setValue", "set_value", "set", "clearAndType", "pressSequentially"];
+
+/// Where a name's value begins, and how it was given.
+pub(super) struct Given {
+    pub at: usize,
+    pub shape: Shape,
+    /// `("name", "value")`, `name("value")`, `name 'value'`
+    pub is_argument: bool,
+    /// `the password is …`
+    pub is_spoken: bool,
+    /// `storePassword …`
+    pub is_bare_word: bool,
+}
+
+impl Given {
+    pub fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
+        let mut at = name.range.end;
+        let closed = closing_quote(bytes, at);
+        let quoted = closed > at;
+        at = closed;
+        if bytes.get(at) == Some(&b']') {
+            at += 1;
+        }
+        if name.is_element && bytes.get(at) == Some(&b'>') {
+            return Some(Self::new(at + 1, Shape::Bare));
+        }
+        if let Some(given) = Self::typed(bytes, at) {
+            return Some(given);
+        }
+        let named = at;
+        at = Self::behind_remark(bytes, at);
+        // `**Password:** …`
+        let operator = emphasis(bytes, blanks(bytes, emphasis(bytes, at)));
+        let spaced = operator > at || at > named;
+        let length = operator_length(&bytes[operator..], quoted);
+        let nested = bytes.get(blanks(bytes, operator + length)) == Some(&b'{');
+        if (length == 0 || bytes[operator] == b',' || nested)
+            && let Some(given) = Self::beside(bytes, at)
+        {
+            return Some(given);
+        }
+        if length == 0 {
+            if let Some(given) = Self::without_sign(bytes, at, kind, quoted) {
+                return Some(given);
+            }
+            if let Some(given) = Self::in_table(bytes, name.range.start, at).filter(|_| !name.is_short()) {
+                return Some(given);
+            }
+            if kind == Kind::Password && name.style == NameStyle::Compound && spaced && !quoted && !name.is_option {
+                return Some(Self { is_bare_word: true, ..Self::new(operator, Shape::Loose) });
+            }
+            // Only an option takes its value without a sign.
+            let option = name.is_option && spaced && !quoted;
+            return option.then(|| Self::new(operator, Shape::Loose));
+        }
+        let is_argument = bytes[operator] == b',';
+        if is_argument && name.range.start > 0 && bytes[name.range.start - 1] == b'/' {
+            return None;
+        }
+        let start = blanks(bytes, emphasis(bytes, blanks(bytes, operator + length)));
+        let start = wrapped(bytes, start);
+        let loose = spaced || start > operator + length || bytes[operator] != b'=';
+        let shape = if loose { Shape::Loose } else { Shape::Bare };
+        Some(Self { is_argument, ..Self::new(start, shape) })
+    }
+
+    /// `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` and below it `value: …`,
+    /// `"password": {"value": "…"}`, `variable "password" { default = "…"`.
+    fn beside(bytes: &[u8], at: usize) -> Option<Self> {
+        const FAR: usize = 48;
+        const VALUES: [&[u8]; 3] = [b"value", b"default", b"stringvalue"];
+        let window = &bytes[..bytes.len().min(at + FAR)];
+        let mut start = at;
+        while let Some(&byte) = window.get(start) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\' | b'{' | b':' | b'+' | b'-' => start += 1,
+                b'n' | b't' if window[at..start].ends_with(b"\\") => start += 1,
+                // The number and the arrow before a line.
+                b'0'..=b'9' | 0xE2 | 0x86 | 0x92 if window[at..start].contains(&b'\n') => start += 1,
+                _ => break,
+            }
+        }
+        let is_key = |key: &&&[u8]| bytes.get(start..start + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key));
+        let end = start + VALUES.iter().find(is_key)?.len();
+        // `password: value` is a word, and nothing more.
+        let quoted = matches!(bytes[at - 1], b'"' | b'\'');
+        if start == at || !quoted && window[at..start].iter().all(|byte| matches!(byte, b' ' | b':')) {
+            return None;
+        }
+        let operator = blanks(bytes, closing_quote(bytes, end));
+        let sign = bytes.get(operator).filter(|sign| matches!(sign, b'=' | b':'))?;
+        let shape = if *sign == b'=' { Shape::Bare } else { Shape::Loose };
+        Some(Self::new(blanks(bytes, operator + 1), shape))
+    }
+
+    /// `setPassword("…")`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
+    fn without_sign(bytes: &[u8], at: usize, kind: Kind, quoted: bool) -> Option<Self> {
+        let start = blanks(bytes, at);
+        let rest = &bytes[start..];
+        let quote = |at: usize| closing_quote(bytes, at) > at;
+        if !quoted && rest.first() == Some(&b'(') && quote(start + 1) {
+            return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
+        }
+        if quoted {
+            return None;
+        }
+        if kind == Kind::Password && start > at && quote(start) && rest[0] != b'`' {
+            return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
+        }
+        let verb = ["is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 "]
+            .iter()
+            .find(|verb| rest.starts_with(verb.as_bytes()))
+            .filter(|verb| start > at || !verb.is_ascii());
+        if let Some(verb) = verb {
+            return Some(Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) });
+        }
+        // `비밀번호 sunny2024! 로 접속`
+        (start > at && bytes[at - 1] >= 0x80).then(|| Self { is_spoken: true, ..Self::new(start, Shape::Loose) })
+    }
+
+    /// `password for root@localhost: …`, `Password (staging): …`: the position behind the remark, the same where none is.
+    fn behind_remark(bytes: &[u8], at: usize) -> usize {
+        const LONGEST: usize = 48;
+        let window = &bytes[at..bytes.len().min(at + LONGEST)];
+        let plain = |byte: u8| !matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b'=' | b'{' | b';' | b'`');
+        let end = if window.starts_with(b" (") {
+            let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
+            end.filter(|&end| window[end] == b')').map(|end| end + 1)
+        } else {
+            let word = [" for ", " of ", " on "].iter().find(|word| window.starts_with(word.as_bytes()));
+            word.and_then(|word| {
+                let rest = &window[word.len()..];
+                let sign = (0..rest.len())
+                    .find(|&at| !plain(rest[at]) || rest[at..].starts_with(b": ") || rest[at..].starts_with(b" is "))?;
+                let few = rest[..sign].split(|&byte| byte == b' ').count() < 5;
+                (plain(rest[sign]) && few).then_some(word.len() + sign)
+            })
+        };
+        // Only before a sign; else it is prose.
+        match end {
+            Some(end) if matches!(window.get(end), Some(b':' | b'=')) || window[end..].starts_with(b" is ") => at + end,
+            _ => at,
+        }
+    }
+
+    /// `[name=password]').type('…')`, `getByLabel('Password').fill('…')`.
+    fn typed(bytes: &[u8], at: usize) -> Option<Self> {
+        let window = &bytes[..bytes.len().min(at + 48)];
+        let dot = span(window, at, |byte| matches!(byte, b']' | b'"' | b'\'' | b')' | b'`' | b' ' | b'\\'));
+        if dot == at || window.get(dot) != Some(&b'.') {
+            return None;
+        }
+        let end = span(window, dot + 1, |byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let known = TYPING.iter().any(|name| name.as_bytes() == &window[dot + 1..end]);
+        let quote = end + 1;
+        (known && window.get(end) == Some(&b'(') && closing_quote(bytes, quote) > quote)
+            .then(|| Self { is_argument: true, ..Self::new(quote, Shape::Bare) })
+    }
+
+    /// The next cell of a row: `| DB_PASSWORD | … |`.
+    fn in_table(bytes: &[u8], name: usize, at: usize) -> Option<Self> {
+        let bar = blanks(bytes, at);
+        let length = match &bytes[bar..] {
+            [b'|', b' ', ..] => 1,
+            [0xE2, 0x94, 0x82, ..] => 3,
+            _ => 0,
+        };
+        let before = bytes[..name].trim_ascii_end();
+        let row = before.ends_with(b"|")
+            || before.ends_with("│".as_bytes())
+            || before.ends_with(b"| `")
+            || before.ends_with(b"| **");
+        (length > 0 && bar > at && row).then(|| {
+            let start = blanks(bytes, bar + length);
+            let start = if bytes.get(start) == Some(&b'`') { start + 1 } else { start };
+            Self { is_spoken: true, ..Self::new(start, Shape::Loose) }
+        })
+    }
+
+    pub fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {
+        let sign = blanks(bytes, at);
+        (sign > at && bytes.get(sign) == Some(&b'=') && bytes.get(sign + 1) == Some(&b' '))
+            .then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+    }
+
+    fn new(at: usize, shape: Shape) -> Self {
+        Self { at, shape, is_argument: false, is_spoken: false, is_bare_word: false }
+    }
+}
+
+/// The position behind a quote that closes a name, with its backslashes in JSON within JSON; the same where none is.
+fn closing_quote(bytes: &[u8], at: usize) -> usize {
+    let quote = span(&bytes[..bytes.len().min(at + 8)], at, |byte| byte == b'\\');
+    match bytes.get(quote) {
+        Some(b'"' | b'\'' | b'`') => quote + 1,
+        _ => at,
+    }
+}
+
+pub(super) fn blanks(bytes: &[u8], at: usize) -> usize {
+    const MOST: usize = 32;
+    span(&bytes[..bytes.len().min(at + MOST)], at, |byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and behind a quoted name the comma.
+fn operator_length(rest: &[u8], quoted: bool) -> usize {
+    match rest {
+        [b':', b':' | b'/', ..] => 0,
+        [b'=', b'=', b'=', ..] | [0xEF, 0xBC, 0x9A, ..] => 3,
+        [b':' | b'?' | b'=' | b'!', b'=', ..] | [b'=', b'>', ..] | [b':', b'-', b'!'..=b'~', ..] => 2,
+        [b'=' | b':', ..] => 1,
+        [b',', ..] if quoted => 1,
+        _ => 0,
+    }
+}
+
+/// Behind the stars or underscores of emphasis; the same place where there are none.
+fn emphasis(bytes: &[u8], at: usize) -> usize {
+    span(&bytes[..bytes.len().min(at + 2)], at, |byte| byte == b'*')
+}
+
+/// The quote in `Some("…")`; the same place where nothing is wrapped.
+fn wrapped(bytes: &[u8], at: usize) -> usize {
+    const LONGEST: usize = 24;
+    let window = &bytes[..bytes.len().min(at + LONGEST)];
+    let end = span(window, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b':' | b'_'));
+    let known = end > at && bytes.get(end) == Some(&b'(') && WRAPPERS.iter().any(|name| name.as_bytes() == &window[at..end]);
+    if known && closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
+}

@@ -1,0 +1,100 @@
+//! Secrets that are words.
+
+use std::ops::Range;
+
+use super::{
+    rules::Rule,
+    scan::{Scan, span},
+    value::{Kind, Shape, is_secret},
+};
+
+/// The words behind `mnemonic`, `seed phrase`, `니모닉`: BIP-39 has twelve and more, of three to eight lower-case letters.
+pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// Bytes between the name and the first word.
+    const BETWEEN: usize = 24;
+    const FEWEST: usize = 12;
+    const MOST: usize = 24;
+    if scan.covers(at.start) {
+        return;
+    }
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + BETWEEN)];
+    let mut start = at.end;
+    // `is `, `는 `, `_words = `: only then the first of the twelve.
+    loop {
+        let next = span(window, start, |byte| !byte.is_ascii_lowercase());
+        let word = span(window, next, |byte| byte.is_ascii_lowercase());
+        let escape = next > start && bytes[next - 1] == b'\\';
+        if next == window.len() {
+            return;
+        }
+        if escape {
+            start = next + 1;
+            continue;
+        }
+        let name = next == at.end || bytes[next - 1] == b'_' || matches!(bytes.get(word), Some(b'"' | b'=' | b':'));
+        if !name && word - next >= 3 {
+            start = next;
+            break;
+        }
+        start = word;
+    }
+    let (mut words, mut end) = (0, start);
+    while words < MOST {
+        let word = span(&bytes[..bytes.len().min(end + 9)], end, |byte| byte.is_ascii_lowercase());
+        if !(3..=8).contains(&(word - end)) {
+            break;
+        }
+        words += 1;
+        let blank = span(&bytes[..bytes.len().min(word + 4)], word, |byte| matches!(byte, b' ' | b',' | b'\n'));
+        let more = blank > word && bytes.get(blank).is_some_and(u8::is_ascii_lowercase) && words < MOST;
+        end = if more { blank } else { word };
+        if !more {
+            break;
+        }
+    }
+    if words >= FEWEST {
+        scan.certain(rule.id, start..end);
+    }
+}
+
+/// `ID/PW: name/SECRET`, `creds are name / SECRET`.
+pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LONGEST: usize = 160;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let blank = |byte: u8| matches!(byte, b' ' | b':' | b'=' | b'*' | b'`');
+    let sign = span(window, at.end, blank);
+    let word = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\'));
+    let user = word(sign);
+    let slash = span(window, user, |byte| byte == b' ' || byte == b'`');
+    if sign == at.end && window[at.end - 1] != b':' || user == sign || window.get(slash) != Some(&b'/') {
+        return;
+    }
+    let start = span(window, slash + 1, |byte| byte == b' ' || byte == b'`');
+    // Longer ones are no passwords that people hand on.
+    let end = scan.word(start).min(start + LONGEST);
+    let value = scan.text.get(start..end).unwrap_or_default();
+    // `credentials: path/file2` is a path.
+    let apart = slash > user && start > slash + 1 || scan.bytes[at.clone()].contains(&b'/');
+    if apart && value.bytes().any(|byte| byte.is_ascii_digit()) && is_secret(value, Kind::Password, Shape::Loose) {
+        scan.likely(rule.id, start..end);
+    }
+}
+
+/// `recovery code: 63836366`, `PIN은 181488`: one code of digits, or of groups with digits in them.
+pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const BETWEEN: usize = 12;
+    const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + BETWEEN)];
+    let words = ["s", " is", " was", "는", "은", "가"].iter().find(|word| window[at.end..].starts_with(word.as_bytes()));
+    let sign = at.end + words.map_or(0, |word| word.len());
+    let start = span(window, sign, |byte| matches!(byte, b' ' | b':' | b'=' | b'`' | b'*'));
+    let end = span(&bytes[..bytes.len().min(start + 32)], start, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let digits = bytes[start..end].iter().filter(|byte| byte.is_ascii_digit()).count();
+    let alone = bytes.get(end).is_none_or(|byte| !matches!(byte, b'.' | b'_' | b'%'));
+    if start > sign && LENGTHS.contains(&(end - start)) && digits >= 4 && alone && digits * 2 >= end - start {
+        scan.likely(rule.id, start..end);
+    }
+}
