@@ -95,7 +95,7 @@ const CERTAIN: &[&str] = &[
 ];
 
 /// Names of configuration files that a blank and a password follow.
-const DIRECTIVES: &[&str] = &["requirepass", "masterauth"];
+const DIRECTIVES: &[&str] = &["requirepass", "masterauth", "bindpw", "rootpw"];
 
 /// Finds the value of the name that the keyword ends.
 pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<usize>) {
@@ -150,9 +150,13 @@ fn is_plausible(scan: &Scan, name: &Name, given: &Given, value: &Value) -> bool 
         Shape::Bare => digit,
         Shape::Loose => chosen || made || name.style == NameStyle::Abbreviation && digit,
     };
+    // `비밀번호는 argon2로 저장`
+    let algorithm = given.is_spoken && is_algorithm(text);
     let argument = !given.is_argument || value.shape == Shape::Quoted && !name.asks(scan.bytes);
     let closed = !name.is_element || scan.bytes[value.range.end..].starts_with(b"</");
-    (sure || !name.is_short()) && argument && (digit || !given.is_spoken) && closed && (!given.is_bare_word || is_made(text))
+    let told = (digit || !given.is_spoken)
+        && (!given.is_bare_word || is_made(text) || name.kind == Kind::Password && is_strong(text));
+    (sure || !name.is_short()) && argument && told && closed && !algorithm
 }
 
 /// A name that says what kind of value it is given.
@@ -205,11 +209,15 @@ impl Name {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-")
                 || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
-                || kind != Kind::Password && is_set(&bytes[..start]),
+                || is_set(&bytes[..start], kind),
             is_element: start > 0 && bytes[start - 1] == b'<',
             style: if short && kind == Kind::Password && before.iter().all(|&byte| byte == b'-') {
-                if bytes[at.clone()].ends_with(b"pw") { NameStyle::Abbreviation } else { NameStyle::Word }
-            } else if before.last().is_some_and(|last| last.is_ascii_alphanumeric() || *last == b'_') {
+                if bytes[at.clone()].ends_with(b"pw") || bytes[at.clone()].ends_with(b"pwd") {
+                    NameStyle::Abbreviation
+                } else {
+                    NameStyle::Word
+                }
+            } else if matches!(before, [.., last, b'-'] | [.., last] if last.is_ascii_alphanumeric() || *last == b'_') {
                 NameStyle::Compound
             } else {
                 NameStyle::Plain
@@ -249,8 +257,12 @@ fn trimmed_name(keyword: &[u8]) -> usize {
 }
 
 /// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
-fn is_set(before: &[u8]) -> bool {
-    memchr::memmem::find(&before[before.len().saturating_sub(NAME)..], b" set ").is_some()
+fn is_set(before: &[u8], kind: Kind) -> bool {
+    let near = &before[before.len().saturating_sub(NAME)..];
+    // `set -gx NAME VALUE`, `setx NAME VALUE`: shells.
+    let shell =
+        [&b"set -gx "[..], b"set -x ", b"set -Ux ", b"set -xg ", b"setx "].iter().any(|command| near.ends_with(command));
+    shell || kind != Kind::Password && memchr::memmem::find(near, b" set ").is_some()
 }
 
 fn ends_escape(before: &[u8]) -> bool {
@@ -318,6 +330,25 @@ impl Value {
         let range = quoted(scan, end + sign.len())?;
         Some(Self { range, shape: Shape::Quoted })
     }
+}
+
+/// A word that nobody writes in prose: letters of both cases, digits, and a symbol within.
+fn is_strong(text: &str) -> bool {
+    let inner = text.trim_end_matches(|last: char| last.is_ascii_punctuation());
+    let has = |class: fn(&u8) -> bool| inner.bytes().any(|byte| class(&byte));
+    text.len() >= 8
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && inner.contains(['!', '@', '#', '$', '%', '^', '&', '*', '+', '?', '='])
+}
+
+/// What passwords are hashed with.
+fn is_algorithm(text: &str) -> bool {
+    const ALGORITHMS: [&str; 12] =
+        ["aes", "argon2", "base64", "bcrypt", "blake", "hs256", "md5", "pbkdf2", "rs256", "scrypt", "sha", "utf"];
+    let beginning = text.get(..6.min(text.len())).unwrap_or_default().to_ascii_lowercase();
+    ALGORITHMS.iter().any(|name| beginning.starts_with(&name[..name.len().min(6)])) && text.len() < 24
 }
 
 /// A word that can only be a value: many letters and digits that form no words.

@@ -215,7 +215,7 @@ fn separator(rest: &[u8]) -> usize {
             run + usize::from(matches!(rest.get(run), Some(b'n' | b'r' | b't' | b'"')))
         }
         [b'-', next, ..] if *next != b'-' => 1,
-        [b'+', b' ' | b'"' | b'\'' | b'\n', ..]
+        [b'+', b' ' | b'"' | b'\'' | b'\n' | b'\\', ..]
         | [b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'|' | b',' | b'>' | b':' | b'.', ..] => 1,
         [0xE2, 0x86, 0x92, ..] => 3,
         _ => 0,

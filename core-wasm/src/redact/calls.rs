@@ -15,12 +15,16 @@ const LONGEST: usize = 1024;
 /// `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)`, `client.login(TOKEN)`.
 pub(super) fn positional(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let keyword = &scan.bytes[at.clone()];
-    let (is_login, is_pair) = (keyword[0] == b'.', keyword[..4].eq_ignore_ascii_case(b"auth") || keyword[0] | 32 == b'h');
+    let is_login = keyword[0] == b'.';
+    // Those that connect take a host or an address before the user.
+    let is_connection = ["connect(", "mysqli(", "PDO(", "getConnection("]
+        .iter()
+        .any(|end| keyword[keyword.len().saturating_sub(end.len())..].eq_ignore_ascii_case(end.as_bytes()));
     let arguments = arguments(scan, at.end);
     let (place, kind) = match arguments.len() {
         1 if is_login => (0, Kind::Token),
-        _ if is_login || is_pair => (1, Kind::Password),
-        _ => (2, Kind::Password),
+        _ if is_connection => (2, Kind::Password),
+        _ => (1, Kind::Password),
     };
     let Some(Some(value)) = arguments.get(place).cloned() else { return };
     if is_secret(scan.text.get(value.clone()).unwrap_or_default(), kind, Shape::Quoted) {

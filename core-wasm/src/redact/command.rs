@@ -24,6 +24,8 @@ pub(super) enum Style {
     UserCommaPassword,
     /// `user/SECRET@database`, the first word
     UserSlashPassword,
+    /// `user:SECRET`, the first word
+    FirstUserAndPassword,
     /// The first word.
     First,
     /// The second word.
@@ -37,7 +39,15 @@ pub(super) enum Style {
 impl Style {
     /// Whether a word is known by its place, and not by an option before it.
     fn is_positional(self) -> bool {
-        matches!(self, Self::UserSlashPassword | Self::First | Self::Second | Self::Last | Self::LastOfBatch)
+        matches!(
+            self,
+            Self::UserSlashPassword
+                | Self::FirstUserAndPassword
+                | Self::First
+                | Self::Second
+                | Self::Last
+                | Self::LastOfBatch
+        )
     }
 
     /// What stands between the user and the password.
@@ -124,6 +134,10 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         _ => words.first(),
     };
     let Some(mut word) = word.cloned() else { return };
+    if style == Style::FirstUserAndPassword {
+        let Some(colon) = memchr::memchr(b':', &bytes[word.clone()]) else { return };
+        word.start += colon + 1;
+    }
     if style == Style::UserSlashPassword {
         let Some(slash) = memchr::memchr(b'/', &bytes[word.clone()]).filter(|slash| *slash > 0) else { return };
         let end = memchr::memrchr(b'@', &bytes[word.clone()]).map_or(word.end, |sign| word.start + sign);
@@ -261,7 +275,11 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     }
     let start = if bytes.get(at.end) == Some(&b' ') { at.end + 1 } else { at.end };
     let window = &bytes[..bytes.len().min(start + LINE)];
-    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(window, start));
+    let value = quoted(scan, start).unwrap_or_else(|| {
+        let end = word_end(window, start);
+        // `<(echo SECRET)`
+        start..end - usize::from(window[..end].ends_with(b")") && end > start)
+    });
     if is_given(scan.text.get(value.clone()).unwrap_or_default()) {
         scan.likely(rule.id, value);
     }

@@ -63,7 +63,13 @@ impl Given {
         if name.is_element && bytes.get(at) == Some(&b'>') {
             return Some(Self::new(at + 1, Shape::Bare));
         }
-        if let Some(given) = Self::typed(bytes, at) {
+        // `<entry key="password">…</entry>`
+        if quoted && bytes.get(at) == Some(&b'>') {
+            let window = &bytes[..bytes.len().min(at + 256)];
+            let end = span(window, at + 1, |byte| byte != b'<');
+            return window[end..].starts_with(b"</").then(|| Self::new(at + 1, Shape::Bare));
+        }
+        if let Some(given) = Self::typed(bytes, at).or_else(|| Self::far_default(bytes, at)) {
             return Some(given);
         }
         let named = at;
@@ -79,13 +85,14 @@ impl Given {
             return Some(given);
         }
         if length == 0 {
-            if let Some(given) = Self::without_sign(bytes, at, kind, quoted) {
+            if let Some(given) = Self::without_sign(bytes, at, name, kind, quoted) {
                 return Some(given);
             }
             if let Some(given) = Self::in_table(bytes, name.range.start, at).filter(|_| !name.is_short()) {
                 return Some(given);
             }
-            if kind == Kind::Password && name.style == NameStyle::Compound && spaced && !quoted && !name.is_option {
+            let telling = kind == Kind::Password && !name.is_short() || name.style == NameStyle::Compound;
+            if telling && spaced && !quoted && !name.is_option {
                 return Some(Self { is_bare_word: true, ..Self::new(operator, Shape::Loose) });
             }
             // Only an option takes its value without a sign.
@@ -97,7 +104,7 @@ impl Given {
             return None;
         }
         let start = blanks(bytes, emphasis(bytes, blanks(bytes, operator + length)));
-        let start = wrapped(bytes, start);
+        let start = wrapped(bytes, anchored(bytes, start));
         let loose = spaced || start > operator + length || bytes[operator] != b'=';
         let shape = if loose { Shape::Loose } else { Shape::Bare };
         Some(Self { is_argument, ..Self::new(start, shape) })
@@ -132,18 +139,35 @@ impl Given {
         Some(Self::new(blanks(bytes, operator + 1), shape))
     }
 
-    /// `setPassword("…")`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
-    fn without_sign(bytes: &[u8], at: usize, kind: Kind, quoted: bool) -> Option<Self> {
+    /// `variable "password" {`, and some lines further on `default = "…"`.
+    fn far_default(bytes: &[u8], at: usize) -> Option<Self> {
+        const FAR: usize = 200;
+        const KEY: &[u8] = b"default";
+        let open = blanks(bytes, at);
+        let quoted = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
+        if !quoted || bytes.get(open) != Some(&b'{') {
+            return None;
+        }
+        let window = &bytes[open..bytes.len().min(open + FAR)];
+        let window = &window[..memchr::memchr(b'}', window).unwrap_or(window.len())];
+        let key = open + memchr::memmem::find(window, KEY)? + KEY.len();
+        let sign = blanks(bytes, key);
+        (bytes.get(sign) == Some(&b'=')).then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+    }
+
+    /// `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
+    fn without_sign(bytes: &[u8], at: usize, name: &Name, kind: Kind, quoted: bool) -> Option<Self> {
         let start = blanks(bytes, at);
         let rest = &bytes[start..];
         let quote = |at: usize| closing_quote(bytes, at) > at;
-        if !quoted && rest.first() == Some(&b'(') && quote(start + 1) {
+        if !quoted && matches!(rest.first(), Some(b'(' | b'{')) && quote(start + 1) {
             return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
         }
         if quoted {
             return None;
         }
-        if kind == Kind::Password && start > at && quote(start) && rest[0] != b'`' {
+        let named = kind == Kind::Password || name.style == NameStyle::Compound;
+        if named && start > at && quote(start) && rest[0] != b'`' {
             return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
         }
         let verb = ["is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 "]
@@ -162,7 +186,10 @@ impl Given {
         const LONGEST: usize = 48;
         let window = &bytes[at..bytes.len().min(at + LONGEST)];
         let plain = |byte: u8| !matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b'=' | b'{' | b';' | b'`');
-        let end = if window.starts_with(b" (") {
+        let end = if window.starts_with(b" { get;") {
+            // A property of C#.
+            memchr::memmem::find(window, b"} =").map(|end| end + 2)
+        } else if window.starts_with(b" (") {
             let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
             end.filter(|&end| window[end] == b')').map(|end| end + 1)
         } else {
@@ -198,17 +225,19 @@ impl Given {
 
     /// The next cell of a row: `| DB_PASSWORD | … |`.
     fn in_table(bytes: &[u8], name: usize, at: usize) -> Option<Self> {
-        let bar = blanks(bytes, at);
+        const CELL: usize = 32;
+        let bar = blanks(bytes, span(&bytes[..bytes.len().min(at + 2)], at, |byte| matches!(byte, b'`' | b'*')));
         let length = match &bytes[bar..] {
             [b'|', b' ', ..] => 1,
             [0xE2, 0x94, 0x82, ..] => 3,
             _ => 0,
         };
-        let before = bytes[..name].trim_ascii_end();
-        let row = before.ends_with(b"|")
-            || before.ends_with("│".as_bytes())
-            || before.ends_with(b"| `")
-            || before.ends_with(b"| **");
+        // Before the name stand at most a few words of its own cell.
+        let before = &bytes[name.saturating_sub(CELL)..name];
+        let cell = before
+            .iter()
+            .rposition(|&byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'*' | b'`' | b'_' | b'-')));
+        let row = cell.is_some_and(|bar| matches!(before[bar], b'|' | 0x82));
         (length > 0 && bar > at && row).then(|| {
             let start = blanks(bytes, bar + length);
             let start = if bytes.get(start) == Some(&b'`') { start + 1 } else { start };
@@ -256,6 +285,18 @@ fn operator_length(rest: &[u8], quoted: bool) -> usize {
 /// Behind the stars or underscores of emphasis; the same place where there are none.
 fn emphasis(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + 2)], at, |byte| byte == b'*')
+}
+
+/// Behind an anchor or a tag of YAML: `&name "…"`, `!!str "…"`; the same place where there is none.
+fn anchored(bytes: &[u8], at: usize) -> usize {
+    const LONGEST: usize = 32;
+    if !matches!(bytes.get(at), Some(b'&' | b'!')) {
+        return at;
+    }
+    let end = span(&bytes[..bytes.len().min(at + LONGEST)], at + 1, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'!')
+    });
+    if bytes.get(end) == Some(&b' ') && closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
 }
 
 /// The quote in `Some("…")`; the same place where nothing is wrapped.

@@ -106,6 +106,9 @@ pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
         "discover",
         "jcb",
         "diners",
+        "paid",
+        "creditcardnumber",
+        "cardno",
         "카드",
         "결제",
     ];
@@ -118,8 +121,15 @@ pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     };
     let number = first.start..end;
     let values = values(&bytes[number.clone()]);
-    let found = is_card(&values) && (groups >= 3 || is_called(text, number.start, WORDS)) && stands_alone(bytes, &number);
-    found.then_some(number)
+    let announced = || groups >= 3 || is_called(text, number.start, WORDS) || is_dated(&bytes[end..]);
+    (is_card(&values) && stands_alone(bytes, &number) && announced()).then_some(number.clone())
+}
+
+/// `| 11/28`: a month and a year shortly behind a number.
+fn is_dated(behind: &[u8]) -> bool {
+    let at = span(&behind[..behind.len().min(5)], 0, |byte| matches!(byte, b' ' | b'|' | b',' | b'\t'));
+    let [b'0' | b'1', b'0'..=b'9', b'/', b'2'..=b'4', b'0'..=b'9', rest @ ..] = &behind[at..] else { return false };
+    at > 0 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The end of a number in groups with the same blank or hyphen between them, and how many groups it has.

@@ -65,10 +65,10 @@ pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let window = &bytes[..bytes.len().min(at.end + LONGEST)];
     let blank = |byte: u8| matches!(byte, b' ' | b':' | b'=' | b'*' | b'`');
     let sign = span(window, at.end, blank);
-    let word = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'\\'));
+    let word = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b'/' | b':' | b'"' | b'\'' | b'`' | b'\\'));
     let user = word(sign);
     let slash = span(window, user, |byte| byte == b' ' || byte == b'`');
-    if sign == at.end && window[at.end - 1] != b':' || user == sign || window.get(slash) != Some(&b'/') {
+    if sign == at.end && window[at.end - 1] != b':' || user == sign || !matches!(window.get(slash), Some(b'/' | b':')) {
         return;
     }
     let start = span(window, slash + 1, |byte| byte == b' ' || byte == b'`');
@@ -76,9 +76,27 @@ pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let end = scan.word(start).min(start + LONGEST);
     let value = scan.text.get(start..end).unwrap_or_default();
     // `credentials: path/file2` is a path.
-    let apart = slash > user && start > slash + 1 || scan.bytes[at.clone()].contains(&b'/');
+    let colon = window[slash] == b':' && slash == user && start == slash + 1;
+    let apart = colon || slash > user && start > slash + 1 || scan.bytes[at.clone()].contains(&b'/');
     if apart && value.bytes().any(|byte| byte.is_ascii_digit()) && is_secret(value, Kind::Password, Shape::Loose) {
         scan.likely(rule.id, start..end);
+    }
+}
+
+/// A line of `.pgpass`: `host:5432:database:user:SECRET`.
+pub(super) fn pgpass(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LONGEST: usize = 160;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let field = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b':' | b'"' | b'\'' | b'/' | b'\\'));
+    let database = field(at.end);
+    let user = field(database + 1);
+    if database == at.end || window.get(database) != Some(&b':') || user == database + 1 || window.get(user) != Some(&b':') {
+        return;
+    }
+    let secret = user + 1..scan.word(user + 1).min(user + LONGEST);
+    if is_secret(scan.text.get(secret.clone()).unwrap_or_default(), Kind::Password, Shape::Bare) {
+        scan.likely(rule.id, secret);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tokens that their own form gives away: a prefix, an alphabet, a length.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::{
     rules::Rule,
@@ -103,36 +103,50 @@ fn without_stops(bytes: &[u8], start: usize, end: usize) -> usize {
 /// The secret key that is written beside an AWS access key id without a name of its own: a line of `aws configure`, a row of
 /// the console's CSV, the next line of a note.
 pub(super) fn aws_secret(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes of an id.
-    const ID: usize = 20;
+    let class = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    secret_beside(scan, rule, at, 20..=20, class, 40);
+}
+
+/// Likewise beside an Alibaba access key id.
+pub(super) fn alibaba_secret(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    secret_beside(scan, rule, at, 16..=30, |byte: u8| byte.is_ascii_alphanumeric(), 30);
+}
+
+/// A secret key of so many bytes beside an id of such a length.
+fn secret_beside(
+    scan: &mut Scan,
+    rule: &'static Rule,
+    at: Range<usize>,
+    ids: RangeInclusive<usize>,
+    class: impl Fn(u8) -> bool,
+    length: usize,
+) {
     /// How far the secret key may stand from its id.
     const NEAR: usize = 160;
     let bytes = scan.bytes;
-    let id = at.start..span(&bytes[..bytes.len().min(at.start + ID + 1)], at.start, |byte| {
-        byte.is_ascii_uppercase() || byte.is_ascii_digit()
-    });
-    if id.len() != ID || !begins(bytes, id.start) || is_placeholder_body(&bytes[id.clone()]) {
+    let id = at.start..span(&bytes[..bytes.len().min(at.start + ids.end() + 1)], at.start, class);
+    if !ids.contains(&id.len()) || !begins(bytes, id.start) || is_placeholder_body(&bytes[id.clone()]) {
         return;
     }
     let before = id.start.saturating_sub(NEAR)..id.start;
     let behind = id.end..bytes.len().min(id.end + NEAR);
     for window in [before, behind] {
         let window = scan.unsearched(rule.id, window);
-        if let Some(secret) = forty_bytes(bytes, window) {
+        if let Some(secret) = mixed_run(bytes, window, length) {
             scan.likely(rule.id, secret);
         }
     }
 }
 
-/// Forty bytes of base64 that hold upper case, lower case and digits: a hash is lower case only.
-fn forty_bytes(bytes: &[u8], window: Range<usize>) -> Option<Range<usize>> {
+/// So many bytes of base64 that hold upper case, lower case and digits: a hash is lower case only.
+fn mixed_run(bytes: &[u8], window: Range<usize>, length: usize) -> Option<Range<usize>> {
     let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let bytes = &bytes[..bytes.len().min(window.end + 41)];
+    let bytes = &bytes[..bytes.len().min(window.end + length + 1)];
     let mut at = window.start;
     while at < window.end {
         let end = span(bytes, at, class);
         let run = &bytes[at..end];
-        if run.len() == 40
+        if run.len() == length
             && run.iter().any(u8::is_ascii_uppercase)
             && run.iter().any(u8::is_ascii_lowercase)
             && run.iter().any(u8::is_ascii_digit)

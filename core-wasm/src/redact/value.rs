@@ -167,6 +167,7 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
                 || is_hex(value.strip_prefix("0x").unwrap_or(value), 16)
                 || is_uuid(value)
                 || shape == Shape::Quoted && is_salt(value, &makeup)
+                || shape != Shape::Loose && (is_chosen(value, &makeup) || is_mixed(value, &makeup))
         }
         Kind::Token => (is_random(value, &makeup, 10, 3.0) || is_hex(value, 20)) && !is_uuid(value),
         Kind::Key => {
@@ -224,6 +225,7 @@ fn is_reference(value: &str) -> bool {
         || value
             .strip_prefix(['$', '@', '&', '*', '%', ':', '!'])
             .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
+        || value.starts_with('<') && value.ends_with('>')
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
         || value.len() > 2
@@ -294,6 +296,7 @@ fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
     let chosen = kind == Kind::Password
         && (makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2)
+            || makeup.digits > 1 && makeup.turns > 1
             || is_phrase(value, makeup));
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
         || value.contains('?') && !(kind == Kind::Password && makeup.digits > 0)
@@ -301,6 +304,24 @@ fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
         || is_identifier(value) && !chosen && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
+}
+
+/// What people choose where a machine should: words with a number and a symbol or a hyphen, none of them of a program.
+fn is_chosen(value: &str, makeup: &Makeup) -> bool {
+    let odd = value.bytes().filter(|byte| b"!?*#%^&@+~".contains(byte)).count();
+    let numbered = value.contains(['-', '_']) && value.ends_with(|last: char| last.is_ascii_digit());
+    let phrase =
+        (odd > 0 || numbered) && makeup.digits > 1 && words(value).all(|(word, _)| word.len() == 1 || !lists(STOP, word));
+    value.len() >= 8
+        && makeup.letters() > 2
+        && makeup.spaces + makeup.foreign == 0
+        && !value.contains(['/', ':', '.', ',', '(', ')', '=', '<', '>'])
+        && (phrase || odd > 1 && makeup.digits > 0 && makeup.upper > 0 && makeup.lower > 0)
+}
+
+/// Letters of both cases in no order.
+fn is_mixed(value: &str, makeup: &Makeup) -> bool {
+    value.len() >= 8 && makeup.turns * 4 >= value.len() && makeup.symbols + makeup.spaces + makeup.foreign == 0
 }
 
 /// `harbor_winter954`: words and a number, such as people choose; `user_password_2` is a name.
