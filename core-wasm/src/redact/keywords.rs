@@ -1,15 +1,19 @@
 //! Where a rule's keyword stands in a text: one pass over all bytes with a table that is made at compile time, and that a
 //! team's own keywords are added to.
 //!
-//! The table is indexed by a hash of three bytes, case folded. An Aho-Corasick automaton over the same keywords takes
-//! longer to build than a hook's texts take to scan.
+//! The table is indexed by a hash of three bytes, case folded; before it stands a filter of a bit for each hash, small enough
+//! for the nearest cache, and behind it a fourth byte is compared before a keyword is. An Aho-Corasick automaton over the same
+//! keywords takes longer to build than a hook's texts take to scan.
 
 use std::borrow::Cow;
 
 use super::rules::RULES;
 
-const BITS: u32 = 14;
-const SLOTS: usize = 1 << BITS;
+/// Bits of the hash, and those of them that the table is indexed by: the filter can afford more.
+const BITS: u32 = 16;
+const SLOT_BITS: u32 = 14;
+const SLOTS: usize = 1 << SLOT_BITS;
+const WORDS: usize = 1 << (BITS - u64::BITS.trailing_zeros());
 /// Knuth's multiplicative hash, 2^32 divided by the golden ratio.
 const FACTOR: u32 = 0x9E37_79B1;
 
@@ -28,95 +32,180 @@ const COUNT: usize = {
 /// One keyword of one rule, and the next one with the same hash: index plus one, 0 for none.
 #[derive(Clone)]
 struct Entry {
+    /// Its first four bytes, folded, and which of them it has.
+    prefix: u32,
+    mask: u32,
     keyword: Cow<'static, str>,
     rule: u16,
     next: u16,
 }
 
+impl Entry {
+    const fn new(keyword: Cow<'static, str>, bytes: &[u8], rule: u16, next: u16) -> Self {
+        let fourth = if bytes.len() > SHORTEST { bytes[SHORTEST] } else { 0 };
+        let mask = if bytes.len() > SHORTEST { u32::MAX } else { 0x00FF_FFFF };
+        let prefix = if bytes.is_empty() { 0 } else { folded([bytes[0], bytes[1], bytes[2], fourth]) & mask };
+        Self { prefix, mask, keyword, rule, next }
+    }
+}
+
+/// Setting the case bit folds letters, and does the same to the few other bytes that it changes on both sides.
+const fn folded(bytes: [u8; 4]) -> u32 {
+    u32::from_le_bytes(bytes) | 0x2020_2020
+}
+
+/// A table that is there already, or one's own. A `Cow` would hold its own inline, and the component's stack is small.
+#[derive(Clone)]
+enum Shared<T: 'static> {
+    Static(&'static T),
+    Own(Box<T>),
+}
+
+impl<T: Clone> Shared<T> {
+    fn to_mut(&mut self) -> &mut T {
+        if let Self::Static(table) = self {
+            *self = Self::Own(Box::new(table.clone()));
+        }
+        match self {
+            Self::Own(table) => table,
+            Self::Static(_) => unreachable!("it was just made"),
+        }
+    }
+}
+
+impl<T> std::ops::Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Static(table) => table,
+            Self::Own(table) => table,
+        }
+    }
+}
+
 /// Which rules a keyword wakes.
+#[derive(Clone)]
 pub(super) struct Index {
-    /// The first entry of each hash: index plus one, 0 for none.
-    heads: Cow<'static, [u16; SLOTS]>,
+    /// A bit for each hash that a keyword has.
+    filter: Shared<[u64; WORDS]>,
+    /// The first entry of each slot: index plus one, 0 for none.
+    heads: Shared<[u16; SLOTS]>,
     entries: Cow<'static, [Entry]>,
 }
 
-static TABLE: ([u16; SLOTS], [Entry; COUNT]) = build();
+struct Table {
+    filter: [u64; WORDS],
+    heads: [u16; SLOTS],
+    entries: [Entry; COUNT],
+}
+
+static TABLE: Table = build();
 
 /// The keywords of the default rules, each with its rule's place in [`RULES`].
-pub(super) static INDEX: Index = Index { heads: Cow::Borrowed(&TABLE.0), entries: Cow::Borrowed(&TABLE.1) };
+pub(super) static INDEX: Index = Index {
+    filter: Shared::Static(&TABLE.filter),
+    heads: Shared::Static(&TABLE.heads),
+    entries: Cow::Borrowed(&TABLE.entries),
+};
 
 const _: () = assert!(COUNT < u16::MAX as usize);
 
 #[expect(clippy::large_stack_arrays, reason = "only the compiler runs this")]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer keywords than a u16 holds, which is asserted")]
-const fn build() -> ([u16; SLOTS], [Entry; COUNT]) {
+const fn build() -> Table {
+    let mut filter = [0; WORDS];
     let mut heads = [0; SLOTS];
-    let mut entries = [const { Entry { keyword: Cow::Borrowed(""), rule: 0, next: 0 } }; COUNT];
+    let mut entries = [const { Entry::new(Cow::Borrowed(""), &[], 0, 0) }; COUNT];
     let (mut rule, mut at) = (0, 0);
     while rule < RULES.len() {
         let mut keyword = 0;
         while keyword < RULES[rule].keywords.len() {
             let text = RULES[rule].keywords[keyword];
-            let slot = slot_of(text.as_bytes());
-            std::mem::forget(std::mem::replace(
-                &mut entries[at],
-                Entry { keyword: Cow::Borrowed(text), rule: rule as u16, next: heads[slot] },
-            ));
+            let hash = hash_of(text.as_bytes());
+            filter[hash / 64] |= 1 << (hash % 64);
+            let entry = Entry::new(Cow::Borrowed(text), text.as_bytes(), rule as u16, heads[slot(hash)]);
+            std::mem::forget(std::mem::replace(&mut entries[at], entry));
             at += 1;
-            heads[slot] = at as u16;
+            heads[slot(hash)] = at as u16;
             keyword += 1;
         }
         rule += 1;
     }
-    (heads, entries)
+    Table { filter, heads, entries }
 }
 
-/// The window of the last three bytes, moved on by one. Setting the case bit folds letters, and does the same to the few
-/// other bytes that it changes on both sides.
+/// The window of the last three bytes, folded, moved on by one.
 const fn fold(window: u32, byte: u8) -> u32 {
     ((window << 8) | (byte | 0x20) as u32) & 0x00FF_FFFF
 }
 
-const fn slot(window: u32) -> usize {
+const fn hash(window: u32) -> usize {
     (window.wrapping_mul(FACTOR) >> (32 - BITS)) as usize
 }
 
-const fn slot_of(keyword: &[u8]) -> usize {
+const fn slot(hash: usize) -> usize {
+    hash >> (BITS - SLOT_BITS)
+}
+
+const fn hash_of(keyword: &[u8]) -> usize {
     assert!(keyword.len() >= SHORTEST);
-    slot(fold(fold(fold(0, keyword[0]), keyword[1]), keyword[2]))
+    hash(fold(fold(fold(0, keyword[0]), keyword[1]), keyword[2]))
 }
 
 impl Index {
     /// The table with more keywords: each of at least [`SHORTEST`] bytes, and with the number that is to be told for it.
     /// What is too much for the table is handed back.
     pub fn with(&self, keywords: impl IntoIterator<Item = (String, u16)>) -> (Self, Vec<u16>) {
-        let (mut heads, mut entries, mut left) = (self.heads.clone(), self.entries.to_vec(), Vec::new());
+        let Self { mut filter, mut heads, entries } = self.clone();
+        let (mut entries, mut left) = (entries.into_owned(), Vec::new());
         for (keyword, rule) in keywords {
             let (Ok(at), true) = (u16::try_from(entries.len() + 1), keyword.len() >= SHORTEST) else {
                 left.push(rule);
                 continue;
             };
-            let head = &mut heads.to_mut()[slot_of(keyword.as_bytes())];
-            entries.push(Entry { keyword: Cow::Owned(keyword), rule, next: *head });
+            let hash = hash_of(keyword.as_bytes());
+            filter.to_mut()[hash / 64] |= 1 << (hash % 64);
+            let head = &mut heads.to_mut()[slot(hash)];
+            let bytes = keyword.clone().into_bytes();
+            entries.push(Entry::new(Cow::Owned(keyword), &bytes, rule, *head));
             *head = at;
         }
-        (Self { heads, entries: Cow::Owned(entries) }, left)
+        (Self { filter, heads, entries: Cow::Owned(entries) }, left)
     }
 
     /// The first position from `from` on where a keyword stands, and what [`Self::at`] needs to know about it.
     pub fn next(&self, text: &[u8], from: usize) -> Option<(usize, u16)> {
-        let heads = &*self.heads;
+        let (filter, heads) = (&*self.filter, &*self.heads);
         let rest = text.get(from..)?;
         let (&[first, second], tail) = rest.split_first_chunk::<2>()?;
         let mut window = fold(fold(0, first), second);
         for (offset, &byte) in tail.iter().enumerate() {
             window = fold(window, byte);
-            let head = heads[slot(window)];
-            if head != 0 && self.at(text, from + offset, head).next().is_some() {
+            let hash = hash(window);
+            if filter[hash / 64] >> (hash % 64) & 1 == 0 {
+                continue;
+            }
+            let head = heads[slot(hash)];
+            if self.may_be(rest, offset, head) && self.at(text, from + offset, head).next().is_some() {
                 return Some((from + offset, head));
             }
         }
         None
+    }
+
+    /// Whether the first four bytes are those of some keyword.
+    fn may_be(&self, text: &[u8], position: usize, head: u16) -> bool {
+        let Some(bytes) = text[position..].first_chunk() else { return true };
+        let bytes = folded(*bytes);
+        let mut link = head;
+        while let Some(entry) = usize::from(link).checked_sub(1).and_then(|at| self.entries.get(at)) {
+            if bytes & entry.mask == entry.prefix {
+                return true;
+            }
+            link = entry.next;
+        }
+        false
     }
 
     /// The rules one of whose keywords stands at a position, each with that keyword's length.

@@ -1,0 +1,39 @@
+//! Any lines as a session, with any state of an earlier call before them: nothing panics, and what comes back is bounded.
+#![no_main]
+
+use core_wasm::bindings::exports::throughline::policy::extractor::Request;
+use core_wasm::bindings::throughline::policy::types::Session;
+use core_wasm::extract::{Lines, extract};
+use libfuzzer_sys::fuzz_target;
+
+struct Given<'a>(Option<&'a str>);
+
+impl Lines for Given<'_> {
+    fn next_lines(&mut self, _most: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
+        let Some(text) = self.0.take() else { return false };
+        let mut end = 0;
+        for line in text.split('\n') {
+            end += line.len() as u64 + 1;
+            visit(line, end);
+        }
+        true
+    }
+}
+
+fuzz_target!(|input: &str| {
+    let (state, lines) = input.split_once('\0').map_or((None, input), |(state, lines)| (Some(state.to_owned()), lines));
+    let session = Session {
+        id: "s".into(),
+        project: "p".into(),
+        root: "/r".into(),
+        cwd: "/r".into(),
+        agent: "claude-code".into(),
+        model: None,
+        now: 0,
+        attributes: Vec::new(),
+    };
+    let request = Request { session, moment: "stop".into(), state, supplements: Vec::new() };
+    let found = extract(&request, &mut Given(Some(lines)));
+    assert!(found.state.len() <= 256 * 1024);
+    assert!(found.consumed <= lines.len() as u64 + 1);
+});
