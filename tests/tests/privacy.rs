@@ -298,3 +298,31 @@ fn a_filter_redacts_what_comes_in() {
     let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(report, json!({"rules": {"environment": 1}}));
 }
+
+#[test]
+fn a_teams_rules_and_those_that_they_extend_are_in_force_everywhere() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let rules = home.work().join("rules");
+    std::fs::create_dir(&rules).expect("the folder");
+    std::fs::write(rules.join("base.toml"), "[[rules]]\nid = 'desk'\nregex = 'desk-(\\d+)'\n").expect("the file");
+    std::fs::write(
+        rules.join("team.toml"),
+        "[extend]\npath = 'base.toml'\n[[rules]]\nid = 'badge'\nregex = 'badge=(\\w+)'\nkeywords = ['badge=']\n\
+         [[rules]]\nid = 'broken'\nregex = '(broken'\nkeywords = ['broken']\n",
+    )
+    .expect("the file");
+    configure(&home, &format!("[redaction]\nrules = [{:?}]\n", rules.join("team.toml")));
+
+    let input = b"badge=wombat7 at desk-77, broken".to_vec();
+    let run = tests::process::run(home.command(["redact"]), input, tests::process::WATCHDOG).success();
+    assert_eq!(run.stdout, "badge=[redacted:badge] at desk-[redacted:desk], broken");
+    assert!(run.stderr.contains("rule broken: unclosed group"), "{run:#?}");
+
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.transcript.user("Always use badge=wombat7 at desk-77").answer("badge=wombat7 it is");
+    session.stop("badge=wombat7 it is");
+    session.end();
+    assert!(home.remembers("badge=[redacted:badge#"));
+    assert_nowhere(&home, "wombat7");
+}

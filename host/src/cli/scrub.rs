@@ -108,6 +108,15 @@ pub(super) fn redact(arguments: &Redaction) -> Result<Done, Failure> {
         add(&mut rules, redacted(&runtime, &root, &mut texts)?)?;
         cleaned.push_str(&texts[0]);
     }
+    // Whoever tries a rule must see what is wrong with it.
+    let mut told = runtime.log.told();
+    told.retain(|line| line.starts_with("WARN") || line.starts_with("ERROR"));
+    told.dedup();
+    let mut err = anstream::stderr().lock();
+    for line in told {
+        writeln!(err, "{}", output::clean_line(&line))?;
+    }
+    drop(err);
     runtime.finish();
     if arguments.report == Some(Format::Json) {
         output::json(&Report { rows: None, rules, dry_run: None })?;
