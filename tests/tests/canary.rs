@@ -210,7 +210,7 @@ fn two_hundred_secrets_reach_no_file() {
                 &format!("error: login with {} failed: {}", place(&mut secrets, 6), value(round, round + 4)),
             )
             .bash(&format!("deploy --with {}", place(&mut secrets, 6)), "done")
-            .edits(&format!("src/{}.rs", place(&mut secrets, 3)), &place(&mut secrets, 6), &value(round + 4, round))
+            .edits(&format!("src/{}.rs", place(&mut secrets, 6)), &place(&mut secrets, 6), &value(round + 4, round))
             .writes(&format!("conf/{}.txt", value(round, 2)), &place(&mut secrets, 6))
             .asks(&format!("Which token, {}?", value(round, 0)), &[&place(&mut secrets, 6), "none"], "none")
             .todo(&[(&format!("Rotate {}", value(round + 9, round)), "pending")]);
@@ -227,6 +227,14 @@ fn two_hundred_secrets_reach_no_file() {
         let text = place(&mut secrets, 6);
         session.transcript.user(&format!("Remember: {text}"));
     }
+    // What a sub-agent says is in a file of its own.
+    let shaped: Vec<&str> =
+        secrets.iter().enumerate().filter(|(number, _)| number % 6 < 3).map(|(_, secret)| secret.as_str()).collect();
+    let agents = session.path.with_extension("").join("subagents");
+    std::fs::create_dir_all(&agents).expect("the folder");
+    let line = json!({"type": "user", "isSidechain": true, "agentId": "a2", "uuid": "agent", "sessionId": session_id(1), "cwd": project,
+        "timestamp": "2025-06-02T10:00:00.000Z", "message": {"role": "user", "content": format!("Always use {}", shaped.join(" and "))}});
+    std::fs::write(agents.join("agent-a2.jsonl"), format!("{line}\n")).expect("the file");
     session.pre_compact();
     let summary = format!("They deployed with {} and {}", value(1, 0), value(2, 4));
     session.transcript.compacts(&summary);

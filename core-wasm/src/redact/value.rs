@@ -287,8 +287,8 @@ fn is_location(value: &str, makeup: &Makeup) -> bool {
     let rooted = ["/", "./", "../", "~/", "~"].iter().any(|root| value.starts_with(root))
         || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
     let file = value.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && lists(FILES, ending));
-    // Base64 may begin with a slash.
-    (rooted && !(makeup.digits >= 3 && makeup.upper >= 3 && makeup.turns >= 6)) || file
+    // Base64 may begin with a slash, and a file may be named by a secret.
+    (rooted || file) && !(makeup.digits >= 3 && makeup.upper >= 3 && makeup.turns >= 6)
 }
 
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
