@@ -63,3 +63,30 @@ fn a_line_of_ten_megabytes_is_no_trouble() {
         assert!(begun.elapsed() < MOST, "{piece}: {:?}", begun.elapsed());
     }
 }
+
+/// The figures of README.md are those of this corpus.
+#[test]
+fn the_readme_tells_what_is_measured() {
+    let readme = include_str!("../../README.md");
+    let report = measure(|text| scrub(text).into_owned()).unwrap();
+    let mut innocent = (0, 0);
+    for ((is_innocent, family), counts) in &report.families {
+        let wrong = counts.missed + counts.spoiled;
+        if *is_innocent {
+            innocent = (innocent.0 + counts.cases, innocent.1 + wrong);
+            continue;
+        }
+        let right = f64::from(counts.cases - wrong) / f64::from(counts.cases);
+        let figures = format!("| {} | {right:.3} |", counts.cases);
+        let told = readme.lines().any(|line| line.starts_with(&format!("| {family}")) && line.ends_with(&figures));
+        assert!(told, "README.md does not say of {family}: {figures}");
+    }
+    let right = f64::from(innocent.0 - innocent.1) / f64::from(innocent.0);
+    let figures = [
+        format!("| {} | {right:.3} |", innocent.0),
+        format!("Recall {:.4}, precision {:.1}", report.recall(), report.precision()),
+    ];
+    for figure in figures {
+        assert!(readme.contains(&figure), "README.md does not say: {figure}");
+    }
+}
