@@ -149,6 +149,7 @@ fn a_transcript_that_grew_is_as_one_that_was_always_so_long() {
         read(&alone, &last, false);
         for replace in [false, true] {
             let grown = Home::new();
+            grown.tag_like(&alone);
             for snapshot in &snapshots {
                 read(&grown, snapshot, replace);
             }
