@@ -319,3 +319,27 @@ fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]
         scan.likely(rule.id, at.end..word_end(bytes, at.end));
     }
 }
+
+/// `gcloud auth print-access-token`, and on the next line the secret.
+pub(super) fn printed(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LINE: usize = 200;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LINE)];
+    // To the end of the line, which may be escaped.
+    let escaped = memchr::memmem::find(&window[at.end..], b"\\n").map(|found| at.end + found + 2);
+    let newline = memchr::memchr(b'\n', &window[at.end..]).map(|found| at.end + found + 1);
+    let Some(line) = escaped.into_iter().chain(newline).min() else { return };
+    // Before the next line may stand its number and an arrow.
+    let blank = |byte| byte == b' ';
+    let number = span(window, span(window, line, blank), |byte| byte.is_ascii_digit());
+    let numbered = ["\u{2192}", "\t"].iter().find(|arrow| window[number..].starts_with(arrow.as_bytes()));
+    let start = numbered.map_or(line, |arrow| number + arrow.len());
+    let end = scan.word(start);
+    // The secret is all of the line.
+    let alone = matches!(bytes.get(end), None | Some(b'\n' | b'\r' | b'"' | b'\\'));
+    let text = scan.text.get(start..end).unwrap_or_default();
+    if alone && text.len() >= 8 && (is_secret(text, Kind::Secret, Shape::Bare) || is_secret(text, Kind::Token, Shape::Bare))
+    {
+        scan.likely(rule.id, start..end);
+    }
+}

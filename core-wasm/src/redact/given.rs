@@ -69,7 +69,8 @@ impl Given {
             let end = span(window, at + 1, |byte| byte != b'<');
             return window[end..].starts_with(b"</").then(|| Self::new(at + 1, Shape::Bare));
         }
-        if let Some(given) = Self::typed(bytes, at).or_else(|| Self::far_default(bytes, at)) {
+        let far = || Self::far_default(bytes, at).or_else(|| Self::in_record(bytes, at));
+        if let Some(given) = Self::typed(bytes, at).or_else(far) {
             return Some(given);
         }
         let named = at;
@@ -155,6 +156,35 @@ impl Given {
         (bytes.get(sign) == Some(&b'=')).then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
     }
 
+    /// `"db_password":{"sensitive":true,"value":"…"}`, `"Name":"/db/password","Type":"SecureString","Value":"…"`: another
+    /// field of the record that the name is in or opens.
+    fn in_record(bytes: &[u8], at: usize) -> Option<Self> {
+        const FAR: usize = 200;
+        const KEYS: [&[u8]; 4] = [b"value", b"result", b"secretvalue", b"plaintext"];
+        let quoted = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
+        if !quoted || !matches!(bytes.get(blanks(bytes, at)), Some(b':' | b',')) {
+            return None;
+        }
+        let window = &bytes[at..bytes.len().min(at + FAR)];
+        let window = &window[..window.iter().position(|&byte| matches!(byte, b'}' | b']' | b'[')).unwrap_or(window.len())];
+        // A name that is given a value of its own needs no other.
+        let nested = window.iter().position(|&byte| byte == b'{');
+        let after = &bytes[blanks(bytes, blanks(bytes, at) + 1)..];
+        if bytes[blanks(bytes, at)] == b':' && !after.starts_with(b"{") {
+            return None;
+        }
+        let from = nested.map_or(0, |open| open + 1);
+        let key = memchr::memchr_iter(b'"', &window[from..]).map(|quote| from + quote + 1).find_map(|start| {
+            let key = KEYS
+                .iter()
+                .find(|key| window.get(start..start + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key)))?;
+            let end = at + start + key.len();
+            (closing_quote(bytes, end) > end).then(|| closing_quote(bytes, end))
+        })?;
+        let sign = blanks(bytes, key);
+        (bytes.get(sign) == Some(&b':')).then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+    }
+
     /// `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
     fn without_sign(bytes: &[u8], at: usize, name: &Name, kind: Kind, quoted: bool) -> Option<Self> {
         let start = blanks(bytes, at);
@@ -198,7 +228,7 @@ impl Given {
                 let rest = &window[word.len()..];
                 let sign = (0..rest.len())
                     .find(|&at| !plain(rest[at]) || rest[at..].starts_with(b": ") || rest[at..].starts_with(b" is "))?;
-                let few = rest[..sign].split(|&byte| byte == b' ').count() < 5;
+                let few = rest[..sign].split(|&byte| byte == b' ').count() < 7;
                 (plain(rest[sign]) && few).then_some(word.len() + sign)
             })
         };

@@ -15,6 +15,7 @@ mod given;
 mod keywords;
 mod number;
 mod prose;
+mod record;
 mod rules;
 mod scan;
 pub mod tag;

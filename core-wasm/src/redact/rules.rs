@@ -13,7 +13,7 @@ use super::{
     assignment, block, calls,
     command::{self, Style},
     number::{self, DigitRule},
-    prose,
+    prose, record,
     scan::{Hit, Scan},
     token::{self, Part, Set, Token},
     value::Kind,

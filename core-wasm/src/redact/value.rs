@@ -338,9 +338,12 @@ fn is_expression(value: &str) -> bool {
     let head = value.split(['(', ')', '[', ']']).next().unwrap_or_default();
     let spoken = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let bracketed = head.len() < value.len();
-    is_identifier(head)
-        && head.split('.').all(spoken)
-        && (head.contains('.') || bracketed && !value.ends_with(|last: char| last.is_alphanumeric()))
+    // Minified program text.
+    let minified = value.contains("function(") || value.contains("()}") || value.contains("){");
+    minified
+        || is_identifier(head)
+            && head.split('.').all(spoken)
+            && (head.contains('.') || bracketed && !value.ends_with(|last: char| last.is_alphanumeric()))
 }
 
 /// A number as programs write it: `0x8055_0008`, `-1540i32`, `131072u32`.

@@ -43,17 +43,25 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let Some(host) = host else {
         return;
     };
+    if bytes[at.end..host].starts_with(b"[redacted:") {
+        return;
+    }
     let (user, password) = match colon {
         Some(colon) if colon < host => (at.end..colon, colon + 1..host),
         _ => (at.end..at.end, at.end..host),
     };
     let text = |range: Range<usize>| scan.text.get(range).unwrap_or_default();
     let alone = password.start == at.end;
+    // A user that no person would be called by is a key, too.
+    let is_key = user.len() >= 32 && is_secret(text(user.clone()), Kind::Token, Shape::Bare);
     let secret = if alone {
         is_secret(text(password.clone()), Kind::Token, Shape::Bare) && password.len() >= 16
     } else {
-        text(user) != text(password.clone()) && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
+        text(user.clone()) != text(password.clone()) && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
     };
+    if is_key {
+        scan.likely(rule.id, user);
+    }
     if secret {
         scan.likely(rule.id, password);
     }

@@ -1,0 +1,160 @@
+//! Secrets in records whose fields say elsewhere what they are: a Kubernetes secret, a JSON web key, the columns of an INSERT.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::{
+    assignment::quoted,
+    rules::Rule,
+    scan::{Scan, is_name, span, span_back},
+    token::is_url_safe,
+    value::{Kind, Shape, is_secret},
+};
+
+/// The values below `data:` and `stringData:` of an object whose kind is Secret. Written out by `kubectl` they stand before
+/// the kind, written by people behind it.
+pub(super) fn kubernetes(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// How far the fields of one object reach.
+    const NEAR: usize = 4096;
+    let bytes = scan.bytes;
+    let start = at.start.saturating_sub(NEAR);
+    let start = memmem::rfind(&bytes[start..at.start], b"---").map_or(start, |found| start + found);
+    let end = bytes.len().min(at.end + NEAR);
+    let end = memmem::find(&bytes[at.end..end], b"---").map_or(end, |found| at.end + found);
+    let area = scan.unsearched(rule.id, start..end);
+    let mut from = area.start;
+    while let Some(found) = memmem::find(&bytes[from..area.end], b"ata") {
+        let start = span_back(bytes, from + found, 9, |byte| byte.is_ascii_alphabetic());
+        // The letter of `\n`.
+        let start = start + usize::from(bytes[..start].ends_with(b"\\"));
+        let name_end = from + found + 3;
+        let is_data = matches!(&bytes[start..name_end], b"data" | b"stringData");
+        from = if is_data { data(scan, rule, name_end, area.end) } else { name_end };
+    }
+}
+
+/// The entries of a mapping whose name ends at `at`; returns where it ends.
+fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
+    let bytes = scan.bytes;
+    let between = |byte: u8| matches!(byte, b' ' | b':' | b'"' | b'\\' | b'{' | b'\r');
+    let mut from = span(&bytes[..end], at, between);
+    if !bytes[at..from].contains(&b':') {
+        return at;
+    }
+    // The number and the arrow of a line, the mark of a diff, the indentation; of JSON the quotes and commas.
+    let margin = |byte: u8| !byte.is_ascii_alphabetic() && !matches!(byte, b'}' | b'-' | b'_');
+    loop {
+        let mut name = span(&bytes[..end], from, margin);
+        // `\n` of a text in JSON.
+        if bytes[name - 1] == b'\\' && bytes.get(name) == Some(&b'n') {
+            name = span(&bytes[..end], name + 1, margin);
+        }
+        let name_end = span(&bytes[..end], name, is_name);
+        let sign = span(&bytes[..end], name_end, |byte| matches!(byte, b'"' | b'\\'));
+        let value = span(&bytes[..end], sign, |byte| matches!(byte, b':' | b' ' | b'"' | b'\\'));
+        let outdented = matches!(&bytes[name..name_end], b"kind" | b"metadata" | b"type" | b"apiVersion" | b"immutable");
+        if name_end == name || !bytes[sign..value].contains(&b':') || outdented {
+            return name;
+        }
+        let value_end = scan.word(value).min(end);
+        let text = scan.text.get(value..value_end).unwrap_or_default();
+        if is_base64(text) || is_secret(text, Kind::Password, Shape::Bare) {
+            scan.likely(rule.id, value..value_end);
+        }
+        from = value_end.max(name_end);
+    }
+}
+
+fn is_base64(text: &str) -> bool {
+    const SHORTEST: usize = 8;
+    let body = text.trim_end_matches('=');
+    text.len() >= SHORTEST
+        && text.len().is_multiple_of(4)
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+        && body.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// The private parts of a JSON web key: RFC 7518, sections 6.2.2, 6.3.2 and 6.4.
+pub(super) fn web_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const NEAR: usize = 4096;
+    const PRIVATE: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
+    /// 128 bits in base64.
+    const SHORTEST: usize = 22;
+    let bytes = scan.bytes;
+    let start = at.start.saturating_sub(NEAR);
+    let start = memchr::memrchr(b'{', &bytes[start..at.start]).map_or(at.start, |open| start + open);
+    let end = bytes.len().min(at.end + NEAR);
+    let end = memchr::memchr(b'}', &bytes[at.end..end]).map_or(end, |close| at.end + close);
+    let area = scan.unsearched(rule.id, start..end);
+    let mut from = area.start;
+    while let Some(found) = memchr::memchr(b'"', &bytes[from..area.end]) {
+        let name = from + found + 1;
+        let name_end = span(&bytes[..area.end], name, |byte| byte.is_ascii_alphabetic());
+        from = name;
+        let value = span(&bytes[..area.end], name_end, |byte| matches!(byte, b'"' | b'\\' | b':' | b' '));
+        let value_end = span(&bytes[..area.end], value, is_url_safe);
+        if PRIVATE.contains(&&bytes[name..name_end])
+            && bytes[name_end..value].contains(&b':')
+            && value_end - value >= SHORTEST
+        {
+            scan.certain(rule.id, value..value_end);
+            from = value_end;
+        }
+    }
+}
+
+/// `INSERT INTO users (name, password) VALUES ('amy', 'SECRET')`: a value whose column is telling.
+pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const LONGEST: usize = 1024;
+    /// Columns that are looked at, and rows.
+    const COLUMNS: usize = 32;
+    const ROWS: usize = 8;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let open = span(window, at.end, |byte| byte != b'(' && byte != b';');
+    let close = span(window, open, |byte| byte != b')' && byte != b';');
+    if window.get(open) != Some(&b'(') || window.get(close) != Some(&b')') {
+        return;
+    }
+    let columns: Vec<Option<Kind>> = window[open + 1..close].split(|&byte| byte == b',').take(COLUMNS).map(column).collect();
+    if columns.iter().all(Option::is_none) {
+        return;
+    }
+    let mut from = close;
+    for _ in 0..ROWS {
+        let row = span(window, from + 1, |byte| byte != b'(' && byte != b';');
+        if window.get(row) != Some(&b'(') {
+            return;
+        }
+        from = row;
+        for &kind in &columns {
+            let value = span(window, from + 1, |byte| byte.is_ascii_whitespace());
+            let inside = quoted(scan, value).filter(|inside| inside.end < window.len());
+            let value_end = inside.as_ref().map_or(value, |inside| span(window, inside.end, |byte| byte == b'\\') + 1);
+            if let (Some(kind), Some(inside)) = (kind, inside)
+                && is_secret(scan.text.get(inside.clone()).unwrap_or_default(), kind, Shape::Quoted)
+            {
+                scan.likely(rule.id, inside);
+            }
+            from = span(window, value_end, |byte| !matches!(byte, b',' | b')' | b';'));
+            if window.get(from) != Some(&b',') {
+                break;
+            }
+        }
+    }
+}
+
+/// What the name of a column promises.
+fn column(name: &[u8]) -> Option<Kind> {
+    let name: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending.as_bytes()));
+    if ends(&["password", "passwd", "pwd", "passphrase"]) {
+        Some(Kind::Password)
+    } else if ends(&["secret", "apikey", "accesskey", "privatekey", "secretkey", "accesstoken", "refreshtoken", "authtoken"])
+    {
+        Some(Kind::Secret)
+    } else {
+        ends(&["token"]).then_some(Kind::Token)
+    }
+}
