@@ -5,6 +5,7 @@
 //! cut, because half a secret is not recognized as one.
 
 mod compress;
+mod failure;
 
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
         "TodoWrite" => use_.todo(),
         _ => use_.other(),
     };
-    Some(seen.finish(event))
+    Some(use_.with_failure(seen).finish(event))
 }
 
 /// What is kept of a use, before it is bounded and scrubbed.
@@ -130,6 +131,29 @@ impl<'a> Use<'a> {
         let (_, rest) = error.split_once("xit code ")?;
         let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
         digits.parse().ok()
+    }
+
+    /// What it was about, and where it failed, what tells that failures are the same.
+    fn with_failure(&self, mut seen: Seen) -> Seen {
+        let is_shell = matches!(self.event.tool.as_str(), "Bash" | "PowerShell");
+        let command = is_shell.then(|| self.input("command"));
+        let subject = match command {
+            Some(command) => failure::subject_of_command(command),
+            None => match seen.files.first() {
+                Some(file) if seen.files.len() == 1 => format!("{} {file}", self.event.tool),
+                _ => self.event.tool.clone(),
+            },
+        };
+        let error = self.event.error.as_deref().unwrap_or_default();
+        if !self.event.succeeded && !error.trim().is_empty() {
+            let line = scrub(&failure::telling_line(command, error)).into_owned();
+            // The file is one of what differs, unless it is all that there is.
+            let about = if is_shell { subject.as_str() } else { self.event.tool.as_str() };
+            seen.attributes.push(("signature".to_owned(), format!("{about}: {}", failure::normalized(&line))));
+            seen.attributes.push(("error".to_owned(), line));
+        }
+        seen.attributes.push(("subject".to_owned(), subject));
+        seen
     }
 
     fn command(&self) -> Seen {
@@ -272,7 +296,7 @@ impl<'a> Use<'a> {
         let count = files.len().max(number(&self.output["numFiles"]));
         Seen {
             summary: format!("Listed `{}`: {}", named(self.input("pattern")), counted(count, "file")),
-            detail: files.join("\n"),
+            detail: sample(&files).join("\n"),
             files: Vec::new(),
             attributes: Vec::new(),
         }
@@ -441,6 +465,17 @@ fn blocks(value: &Value) -> String {
         },
         _ => value.to_string(),
     }
+}
+
+/// Of a long list some from all of it: what is where is seen as well from them.
+fn sample(files: &[String]) -> Vec<String> {
+    const MOST: usize = 20;
+    if files.len() <= MOST {
+        return files.to_vec();
+    }
+    let mut some: Vec<String> = (0..MOST).map(|at| files[at * files.len() / MOST].clone()).collect();
+    some.push(format!("… {} more", files.len() - MOST));
+    some
 }
 
 /// A patch as text, and its size.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::paths;
+use crate::store::Step;
 
 /// The commented default configuration.
 pub const DEFAULT: &str = include_str!("config.default.toml");
@@ -36,6 +37,12 @@ pub struct Config {
     pub log: Log,
     /// Section `[gc]`.
     pub gc: Gc,
+    /// Section `[observations]`.
+    pub observations: Observations,
+    /// Section `[checkpoint]`.
+    pub checkpoint: Checkpoint,
+    /// Section `[projections]`.
+    pub projections: Projections,
     /// Sections `[policy.NAME]`: the tables that policies see through their `settings`.
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
@@ -62,6 +69,10 @@ pub struct Hooks {
     pub save_ms: u64,
     /// What SessionStart may spend on sessions that were left unread.
     pub catch_up_ms: u64,
+    /// PostToolUse, PostToolUseFailure, PostToolBatch.
+    pub track_ms: u64,
+    /// UserPromptSubmit.
+    pub search_ms: u64,
 }
 
 /// Where transcripts may be read from.
@@ -98,6 +109,94 @@ pub struct Gc {
     pub keep: u32,
 }
 
+/// How long observations are kept.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Observations {
+    /// Days that one is kept that nobody looked at.
+    pub days: u32,
+    /// The way from each level to the next, the lowest first; what is at the top stays for good.
+    pub ladder: Vec<Step>,
+}
+
+/// When a session is saved before its end.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Checkpoint {
+    /// How.
+    pub mode: Mode,
+    /// What is counted.
+    pub by: By,
+    /// Uses of tools between two checkpoints.
+    pub every: u32,
+    /// The longest summary that the agent is asked for, characters.
+    pub summary_max_length: u32,
+    /// Tokens that the agent's context holds.
+    pub context_window: u32,
+    /// Tokens before the reserve at which a checkpoint is due.
+    pub soft_threshold_tokens: u32,
+    /// Tokens that the agent keeps free.
+    pub reserve_tokens_floor: u32,
+}
+
+/// What a checkpoint does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Reads the transcript on.
+    Auto,
+    /// Asks the agent for a summary.
+    Ask,
+    /// Nothing.
+    Off,
+}
+
+/// What says that a checkpoint is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Uses of tools.
+    Tools,
+    /// Tokens in the context.
+    Tokens,
+}
+
+/// Files that are made from the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Projections {
+    /// A folder for `NAME/memory.md` and `NAME/sessions/…` of each project; none: they are not made.
+    pub folder: Option<PathBuf>,
+    /// `.claude/session-context.json` in each project.
+    pub session_context: bool,
+}
+
+impl Default for Observations {
+    fn default() -> Self {
+        // As the design's own system shipped them: access, confidence, sessions, days.
+        let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+        Self {
+            days: 30,
+            ladder: vec![step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)],
+        }
+    }
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        // 5, 500, 4,000 and 20,000: the designs' own figures.
+        Self {
+            mode: Mode::Auto,
+            by: By::Tools,
+            every: 5,
+            summary_max_length: 500,
+            context_window: 200_000,
+            soft_threshold_tokens: 4_000,
+            reserve_tokens_floor: 20_000,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -109,6 +208,9 @@ impl Default for Config {
             privacy: crate::privacy::Settings::default(),
             log: Log::default(),
             gc: Gc::default(),
+            observations: Observations::default(),
+            checkpoint: Checkpoint::default(),
+            projections: Projections::default(),
             policy: std::collections::BTreeMap::new(),
         }
     }
@@ -124,7 +226,15 @@ impl Default for Hooks {
     fn default() -> Self {
         // Each well below what `install` asks of the client (10, 15, 5 and 15 s); SessionEnd below the 1.5 s that it gets
         // where nobody asked.
-        Self { load_ms: 5_000, flush_ms: 10_000, stop_ms: 3_000, save_ms: 1_200, catch_up_ms: 250 }
+        Self {
+            load_ms: 5_000,
+            flush_ms: 10_000,
+            stop_ms: 3_000,
+            save_ms: 1_200,
+            catch_up_ms: 250,
+            track_ms: 2_000,
+            search_ms: 2_000,
+        }
     }
 }
 
@@ -147,7 +257,9 @@ impl Hooks {
         Duration::from_millis(match moment {
             "memory-load" => self.load_ms,
             "memory-save" => self.save_ms,
-            "memory-complete" => self.stop_ms,
+            "memory-complete" | "memory-subagent" => self.stop_ms,
+            "memory-track" => self.track_ms,
+            "memory-search" => self.search_ms,
             _ => self.flush_ms,
         })
     }
@@ -181,6 +293,12 @@ impl Config {
         }
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
             return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
+        }
+        if config.checkpoint.every == 0 {
+            return Err("checkpoint.every is 0; to have none, set checkpoint.mode to \"off\"".into());
+        }
+        if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
+            return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
         }
         // Compiled again by whoever needs it; where nothing is set it costs nothing.
         crate::privacy::Rules::new(&config.privacy, Path::new("/"))?;

@@ -32,7 +32,7 @@ pub struct Session {
     pub model: Option<String>,
     /// The host's clock when the hook began.
     pub now: Timestamp,
-    /// Empty in this version.
+    /// `sub-agent`, where the lines are one's.
     pub attributes: Vec<Attribute>,
 }
 

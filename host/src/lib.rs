@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod files;
 pub mod hooks;
 pub mod ingest;
+pub mod journal;
 pub mod log;
 pub mod paths;
 pub mod policy;

@@ -98,6 +98,11 @@ impl Paths {
         self.data.join("tag.key")
     }
 
+    /// What hooks inside the agent's loop noted down.
+    pub fn journal(&self) -> PathBuf {
+        self.data.join("journal")
+    }
+
     /// Claude Code's transcripts.
     pub fn claude_projects(&self) -> PathBuf {
         self.claude.join("projects")

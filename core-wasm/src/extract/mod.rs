@@ -43,6 +43,7 @@ pub trait Lines {
 /// Reads all lines there are and gives what they teach.
 pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     let mut state = State::restore(request.state.as_deref(), &request.session.root);
+    state.is_sub_agent = request.session.attributes.iter().any(|(name, _)| name == "sub-agent");
     let mut settled = Vec::new();
     let (mut consumed, mut malformed) = (0, 0_u32);
     while lines.next_lines(CHUNK, &mut |line, end| {

@@ -88,6 +88,9 @@ pub struct State {
     /// What the human refused, until they say why.
     refused: String,
     interrupted: bool,
+    /// The lines are a sub-agent's: all of them are marked as standing beside the main conversation.
+    #[serde(skip)]
+    pub(super) is_sub_agent: bool,
     /// The human wants to talk about a question before answering it: that is no refusal.
     asked_back: bool,
 }
@@ -142,7 +145,7 @@ impl State {
     }
 
     fn record(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
-        if line.is_sidechain {
+        if line.is_sidechain != self.is_sub_agent {
             return;
         }
         match line.kind {

@@ -1,14 +1,15 @@
 //! Claude Code: the JSON that its hooks are called with and answer with, and the head of its transcripts. Checked against
 //! the payloads of client 2.1.330.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
-use super::{Event, Moment};
+use super::{Event, Moment, ToolUse, shorten};
 
 /// The name by which sessions of this agent are known.
 pub const AGENT: &str = "claude-code";
@@ -42,43 +43,126 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Reads a payload. `name` is the hook that was asked for, where one was: it wins over the payload's event name.
+/// Names that a hook may be called by, and the event that each stands for where the payload names none.
+pub const HOOK_NAMES: &[(&str, &str)] = &[
+    ("memory-load", "SessionStart"),
+    ("memory-flush", "PreCompact"),
+    ("memory-save", "SessionEnd"),
+    ("memory-track", "PostToolUse"),
+    ("memory-failure", "PostToolUseFailure"),
+    ("memory-search", "UserPromptSubmit"),
+    ("memory-complete", "Stop"),
+    ("memory-subagent", "SubagentStop"),
+];
+
+/// The members of a payload, unparsed: most are not looked at, and some are megabytes long.
+struct Fields<'a>(BTreeMap<String, &'a RawValue>);
+
+impl<'a> Fields<'a> {
+    fn parse(json: &'a [u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(json).map(Self)
+    }
+
+    fn raw(&self, key: &str) -> Option<&'a str> {
+        self.0.get(key).map(|raw| raw.get()).filter(|raw| *raw != "null")
+    }
+
+    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_str(self.raw(key)?).ok()
+    }
+
+    /// A text that is not empty.
+    fn text(&self, key: &str) -> Option<String> {
+        self.get::<String>(key).filter(|text| !text.is_empty())
+    }
+
+    fn json(&self, key: &str) -> String {
+        self.raw(key).map(shorten::shorten).unwrap_or_default()
+    }
+
+    fn tool_use(&self) -> Option<ToolUse> {
+        Some(ToolUse {
+            id: self.text("tool_use_id").filter(|id| id.len() <= MOST_ID)?,
+            tool: self.text("tool_name").filter(|name| name.len() <= MOST_ID)?,
+            input: self.json("tool_input"),
+            output: self.json("tool_response"),
+            error: self.raw("error").map(|raw| {
+                let short = shorten::shorten(raw);
+                serde_json::from_str(&short).unwrap_or(short)
+            }),
+            interrupted: self.get("is_interrupt").unwrap_or_default(),
+            duration: self.get("duration_ms"),
+        })
+    }
+}
+
+/// The longest identifier that is taken for one, bytes.
+const MOST_ID: usize = 256;
+
+/// The most uses of one batch.
+const MOST_USES: usize = 256;
+
+/// Reads a payload. Where it does not name its event, `name`, the hook that was asked for, says it: what is answered must fit
+/// the event, however the hook was registered.
 pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     if input.iter().all(u8::is_ascii_whitespace) {
         return Err(Unreadable::Empty);
     }
-    let fields: Map<String, Value> =
-        serde_json::from_slice(input).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-    let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let optional = |key: &str| Some(text(key)).filter(|value| !value.is_empty());
-    let session = optional("session_id").filter(|id| id.len() <= 128).ok_or(Unreadable::NoSession)?;
-    let event = match name {
-        Some("memory-load") => "SessionStart".into(),
-        Some("memory-flush") if text("hook_event_name") != "PostCompact" => "PreCompact".into(),
-        Some("memory-save") => "SessionEnd".into(),
-        _ => text("hook_event_name"),
-    };
+    let fields = Fields::parse(input).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+    let session = fields.text("session_id").filter(|id| id.len() <= 128).ok_or(Unreadable::NoSession)?;
+    let text = |key: &str| fields.text(key).unwrap_or_default();
+    let by_name = || HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| (*event).to_owned());
+    let event = fields.text("hook_event_name").or_else(by_name).unwrap_or_default();
     let moment = match event.as_str() {
-        "SessionStart" => Moment::Start { source: optional("source").unwrap_or_else(|| "startup".into()) },
+        "SessionStart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
         "PreCompact" => Moment::Compacting { trigger: text("trigger") },
         "PostCompact" => Moment::Compacted { summary: text("compact_summary") },
-        "Stop" => Moment::Answered { last_message: optional("last_assistant_message") },
+        "Stop" => Moment::Answered {
+            last_message: fields.text("last_assistant_message"),
+            again: fields.get("stop_hook_active").unwrap_or_default(),
+        },
+        "StopFailure" => Moment::GaveUp { error: text("error"), message: fields.text("last_assistant_message") },
         "SessionEnd" => Moment::End { reason: text("reason") },
+        "UserPromptSubmit" => Moment::Prompted { prompt: text("prompt") },
+        "PostToolUse" | "PostToolUseFailure" => {
+            let failed = event == "PostToolUseFailure";
+            let mut uses: Vec<ToolUse> = fields.tool_use().into_iter().collect();
+            for tool_use in &mut uses {
+                // A response that holds a field of that name is not a failure.
+                tool_use.error = failed.then(|| tool_use.error.take().unwrap_or_default());
+            }
+            Moment::Used { uses, batch: false }
+        }
+        "PostToolBatch" => {
+            let calls: Vec<&RawValue> =
+                fields.raw("tool_calls").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
+            let parse = |raw: &&RawValue| Fields::parse(raw.get().as_bytes()).ok()?.tool_use();
+            let uses = calls.iter().take(MOST_USES).filter_map(parse).map(|it| ToolUse { error: None, ..it }).collect();
+            Moment::Used { uses, batch: true }
+        }
+        "SubagentStop" => Moment::SubAgentDone {
+            id: text("agent_id"),
+            kind: text("agent_type"),
+            transcript: fields.text("agent_transcript_path").map(PathBuf::from),
+            last_message: fields.text("last_assistant_message"),
+        },
         _ => Moment::Other { name: event },
     };
     Ok(Event {
         agent: AGENT,
         session,
-        transcript: optional("transcript_path").map(PathBuf::from),
-        cwd: optional("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
-        model: optional("model"),
+        transcript: fields.text("transcript_path").map(PathBuf::from),
+        cwd: fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
+        model: fields.text("model"),
+        sub_agent: fields.text("agent_id").filter(|id| id.len() <= MOST_ID),
+        prompt: fields.text("prompt_id").filter(|id| id.len() <= MOST_ID),
         moment,
     })
 }
 
-/// The answer to a session's start that shows `context` to the model.
-pub fn session_start_output(context: &str) -> String {
-    json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}).to_string()
+/// The answer to an event that shows `context` to the model.
+pub fn context_output(event: &str, context: &str) -> String {
+    json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}).to_string()
 }
 
 /// What the head of a transcript says of its session.
@@ -142,6 +226,20 @@ mod tests {
             Moment::Start { source: "compact".into() }
         );
         assert_eq!(parse(r#"{"session_id":"s"}"#, Some("memory-load")), Moment::Start { source: "startup".into() });
+        assert_eq!(
+            parse(r#"{"session_id":"s","hook_event_name":"SessionEnd","reason":"other"}"#, Some("memory-load")),
+            Moment::End { reason: "other".into() }
+        );
+        assert_eq!(
+            parse(
+                r#"{"session_id":"s","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_use_id":"t","error":"no"}"#,
+                None
+            ),
+            Moment::Used {
+                uses: vec![ToolUse { id: "t".into(), tool: "Bash".into(), error: Some("no".into()), ..ToolUse::default() }],
+                batch: false
+            }
+        );
         assert_eq!(
             parse(r#"{"session_id":"s","hook_event_name":"PostCompact","compact_summary":"x"}"#, Some("memory-flush")),
             Moment::Compacted { summary: "x".into() }

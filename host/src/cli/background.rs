@@ -14,10 +14,17 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word, path, cwd, session] if word == "read-on" => {
             Task::ReadOn { path: path.into(), cwd: cwd.into(), session: session.to_string_lossy().into_owned() }
         }
+        [word, path, cwd, session, id] if word == "read-sub-agent" => Task::ReadSubAgent {
+            path: path.into(),
+            cwd: cwd.into(),
+            session: session.to_string_lossy().into_owned(),
+            id: id.to_string_lossy().into_owned(),
+        },
         [word, folder, except] if word == "catch-up" => {
             Task::CatchUp { folder: folder.into(), except: except.to_string_lossy().into_owned() }
         }
         [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
+        [word, session] if word == "take" => Task::Take { session: session.to_string_lossy().into_owned() },
         [word] if word == "tidy" => Task::Tidy,
         _ => return ExitCode::FAILURE,
     };

@@ -17,9 +17,6 @@ use crate::runtime::{self, Runtime};
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
 
-/// Names that a hook may be called by. Without one, the event's own name decides.
-const NAMES: &[&str] = &["memory-load", "memory-flush", "memory-save"];
-
 /// What a hook may take beyond its budget before it is ended by force.
 const GRACE: Duration = Duration::from_millis(250);
 
@@ -43,7 +40,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
-    if name.is_some_and(|name| !NAMES.contains(&name)) || arguments.len() > 1 {
+    if name.is_some_and(|name| claude_code::HOOK_NAMES.iter().all(|(known, _)| *known != name)) || arguments.len() > 1 {
         // Registered by a version that knows more. To guess what it means could do harm.
         let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
         runtime.log.note(Level::Warn, "a hook was called with words that this version does not know", words.join(" "));

@@ -11,8 +11,10 @@ use anyhow::Result;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::noting;
 use super::reading::{self, Job};
 use crate::log::Level;
+use crate::policy::chain::Compiling;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, StoreError};
@@ -36,6 +38,17 @@ pub enum Task {
         /// The session.
         session: String,
     },
+    /// Read the transcript of a sub-agent.
+    ReadSubAgent {
+        /// The transcript.
+        path: PathBuf,
+        /// The agent's working folder.
+        cwd: PathBuf,
+        /// The session that it belongs to.
+        session: String,
+        /// The sub-agent.
+        id: String,
+    },
     /// Read all unread transcripts of a folder.
     CatchUp {
         /// The folder.
@@ -48,13 +61,24 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
-    /// Move the WAL into the database.
+    /// Move a session's journal into the database.
+    Take {
+        /// The session.
+        session: String,
+    },
+    /// Move the WAL into the database, and look which observations' time is up.
     Tidy,
 }
 
 /// Starts [`Task::ReadOn`].
 pub(super) fn read_on(runtime: &Runtime, path: &Path, cwd: &Path, session: &str) {
     spawn(runtime, &[OsStr::new("read-on"), path.as_os_str(), cwd.as_os_str(), OsStr::new(session)]);
+}
+
+/// Starts [`Task::ReadSubAgent`].
+pub(super) fn read_sub_agent(runtime: &Runtime, path: &Path, cwd: &Path, session: &str, id: &str) {
+    let words = [OsStr::new("read-sub-agent"), path.as_os_str(), cwd.as_os_str(), OsStr::new(session), OsStr::new(id)];
+    spawn(runtime, &words);
 }
 
 /// Starts [`Task::CatchUp`].
@@ -70,6 +94,11 @@ pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
 /// Starts [`Task::Tidy`].
 pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
+}
+
+/// Starts [`Task::Take`].
+pub(super) fn take(runtime: &Runtime, session: &str) {
+    spawn(runtime, &[OsStr::new("take"), OsStr::new(session)]);
 }
 
 fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
@@ -104,16 +133,38 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     let _ = rustix::process::setsid();
     runtime.ignore_strangers();
     if let Task::Compile { cwd } = task {
+        crate::paths::create_private(&runtime.paths.data)?;
         let lock = File::options().create(true).append(true).open(runtime.paths.data.join("compile.lock"))?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(());
         }
         limit_compiling();
+        runtime.compile(Compiling::All(Instant::now() + LONGEST));
+        runtime.default_policy()?;
         let root = Project::of(cwd).root;
         runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);
         return Ok(());
     }
-    let mut store = runtime.store(Access::Existing, Duration::from_secs(10))?;
+    let mut store = runtime.store(Access::Write, Duration::from_secs(10))?;
+    match task {
+        Task::Take { session } => return noting::store(runtime, &mut store, session),
+        Task::ReadSubAgent { path, cwd, session, id } => {
+            let job = Job {
+                path: Some(path.clone()),
+                roots: runtime.transcript_roots(),
+                session: Some(session.clone()),
+                cwd: Some(cwd.clone()),
+                moment: "sub-agent",
+                only_if_new: true,
+                unterminated: true,
+                sub_agent: Some(id.clone()),
+                ..Job::default()
+            };
+            reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
+            return Ok(());
+        }
+        _ => {}
+    }
     let lock = File::options().create(true).append(true).open(runtime.paths.data.join("background.lock"))?;
     if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
@@ -121,7 +172,11 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Tidy | Task::Compile { .. } => {}
+        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } => {}
+        Task::Tidy => {
+            let settings = &runtime.config.observations;
+            store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
+        }
         Task::ReadOn { path, cwd, session } => {
             let job = Job {
                 path: Some(path.clone()),
@@ -132,6 +187,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
                 only_if_new: true,
                 ..Job::default()
             };
+            noting::store(runtime, &mut store, session)?;
             reading::read(runtime, &mut store, &job, until)?;
         }
         Task::CatchUp { folder, except } => {

@@ -87,6 +87,21 @@ impl Gathered {
         }
     }
 
+    /// Leaves what a sub-agent learned: its prompts are its parent's words, and it decides nothing for the human. Keys of
+    /// several sub-agents are kept apart.
+    pub(super) fn of_sub_agent(&mut self, id: &str) {
+        const OF_MAIN: [&str; 8] =
+            ["compact_summary", "correction", "decision", "plan", "preference", "session_summary", "task", "turn"];
+        let own = |key: &str| format!("sub-agent:{id}:{key}");
+        self.drafts.retain(|(_, draft)| !OF_MAIN.contains(&draft.kind.as_str()));
+        for (_, draft) in &mut self.drafts {
+            draft.key = draft.key.as_deref().map(own);
+        }
+        for key in &mut self.retracted {
+            *key = own(key);
+        }
+    }
+
     /// Has the notes summarized.
     pub(super) fn summarize(&mut self, work: &mut Work<'_>, session: &Session, until: Instant) -> Result<()> {
         match work.summarize(session, &self.notes, until)? {

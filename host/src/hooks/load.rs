@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::reading::{self, Job};
-use super::{Outcome, PATIENCE, ProjectMemories, background};
+use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
 use crate::agent::{Event, claude_code};
 use crate::contract::Session;
+use crate::journal::Seen;
 use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
@@ -17,11 +18,17 @@ use crate::store::{Access, Store, StoreError};
 /// How long other writers are waited for where the answer does not depend on it.
 const BRIEFLY: Duration = Duration::from_millis(100);
 
+/// How long observations are left as they are before it is looked whose time is up, milliseconds.
+const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
+
 /// What the agent is to be shown at the session's start, as the agent wants it.
 pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
+    }
+    if let Err(error) = noting::take_up(runtime, &mut store, &event.session) {
+        runtime.log.note(Level::Warn, "what an earlier session noted down could not be stored yet", format!("{error:#}"));
     }
     let project = reading::project_of(&store, &event.session, &event.cwd)?;
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
@@ -35,18 +42,20 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         .relax()
         .and_then(|()| store.patience(BRIEFLY))
         .and_then(|()| store.put_project(&project, runtime.now))
+        // The context in which they were shown is gone.
+        .and_then(|()| if matches!(source, "compact" | "clear") { store.forget_shown(&event.session) } else { Ok(()) })
         .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
         .and_then(|()| {
-            let payload = serde_json::json!({ "source": source }).to_string();
-            store.put_event("session_start", &event.session, &project.id, runtime.now, &payload)
+            let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
+            store.put_event("session_start", &event.session, &project.id, runtime.now, &seen)
         });
     if let Err(error) = noted {
         runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
     }
-    if store.wants_checkpoint() {
+    if store.wants_checkpoint() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
         background::tidy(runtime);
     }
-    Ok(text.map(|text| claude_code::session_start_output(&text)))
+    Ok(text.map(|text| claude_code::context_output("SessionStart", &text)))
 }
 
 /// What would be shown to `session` for `source`, redacted and within `budget` UTF-16 units, and the memories in it.
@@ -84,7 +93,7 @@ pub fn context(
 }
 
 /// The first lines of `text` that fit into `budget` UTF-16 units.
-fn cut(text: &str, budget: usize) -> String {
+pub(super) fn cut(text: &str, budget: usize) -> String {
     let mut units = 0;
     text.split_inclusive('\n')
         .take_while(|line| {

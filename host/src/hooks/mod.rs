@@ -2,11 +2,15 @@
 //! valid output or none, whatever is broken; what went wrong is in the log.
 
 pub mod background;
+mod checkpoints;
 mod gathered;
 mod load;
 mod memories;
+mod noting;
 pub mod reading;
+mod recall;
 mod saving;
+mod tracking;
 pub mod trial;
 
 use std::time::{Duration, Instant};
@@ -18,7 +22,7 @@ pub use memories::ProjectMemories;
 
 use crate::agent::{Event, Moment};
 use crate::log::Level;
-use crate::policy::chain::Compiling;
+use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
 use crate::store::StoreError;
 
@@ -41,9 +45,14 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     });
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
-        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Answered { .. } | Moment::End { .. } => {
-            saving::save(runtime, event, deadline).map(|()| None)
-        }
+        Moment::Compacting { .. }
+        | Moment::Compacted { .. }
+        | Moment::Answered { .. }
+        | Moment::GaveUp { .. }
+        | Moment::End { .. } => saving::save(runtime, event, deadline),
+        Moment::Prompted { prompt } => recall::recall(runtime, event, prompt, deadline),
+        Moment::Used { uses, batch } => tracking::track(runtime, event, uses, *batch, deadline),
+        Moment::SubAgentDone { .. } => saving::sub_agent(runtime, event, deadline).map(|()| None),
         Moment::Other { name } => {
             runtime.log.note(Level::Debug, "an event is nothing to this version", name);
             Ok(None)
@@ -53,6 +62,12 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         background::compile(runtime, &event.cwd);
     }
     outcome.unwrap_or_else(|error| {
+        if error.is::<NotCompiled>() {
+            // Right after an upgrade, if nothing was done but to replace the program.
+            runtime.log.note(Level::Info, "the default policy is not compiled yet; that is done in the background", "");
+            background::compile(runtime, &event.cwd);
+            return None;
+        }
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None
     })
@@ -77,7 +92,10 @@ pub fn budget_name(moment: &Moment) -> &'static str {
     match moment {
         Moment::Start { .. } => "memory-load",
         Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => "memory-flush",
-        Moment::Answered { .. } => "memory-complete",
+        Moment::Answered { .. } | Moment::GaveUp { .. } => "memory-complete",
+        Moment::SubAgentDone { .. } => "memory-subagent",
+        Moment::Prompted { .. } => "memory-search",
+        Moment::Used { .. } => "memory-track",
         Moment::End { .. } => "memory-save",
     }
 }

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::gathered::Gathered;
+use super::noting;
 use crate::agent::claude_code;
 use crate::contract::Session;
+use crate::journal::Seen;
 use crate::log::Level;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::imports::{Line, LineSource};
@@ -55,10 +57,25 @@ pub struct Job {
     pub unterminated: bool,
     /// Why the session ended, where it did.
     pub end_reason: Option<String>,
-    /// An event to note: type and JSON.
-    pub event: Option<(&'static str, String)>,
+    /// An event to note. What is in it is redacted with all else.
+    pub event: Option<(&'static str, Seen)>,
     /// Whether there is anything to do where nothing new was written.
     pub only_if_new: bool,
+    /// The sub-agent whose transcript it is: only what it learned is kept, as its parent session's.
+    pub sub_agent: Option<String>,
+}
+
+/// The session's attribute by which a policy knows that the lines are a sub-agent's.
+const SUB_AGENT: &str = "sub-agent";
+
+impl Job {
+    /// Whose state the extractors have: each sub-agent has one of its own.
+    fn reader(&self, session: &str) -> String {
+        match &self.sub_agent {
+            Some(id) => format!("{session}/{id}"),
+            None => session.to_owned(),
+        }
+    }
 }
 
 /// What came of it.
@@ -174,7 +191,8 @@ fn read_share(
     runtime.secrets.look_in(&project.root, &place.cwd);
     let until = deadline.min(Instant::now() + CALL);
     let mut work = policies.work(None, until)?;
-    let session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
+    let mut session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
+    session.attributes.extend(job.sub_agent.iter().map(|id| (SUB_AGENT.to_owned(), id.clone())));
     let began = match &transcript {
         Some(transcript) if !runtime.intervals.is_empty() => transcript.began()?,
         _ => 0,
@@ -210,7 +228,10 @@ fn read_share(
     let more = extraction.of_others(&mut work, &base, to, until, &mut states)?;
     let mut gathered = Gathered::new(base, more, &states, to);
     gathered.leave_out(&runtime.privacy);
-    gathered.summarize(&mut work, &session, until)?;
+    match &job.sub_agent {
+        Some(id) => gathered.of_sub_agent(id),
+        None => gathered.summarize(&mut work, &session, until)?,
+    }
     gathered.redact(&mut work, until)?;
     let update = SessionUpdate {
         id: place.session.clone(),
@@ -222,17 +243,24 @@ fn read_share(
         summary: gathered.summary,
         topics: gathered.topics,
     };
-    let worth = update.notes.turns > 0 || !gathered.drafts.is_empty() || !update.notes.changes.is_empty();
+    let mut noted = job.event.clone().filter(|_| first);
+    if let Some((_, seen)) = &mut noted {
+        noting::redact(&mut work, std::iter::once(&mut *seen), until)?;
+        noting::bound(seen);
+    }
+    let worth = job.sub_agent.is_none()
+        && (update.notes.turns > 0 || !gathered.drafts.is_empty() || !update.notes.changes.is_empty());
     let committed = store.commit(&Batch {
         project: &project,
         session: worth.then_some(&update),
         drafts: &gathered.drafts,
         retracted: &gathered.retracted,
         policies: &gathered.makers,
-        states: (&place.session, &gathered.states),
+        session_id: &place.session,
+        states: (&job.reader(&place.session), &gathered.states),
         cursor: cursor.as_ref(),
         moment: job.moment,
-        event: job.event.as_ref().filter(|_| first).map(|(kind, payload)| (*kind, payload.as_str())),
+        event: noted.as_ref().map(|(kind, seen)| (*kind, seen)),
         now: runtime.now,
     })?;
     report.stored += committed.stored;
@@ -309,7 +337,7 @@ impl Extraction<'_> {
     }
 
     fn saved(&self, maker: &Maker) -> Result<ExtractorState> {
-        let saved = self.store.extractor_state(&self.session.id, &maker.name)?;
+        let saved = self.store.extractor_state(&self.job.reader(&self.session.id), &maker.name)?;
         Ok(saved.unwrap_or_else(|| ExtractorState { policy: maker.name.clone(), ..ExtractorState::default() }))
     }
 

@@ -1,17 +1,23 @@
-//! PreCompact, PostCompact, Stop and SessionEnd: what the session has come to is stored.
+//! PreCompact, PostCompact, Stop and SessionEnd: what the session has come to is stored. SubagentStop: what a sub-agent found.
 
 use std::time::Instant;
 
 use super::reading::{self, Job, Report};
-use super::{Outcome, PATIENCE, background};
+use super::{Outcome, PATIENCE, background, checkpoints, noting};
 use crate::agent::{Event, Moment};
+use crate::journal::Seen;
 use crate::log::Level;
 use crate::policy::chain::NotCompiled;
+use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::store::Access;
+use crate::store::{Access, Turn};
 
-/// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own.
-pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome<()> {
+/// As much of the agent's last text as is kept with the end of its turn, characters: what it proposes stands at its end.
+const LAST_WORDS: usize = 2_000;
+
+/// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own. What is
+/// returned is for the agent.
+pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome<Option<String>> {
     let mut job = Job {
         path: event.transcript.clone(),
         roots: runtime.transcript_roots(),
@@ -20,29 +26,45 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         model: event.model.clone(),
         ..Job::default()
     };
+    let mut store = runtime.store(Access::Write, PATIENCE)?;
+    if let Err(error) = noting::store(runtime, &mut store, &event.session) {
+        runtime.log.note(Level::Warn, "what was noted down could not be stored yet", format!("{error:#}"));
+    }
     match &event.moment {
         Moment::Compacting { trigger } => {
             job.moment = "compact";
-            job.event = Some(("pre_compact", serde_json::json!({ "trigger": trigger }).to_string()));
+            job.event = Some(("pre_compact", plain(format!("Context is compacted ({trigger})"))));
         }
         Moment::Compacted { summary } => {
             job.moment = "compacted";
             job.supplements.push(("compact-summary", summary.clone()));
-            job.event = Some(("post_compact", "{}".into()));
+            job.event = Some(("post_compact", plain("Context was compacted".into())));
         }
-        Moment::Answered { last_message } => {
+        Moment::Answered { last_message, .. } => {
             job.moment = "stop";
             job.supplements.extend(last_message.iter().map(|text| ("last-assistant-message", text.clone())));
-            job.event = Some(("stop", "{}".into()));
+            let turn = store.turn(&event.session)?;
+            job.event = Some(("stop", end_of_turn(turn, last_message.as_deref().unwrap_or_default(), runtime.now)));
+        }
+        Moment::GaveUp { error, message } => {
+            job.moment = "stop";
+            let turn = store.turn(&event.session)?;
+            let mut seen = end_of_turn(turn, message.as_deref().unwrap_or(error), runtime.now);
+            seen.failed = true;
+            seen.attributes.push(("error".into(), error.clone()));
+            job.event = Some(("stop_failure", seen));
         }
         Moment::End { reason } => {
             job.moment = "session-end";
             job.end_reason = Some(reason.clone());
-            job.event = Some(("session_end", serde_json::json!({ "reason": reason }).to_string()));
+            job.event = Some(("session_end", plain(format!("Session ended ({reason})"))));
         }
-        Moment::Start { .. } | Moment::Other { .. } => return Ok(()),
+        Moment::Start { .. }
+        | Moment::Prompted { .. }
+        | Moment::Used { .. }
+        | Moment::SubAgentDone { .. }
+        | Moment::Other { .. } => return Ok(None),
     }
-    let mut store = runtime.store(Access::Write, PATIENCE)?;
     let report = match reading::read(runtime, &mut store, &job, deadline) {
         Err(error) if error.is::<crate::transcript::Refusal>() => {
             runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}"));
@@ -64,6 +86,57 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         }
     } else if store.wants_checkpoint() {
         background::tidy(runtime);
+    }
+    Ok(checkpoints::at_end(runtime, event))
+}
+
+fn plain(summary: String) -> Seen {
+    Seen { summary, ..Seen::default() }
+}
+
+/// How a turn ended: what the agent said, which files it changed, how long it took.
+fn end_of_turn(turn: Turn, said: &str, now: u64) -> Seen {
+    let outcome = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Turn ended");
+    let skipped = said.chars().count().saturating_sub(LAST_WORDS);
+    Seen {
+        summary: outcome.trim_start_matches(['#', '*', ' ']).into(),
+        detail: said.chars().skip(skipped).collect(),
+        files: turn.files,
+        attributes: vec![("tools".into(), turn.tools.to_string()), ("failed".into(), turn.failed.to_string())],
+        duration: turn.began.map(|began| now.saturating_sub(began)),
+        ..Seen::default()
+    }
+}
+
+/// Notes down what a sub-agent came to, and leaves what it learned to a process of its own.
+pub(super) fn sub_agent(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome<()> {
+    let Moment::SubAgentDone { id, kind, transcript, last_message } = &event.moment else { return Ok(()) };
+    let transcript = transcript.as_ref().filter(|path| path.is_file());
+    // The agent's own forks have no type and no transcript: it compacts its context with them.
+    if kind.is_empty() && transcript.is_none() || id.is_empty() {
+        return Ok(());
+    }
+    let said = last_message.as_deref().unwrap_or_default();
+    let said = runtime.privacy.clean(said).unwrap_or_else(|| said.to_owned());
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("ended without a word");
+    let name = if kind.is_empty() { "Sub-agent" } else { kind.as_str() };
+    let seen = Seen {
+        summary: format!("{name}: {}", first.trim_start_matches(['#', '*', ' '])),
+        detail: said.clone(),
+        attributes: vec![("agent_type".into(), kind.clone()), ("agent_id".into(), id.clone())],
+        ..Seen::default()
+    };
+    let project = Project::of(&event.cwd);
+    let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &event.cwd);
+    let mut work = policies.work(None, deadline)?;
+    // It may stop several times, each time with more to say.
+    let key = format!("subagent:{id}:{}", runtime.now);
+    let mut record = noting::record(runtime, event, "subagent_stop", key, seen);
+    record.seen.agent = Some(id.clone());
+    noting::note(runtime, &mut work, vec![record], deadline)?;
+    if let Some(path) = transcript {
+        background::read_sub_agent(runtime, path, &event.cwd, &event.session, id);
     }
     Ok(())
 }

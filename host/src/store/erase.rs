@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
+use super::events;
 use super::memories::{content_hash, forget_in_notes, index, recount, remove, unindex};
 use super::{Result, Store, classify, json, time, unjson};
 use crate::contract::{Draft, SessionNotes};
@@ -80,7 +81,8 @@ impl Store {
     pub fn erase(&self) -> Result<bool> {
         self.explain((|| {
             self.conn.execute_batch(
-                "PRAGMA secure_delete = ON; INSERT INTO memories_fts (memories_fts) VALUES ('optimize'); VACUUM;",
+                "PRAGMA secure_delete = ON; INSERT INTO memories_fts (memories_fts) VALUES ('optimize');
+                 INSERT INTO events_fts (events_fts) VALUES ('optimize'); VACUUM;",
             )?;
             let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy == 0)
@@ -195,6 +197,12 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
         params![project, session, before],
     )?;
     forgotten.events += events as u64;
+    // Those that no event tells of any more.
+    tx.execute(
+        "DELETE FROM failures WHERE (?1 IS NULL OR project_id = ?1)
+           AND number NOT IN (SELECT failure FROM failure_sightings)",
+        params![project],
+    )?;
     if let (Some(project), None, None) = (project, session, before) {
         for session in &sessions {
             tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
@@ -254,13 +262,6 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
                 )?;
             }
         }
-        for payload in strings(tx, "SELECT DISTINCT payload_json FROM events WHERE session_id = ?1", [&session])? {
-            if selection.holds(&payload) {
-                forgotten.events += tx
-                    .execute("DELETE FROM events WHERE session_id = ?1 AND payload_json = ?2", [&session, &payload])?
-                    as u64;
-            }
-        }
         if gone.is_empty() {
             continue;
         }
@@ -274,7 +275,38 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         )?;
         tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&kept)])?;
     }
+    forgotten.events += delete_where(
+        tx,
+        selection,
+        "SELECT event_id, payload_json FROM events
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
+        "DELETE FROM events WHERE event_id = ?1",
+    )?;
+    delete_where(
+        tx,
+        selection,
+        "SELECT number, concat_ws(char(10), signature, subject, error, files, fix) FROM failures f
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
+           AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
+        "DELETE FROM failures WHERE number = ?1",
+    )?;
     Ok(())
+}
+
+/// Deletes rows whose text the selection holds. The first statement gives their numbers and texts.
+fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &str) -> rusqlite::Result<u64> {
+    let mut rows = tx.prepare(select)?;
+    let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
+    let mut gone = Vec::new();
+    while let Some(row) = rows.next()? {
+        if selection.holds(&row.get::<_, String>(1)?) {
+            gone.push(row.get::<_, i64>(0)?);
+        }
+    }
+    for number in &gone {
+        tx.prepare_cached(delete)?.execute([number])?;
+    }
+    Ok(gone.len() as u64)
 }
 
 /// Keeps the entries of the notes for which `keep` says yes.
@@ -432,6 +464,18 @@ const TABLES: &[Table] = &[
         columns: &[("payload_json", true)],
         of_project: "project_id = ?1",
     },
+    Table {
+        name: "failures",
+        key: "printf('%020d', number)",
+        columns: &[("signature", false), ("subject", false), ("error", false), ("files", true), ("fix", false)],
+        of_project: "project_id = ?1",
+    },
+    Table {
+        name: "failure_sightings",
+        key: "printf('%020d', event_id)",
+        columns: &[("subject", false)],
+        of_project: "failure IN (SELECT number FROM failures WHERE project_id = ?1)",
+    },
 ];
 
 /// Redacts the next rows of a table; see [`scrub_memories`].
@@ -471,6 +515,9 @@ fn scrub_table(
             };
             if after != before {
                 tx.execute(&format!("UPDATE OR REPLACE {name} SET {column} = ?2 WHERE {key} = ?1"), [row, &text])?;
+                if *name == "events" {
+                    events::reindex(tx, row.parse().unwrap_or_default(), &text)?;
+                }
             }
         }
         changed += 1;

@@ -1,14 +1,437 @@
-//! Table `events`: what happened, append-only.
+//! Table `events` and what is made from it: what happened in sessions, append-only; above all what tools were used for.
 
-use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
 
-use super::{Result, Store, time};
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
+use serde::Serialize;
+
+use super::{Result, Store, classify, failures, json, projects, time, unjson, untime};
+use crate::journal::{Record, Seen};
+use crate::project::Project;
+use crate::search::query::Query;
+use crate::search::tokens;
+
+/// What the events of a tool's use are called: the design's name for them.
+pub const OBSERVATION: &str = "tool_observation";
+/// A prompt.
+pub const PROMPT: &str = "user_prompt";
+
+/// The most bytes of details of one session; of the oldest only the summary stays.
+const MOST_DETAIL: i64 = 16 << 20;
+
+/// Words of a query that are looked for.
+const MOST_TERMS: usize = 24;
+
+/// A stored event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// Its number.
+    pub id: i64,
+    /// `tool_observation`, `user_prompt`, `stop`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The session.
+    pub session_id: String,
+    /// When, milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How often in a row.
+    pub times: u32,
+    /// 0 to 4.
+    pub level: u8,
+    /// What was seen.
+    #[serde(flatten)]
+    pub seen: Seen,
+}
+
+/// Which events are asked for. Empty fields do not restrict.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// One project.
+    pub project: Option<String>,
+    /// Sessions whose identifier begins so.
+    pub session: Option<String>,
+    /// Tools by name.
+    pub tools: Vec<String>,
+    /// Kinds of events.
+    pub kinds: Vec<String>,
+    /// A file: its whole path, or the end of it from a folder on.
+    pub file: Option<String>,
+    /// Only failures.
+    pub failed: bool,
+    /// Words.
+    pub words: String,
+}
+
+/// What a turn was, from its prompt to now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// When its prompt came.
+    pub began: Option<u64>,
+    /// Tools used.
+    pub tools: u32,
+    /// Of them those that failed.
+    pub failed: u32,
+    /// Files that were changed.
+    pub files: Vec<String>,
+}
+
+/// What records became.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// New events.
+    pub stored: u64,
+    /// Those that only say again what the one before them said.
+    pub merged: u64,
+    /// Those that were there already.
+    pub known: u64,
+}
+
+/// One step of the ladder on which observations rise as they prove themselves.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// How often it must have been looked at.
+    pub access: u32,
+    /// How sure one can be of it: 0.5, and more for each sign that it matters. See [`Store::graduate`].
+    pub confidence: f64,
+    /// How many other sessions must have used it.
+    pub sessions: u32,
+    /// Days that it is kept at the level that it reaches, from when it was last looked at.
+    pub days: u32,
+}
+
+/// What growing old did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Aged {
+    /// Observations that rose.
+    pub raised: u64,
+    /// Observations that went.
+    pub dropped: u64,
+}
+
+const COLUMNS: &str = "e.event_id, e.event_type, e.session_id, e.timestamp, e.times, e.level, e.payload_json";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        session_id: row.get(2)?,
+        at: untime(row.get(3)?),
+        times: row.get(4)?,
+        level: row.get(5)?,
+        seen: unjson(&row.get::<_, String>(6)?),
+    })
+}
 
 impl Store {
     /// Appends an event.
-    pub fn put_event(&self, kind: &str, session: &str, project: &str, at: u64, payload: &str) -> Result<()> {
-        self.explain(put(&self.conn, kind, session, project, at, payload))
+    pub fn put_event(&self, kind: &str, session: &str, project: &str, at: u64, seen: &Seen) -> Result<()> {
+        self.explain(put(&self.conn, kind, session, project, at, seen).map(drop))
     }
+
+    /// When the session was last compacted.
+    pub fn compacted_at(&self, session: &str) -> Result<Option<u64>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT max(timestamp) FROM events WHERE session_id = ?1 AND event_type = 'post_compact'")
+                .and_then(|mut s| s.query_row([session], |row| row.get::<_, Option<i64>>(0))),
+        )
+        .map(|at| at.map(untime))
+    }
+
+    /// Stores what journals held, all or nothing.
+    pub fn put_records(&mut self, project: &Project, records: &[Record], now: u64) -> Result<Noted> {
+        let path = self.path.clone();
+        let noted = (|| {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            projects::put(&tx, project, now)?;
+            let mut noted = Noted::default();
+            let mut sessions = std::collections::BTreeSet::new();
+            for record in records {
+                put_record(&tx, project, record, now, &mut noted)?;
+                sessions.insert(record.session.as_str());
+            }
+            for session in sessions {
+                bound_details(&tx, session)?;
+            }
+            tx.commit()?;
+            Ok(noted)
+        })();
+        noted.map_err(|error| classify(&path, error))
+    }
+
+    /// The session's present turn.
+    pub fn turn(&self, session: &str) -> Result<Turn> {
+        self.explain((|| {
+            let began: Option<(i64, i64)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT event_id, timestamp FROM events WHERE session_id = ?1 AND event_type = ?2 ORDER BY event_id DESC LIMIT 1",
+                )?
+                .query_row(params![session, PROMPT], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let from = began.map_or(0, |(id, _)| id);
+            let (tools, failed) = self
+                .conn
+                .prepare_cached(
+                    "SELECT COALESCE(sum(times), 0), COALESCE(sum(failed), 0) FROM events
+                     WHERE session_id = ?1 AND event_id > ?2 AND event_type = ?3",
+                )?
+                .query_row(params![session, from, OBSERVATION], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let files = self
+                .conn
+                .prepare_cached(
+                    "SELECT f.path FROM events e JOIN event_files f USING (event_id)
+                     WHERE e.session_id = ?1 AND e.event_id > ?2 AND e.failed = 0
+                       AND e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+                     GROUP BY f.path ORDER BY max(e.event_id) LIMIT 50",
+                )?
+                .query_map(params![session, from], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(Turn { began: began.map(|(_, at)| untime(at)), tools, failed, files })
+        })())
+    }
+
+    /// What the agent said last in this session, where its last turn ended.
+    pub fn last_answer(&self, session: &str) -> Result<Option<String>> {
+        let payload: Option<String> = self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT payload_json FROM events WHERE session_id = ?1 AND event_type = 'stop' ORDER BY event_id DESC LIMIT 1",
+                )
+                .and_then(|mut s| s.query_row([session], |row| row.get(0)).optional()),
+        )?;
+        Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
+    }
+
+    /// Events, newest first; with words, best first.
+    pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
+        let mut clauses = vec!["1".to_owned()];
+        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+        let mut and = |clause: &str, value: Box<dyn ToSql>| {
+            values.push(value);
+            clauses.push(clause.replace('?', &format!("?{}", values.len())));
+        };
+        if let Some(project) = &wanted.project {
+            and("e.project_id = ?", Box::new(project.clone()));
+        }
+        if let Some(session) = &wanted.session {
+            and("substr(e.session_id, 1, length(?)) = ?", Box::new(session.clone()));
+        }
+        let list = |names: &[String]| json(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        if !wanted.tools.is_empty() {
+            and("e.tool COLLATE NOCASE IN (SELECT value FROM json_each(?))", Box::new(list(&wanted.tools)));
+        }
+        if !wanted.kinds.is_empty() {
+            and("e.event_type IN (SELECT value FROM json_each(?))", Box::new(list(&wanted.kinds)));
+        }
+        if let Some(file) = &wanted.file {
+            let file = file.trim_start_matches("./").trim_end_matches('/').to_owned();
+            and(
+                "EXISTS (SELECT 1 FROM event_files f WHERE f.event_id = e.event_id
+                         AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ? OR substr(f.path, 1, length(?) + 1) = ? || '/'))",
+                Box::new(file),
+            );
+        }
+        let expression = expression(&wanted.words);
+        if wanted.words.trim().is_empty() {
+            if wanted.failed {
+                clauses.push("e.failed".into());
+            }
+            let sql = format!(
+                "SELECT {COLUMNS} FROM events e WHERE {} ORDER BY e.event_id DESC LIMIT {limit}",
+                clauses.join(" AND ")
+            );
+            return self.explain(
+                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
+            );
+        }
+        let Some(expression) = expression else { return Ok(Vec::new()) };
+        and("events_fts MATCH ?", Box::new(expression));
+        if wanted.failed {
+            clauses.push("e.failed".into());
+        }
+        let sql = format!(
+            "SELECT {COLUMNS} FROM events_fts JOIN events e ON e.event_id = events_fts.rowid
+             WHERE {} ORDER BY bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC LIMIT {limit}",
+            clauses.join(" AND ")
+        );
+        self.explain(
+            self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
+        )
+    }
+
+    /// Events by their numbers, of one project or of all; those that are not there are left out.
+    pub fn events_by_id(&self, ids: &[i64], project: Option<&str>) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let mut statement = self.conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM events e WHERE e.event_id = ?1 AND (?2 IS NULL OR e.project_id = ?2)"
+            ))?;
+            let mut events = Vec::new();
+            for id in ids {
+                events.extend(statement.query_row(params![id, project], from_row).optional()?);
+            }
+            Ok(events)
+        })())
+    }
+
+    /// The events of the same session around one of them, in order: at most `reach` before it and as many behind it.
+    pub fn around(&self, event: &Event, reach: u32) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let half = |condition: &str, order: &str| -> rusqlite::Result<Vec<Event>> {
+                self.conn
+                    .prepare_cached(&format!(
+                        "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 AND e.event_id {condition} ?2
+                         ORDER BY e.event_id {order} LIMIT ?3"
+                    ))?
+                    .query_map(params![event.session_id, event.id, reach], from_row)?
+                    .collect()
+            };
+            let mut events = half("<", "DESC")?;
+            events.reverse();
+            events.push(event.clone());
+            events.extend(half(">", "ASC")?);
+            Ok(events)
+        })())
+    }
+
+    /// All events of a session in order, at most `limit`, the last ones.
+    pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let mut events: Vec<Event> = self
+                .conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 ORDER BY e.event_id DESC LIMIT ?2"
+                ))?
+                .query_map(params![session, limit], from_row)?
+                .collect::<rusqlite::Result<_>>()?;
+            events.reverse();
+            Ok(events)
+        })())
+    }
+
+    /// What was done to which files of a project, the latest first: path, last time, times read, times changed, sessions.
+    pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT f.path, max(e.timestamp),
+                            sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0 ELSE e.times END),
+                            sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') AND e.failed = 0 THEN e.times ELSE 0 END),
+                            count(DISTINCT e.session_id), sum(e.failed)
+                     FROM event_files f JOIN events e USING (event_id)
+                     WHERE e.event_type = 'tool_observation' AND (?1 IS NULL OR e.project_id = ?1)
+                       AND (?2 IS NULL OR substr(e.session_id, 1, length(?2)) = ?2)
+                     GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT ?3",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![project, session, limit], |row| {
+                        Ok(FileUse {
+                            path: row.get(0)?,
+                            last_at: untime(row.get(1)?),
+                            looked_at: row.get(2)?,
+                            changed: row.get(3)?,
+                            sessions: row.get(4)?,
+                            failed: row.get(5)?,
+                        })
+                    })?
+                    .collect()
+                }),
+        )
+    }
+
+    /// Notes that events were looked at, by a session where one asked.
+    pub fn mark_used(&self, ids: &[i64], session: Option<&str>, now: u64) -> Result<()> {
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            for id in ids {
+                tx.prepare_cached("UPDATE events SET accessed_at = ?2, access_count = access_count + 1 WHERE event_id = ?1")?
+                    .execute(params![id, time(now)])?;
+                if let Some(session) = session {
+                    tx.prepare_cached(
+                        "INSERT OR IGNORE INTO event_uses SELECT event_id, ?2 FROM events WHERE event_id = ?1 AND session_id <> ?2",
+                    )?
+                    .execute(params![id, session])?;
+                }
+            }
+            tx.commit()
+        })())
+    }
+
+    /// Lets observations rise that proved themselves, and drops those whose time is up. `ladder` is the way from each level
+    /// to the next; what is at the top stays for good. `days`: how long one is kept that never rose. How sure one can be of an
+    /// observation is 0.5, 0.1 more for each time that it was looked at, 0.15 for each other session that did, and 0.2 where
+    /// it changed something or failed; at most 1.
+    pub fn graduate(&mut self, ladder: &[Step], days: u32, now: u64, really: bool) -> Result<Aged> {
+        const DAY: u64 = 86_400_000;
+        let path = self.path.clone();
+        let aged = (|| {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut aged = Aged::default();
+            for (level, step) in (0_u8..).zip(ladder) {
+                aged.raised += tx.execute(
+                    "UPDATE events SET level = ?1 + 1
+                     WHERE event_type = 'tool_observation' AND level = ?1 AND access_count >= ?2
+                       AND (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id) >= ?4
+                       AND min(1.0, 0.5 + 0.1 * access_count
+                               + 0.15 * (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id)
+                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3",
+                    params![level, step.access, step.confidence, step.sessions],
+                )? as u64;
+            }
+            let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
+            for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
+                let before = now.saturating_sub(u64::from(days) * DAY);
+                aged.dropped += tx.execute(
+                    "DELETE FROM events WHERE event_type = 'tool_observation' AND level = ?1
+                       AND max(timestamp, COALESCE(accessed_at, 0)) < ?2",
+                    params![level, time(before)],
+                )? as u64;
+            }
+            if really {
+                tx.execute(
+                    "INSERT INTO meta (key, value) VALUES ('graduated_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+                    [now.to_string()],
+                )?;
+                tx.commit()?;
+            }
+            Ok(aged)
+        })();
+        aged.map_err(|error| classify(&path, error))
+    }
+
+    /// When [`Store::graduate`] was done last; 0 where it never was.
+    pub fn graduated_at(&self) -> Result<u64> {
+        let value: Option<String> = self.explain(
+            self.conn.query_row("SELECT value FROM meta WHERE key = 'graduated_at'", [], |row| row.get(0)).optional(),
+        )?;
+        Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
+    }
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileUse {
+    /// Relative to the project's root where inside it.
+    pub path: String,
+    /// When last.
+    pub last_at: u64,
+    /// How often it was read or found.
+    pub looked_at: u32,
+    /// How often it was changed.
+    pub changed: u32,
+    /// In how many sessions.
+    pub sessions: u32,
+    /// How often that failed.
+    pub failed: u32,
+}
+
+/// The words as an FTS5 expression: any of them; none where there are no words.
+fn expression(words: &str) -> Option<String> {
+    let query = Query::parse(words, &jiff::Zoned::now());
+    let terms: Vec<String> = query.terms().take(MOST_TERMS).collect();
+    (!terms.is_empty()).then(|| terms.join(" OR "))
 }
 
 pub(super) fn put(
@@ -17,11 +440,128 @@ pub(super) fn put(
     session: &str,
     project: &str,
     at: u64,
-    payload: &str,
-) -> rusqlite::Result<()> {
+    seen: &Seen,
+) -> rusqlite::Result<i64> {
     conn.prepare_cached(
-        "INSERT INTO events (event_type, session_id, project_id, timestamp, payload_json) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO events (event_type, session_id, project_id, timestamp, payload_json, tool, failed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute(params![kind, session, project, time(at), payload])?;
+    .execute(params![kind, session, project, time(at), json(seen), seen.tool, seen.failed])?;
+    let id = conn.last_insert_rowid();
+    index(conn, id, seen)?;
+    Ok(id)
+}
+
+fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, noted: &mut Noted) -> rusqlite::Result<()> {
+    let known = tx
+        .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?
+        .exists(params![record.session, record.key])?;
+    if known {
+        noted.known += 1;
+        return Ok(());
+    }
+    let repeated = if record.kind == OBSERVATION { repeated(tx, record)? } else { None };
+    let id = if let Some(id) = repeated {
+        tx.prepare_cached("UPDATE events SET times = times + 1, timestamp = max(timestamp, ?2) WHERE event_id = ?1")?
+            .execute(params![id, time(record.at)])?;
+        noted.merged += 1;
+        id
+    } else {
+        let id = put(tx, &record.kind, &record.session, &project.id, record.at, &record.seen)?;
+        noted.stored += 1;
+        id
+    };
+    tx.prepare_cached("INSERT INTO event_keys (session_id, key, event_id) VALUES (?1, ?2, ?3)")?.execute(params![
+        record.session,
+        record.key,
+        id
+    ])?;
+    if record.kind == OBSERVATION {
+        failures::note(tx, &project.id, id, record, now)?;
+    }
     Ok(())
+}
+
+/// The event that this one only repeats: a file that was read before in this session, and not touched since.
+fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
+    let seen = &record.seen;
+    let [file] = seen.files.as_slice() else { return Ok(None) };
+    if seen.failed || seen.tool != "Read" {
+        return Ok(None);
+    }
+    let last: Option<(i64, String, String)> = tx
+        .prepare_cached(
+            "SELECT e.event_id, e.tool, e.payload_json FROM events e JOIN event_files f USING (event_id)
+             WHERE f.path = ?1 AND e.session_id = ?2 ORDER BY e.event_id DESC LIMIT 1",
+        )?
+        .query_row(params![file, record.session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(last
+        .filter(|(_, tool, payload)| tool == "Read" && unjson::<Seen>(payload).summary == seen.summary)
+        .map(|(id, ..)| id))
+}
+
+/// Makes what is searched from what was seen.
+fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
+    for file in &seen.files {
+        tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
+            .execute(params![file, id])?;
+    }
+    let named = ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n");
+    tx.prepare_cached("INSERT INTO events_fts (rowid, summary, files, command) VALUES (?1, ?2, ?3, ?4)")?.execute(
+        params![
+            id,
+            tokens::index_text(&seen.summary),
+            tokens::index_text(&seen.files.join("\n")),
+            tokens::index_text(&named)
+        ],
+    )?;
+    Ok(())
+}
+
+/// Makes it anew, from another payload.
+pub(super) fn reindex(tx: &Connection, id: i64, payload: &str) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM events_fts WHERE rowid = ?1", [id])?;
+    tx.execute("DELETE FROM event_files WHERE event_id = ?1", [id])?;
+    index(tx, id, &unjson(payload))
+}
+
+/// Keeps the details of a session within [`MOST_DETAIL`].
+fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
+    let total: i64 = tx
+        .prepare_cached("SELECT COALESCE(sum(length(payload_json)), 0) FROM events WHERE session_id = ?1")?
+        .query_row([session], |row| row.get(0))?;
+    if total <= MOST_DETAIL {
+        return Ok(());
+    }
+    tx.execute(
+        "UPDATE events SET payload_json = json_remove(payload_json, '$.detail')
+         WHERE event_type = 'tool_observation' AND event_id IN (
+             SELECT event_id FROM (
+                 SELECT event_id, sum(length(payload_json)) OVER (ORDER BY event_id DESC) AS newer
+                 FROM events WHERE session_id = ?1)
+             WHERE newer > ?2)",
+        params![session, MOST_DETAIL / 2],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// By tool: uses and failures, of a project or of a session.
+    pub fn tool_counts(&self, project: Option<&str>, session: Option<&str>) -> Result<BTreeMap<String, (u64, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT tool, sum(times), sum(failed) FROM events
+                     WHERE event_type = 'tool_observation' AND (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+                     GROUP BY tool",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![project, session], |row| {
+                        Ok((row.get(0)?, (untime(row.get(1)?), untime(row.get(2)?))))
+                    })?
+                    .collect()
+                }),
+        )
+    }
 }

@@ -481,6 +481,20 @@ impl Store {
         })())
     }
 
+    /// What a session has been shown.
+    pub fn shown(&self, session: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT m.id FROM shown s JOIN memories m ON m.rowid = s.memory WHERE s.session_id = ?1")
+                .and_then(|mut s| s.query_map([session], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// From now on it has been shown nothing.
+    pub fn forget_shown(&self, session: &str) -> Result<()> {
+        self.explain(self.conn.execute("DELETE FROM shown WHERE session_id = ?1", [session]).map(drop))
+    }
+
     /// How much is stored, of one project or of all.
     pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
         self.explain((|| {

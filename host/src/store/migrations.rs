@@ -4,7 +4,11 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{Result, StoreError};
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_initial.sql"), include_str!("migrations/0002_extractors.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_extractors.sql"),
+    include_str!("migrations/0003_observations.sql"),
+];
 
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a handful")]

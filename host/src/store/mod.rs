@@ -3,6 +3,7 @@
 
 mod erase;
 mod events;
+mod failures;
 mod memories;
 mod migrations;
 mod projects;
@@ -20,6 +21,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use erase::{Forgotten, Redact, Selection, folded};
+pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
+pub use failures::Failure;
 pub use memories::{Filter, Found, Knowledge, Put, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use sessions::{Batch, Committed, SessionUpdate};

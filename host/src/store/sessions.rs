@@ -7,6 +7,7 @@ use super::{
     Cursor, ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime,
 };
 use crate::contract::{Draft, SessionNotes, SessionRecord};
+use crate::journal::Seen;
 use crate::project::Project;
 
 /// What is known of a session besides its memories.
@@ -36,6 +37,8 @@ pub struct Batch<'a> {
     pub project: &'a Project,
     /// The session; none where the transcript holds nothing of a main conversation.
     pub session: Option<&'a SessionUpdate>,
+    /// The session in which the memories were learned.
+    pub session_id: &'a str,
     /// New or changed memories, each with the place of its policy in `policies`.
     pub drafts: &'a [(usize, Draft)],
     /// Keys of memories of the session that no longer hold.
@@ -48,8 +51,8 @@ pub struct Batch<'a> {
     pub cursor: Option<&'a Cursor>,
     /// Why the host read: `stop`, `compact`, …
     pub moment: &'a str,
-    /// An event to note with it: type and JSON.
-    pub event: Option<(&'a str, &'a str)>,
+    /// An event to note with it.
+    pub event: Option<(&'a str, &'a Seen)>,
     /// The clock.
     pub now: u64,
 }
@@ -137,23 +140,22 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     for state in states {
         transcripts::put_state(tx, session, state)?;
     }
-    let Some(session) = batch.session else {
-        return Ok(committed);
-    };
-    put_session(tx, batch, session)?;
+    if let Some((kind, seen)) = batch.event {
+        events::put(tx, kind, batch.session_id, &batch.project.id, batch.now, seen)?;
+    }
+    if let Some(session) = batch.session {
+        put_session(tx, batch, session)?;
+    }
     for key in batch.retracted {
-        retract(tx, &session.id, key)?;
+        retract(tx, batch.session_id, key)?;
     }
     for (maker, draft) in batch.drafts {
         let (policy, digest) = batch.policies.get(*maker).map_or(("", ""), |(name, digest)| (name, digest));
-        match put(tx, &batch.project.id, &session.id, draft, (policy, digest), batch.now)? {
+        match put(tx, &batch.project.id, batch.session_id, draft, (policy, digest), batch.now)? {
             Put::Stored => committed.stored += 1,
             Put::SeenAgain => committed.seen_again += 1,
             Put::Known | Put::Forgotten => {}
         }
-    }
-    if let Some((kind, payload)) = batch.event {
-        events::put(tx, kind, &session.id, &batch.project.id, batch.now, payload)?;
     }
     Ok(committed)
 }

@@ -1,0 +1,100 @@
+//! What tells that two failures are the same one: what was tried, and the error without what differs from time to time.
+
+use crate::{extract::commands, text};
+
+/// The longest line of an error that is compared, in UTF-16 code units.
+const LINE: usize = 160;
+
+/// What a command is for, as failure and later success share it: `cargo test`.
+pub(super) fn subject_of_command(command: &str) -> String {
+    let purpose = commands::purpose(command);
+    if purpose.is_empty() { text::clip(&text::one_line(command), 60).into_owned() } else { purpose }
+}
+
+/// The line of an error that says what is wrong.
+pub(super) fn telling_line(command: Option<&str>, error: &str) -> String {
+    let body = error.strip_prefix("Exit code ").and_then(|rest| rest.split_once('\n')).map_or(error, |(_, body)| body);
+    let body = body.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+    let line = match command {
+        Some(command) => commands::error_line_of(commands::class(command), body),
+        None => commands::error_line(body),
+    };
+    let line = line.or_else(|| body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned));
+    text::clip(&text::one_line(&line.unwrap_or_else(|| error.trim().to_owned())), LINE).into_owned()
+}
+
+/// The line without paths, numbers, hashes and quoted names: `<path>`, `<n>`, `<hash>`.
+pub(super) fn normalized(line: &str) -> String {
+    const HASH: usize = 7;
+    let mut out = String::new();
+    for word in line.split_whitespace() {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '~' | '_' | '<' | '-'));
+        let is_path = inner.contains('/') && inner.len() > 1 || inner.contains('\\');
+        let hex = inner.len() >= HASH
+            && inner.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+            && inner.bytes().any(|byte| byte.is_ascii_digit());
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        if is_path {
+            out.push_str("<path>");
+        } else if hex {
+            out.push_str("<hash>");
+        } else {
+            push_without_numbers(&mut out, word);
+        }
+    }
+    out
+}
+
+/// Each run of digits as `<n>`; but `E0308` and `TS2345` are names.
+fn push_without_numbers(out: &mut String, word: &str) {
+    let mut digits = false;
+    let mut name = false;
+    for c in word.chars() {
+        if c.is_ascii_digit() && !name {
+            if !digits {
+                out.push_str("<n>");
+            }
+            digits = true;
+        } else {
+            digits = false;
+            name = c.is_ascii_uppercase() || name && c.is_ascii_digit();
+            out.extend(c.to_lowercase());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_time_to_time_is_gone() {
+        for (one, other) in [
+            ("thread 'main' panicked at src/a.rs:12:5", "thread 'main' panicked at src/b/c.rs:9:1"),
+            ("commit 3f9a2b1c not found after 31 ms", "commit 77aa00ff not found after 4 ms"),
+            ("cannot open '/tmp/x1/a.db': locked", "cannot open '/var/b.db': locked"),
+            ("[12:01:33] failed 3 of 18", "[09:15:00] failed 1 of 7"),
+        ] {
+            assert_eq!(normalized(one), normalized(other));
+        }
+        assert_ne!(normalized("error[E0308]: mismatched types"), normalized("error[E0425]: mismatched types"));
+    }
+
+    #[test]
+    fn the_line_that_tells() {
+        let error = "Exit code 101\n   Compiling x\nerror[E0308]: mismatched types\n  --> src/a.rs:3:5\n";
+        assert_eq!(telling_line(Some("cargo build"), error), "error[E0308]: mismatched types");
+        assert_eq!(
+            telling_line(None, "<tool_use_error>File has not been read yet.</tool_use_error>"),
+            "File has not been read yet."
+        );
+        assert_eq!(telling_line(None, ""), "");
+    }
+
+    #[test]
+    fn what_was_tried() {
+        assert_eq!(subject_of_command("cd api && cargo test -p x"), "cargo test x");
+    }
+}

@@ -1,0 +1,171 @@
+//! JSON with its long texts shortened: of a tool's response of megabytes, the beginning and the end are all that is kept.
+//!
+//! It is done before a policy sees the value, so what is left must be long enough that no secret which the cut halves stands
+//! in what the policy will keep: an observation's detail has 10 KiB, and each end of a text four times as much.
+
+/// JSON up to this many bytes stays as it is.
+const WHOLE: usize = 128 << 10;
+
+/// What stays of each end of a longer text, bytes of JSON.
+const END: usize = 20 << 10;
+
+/// The most that is returned, bytes: a list of very many short texts.
+const MOST: usize = 512 << 10;
+
+/// How far behind the cut a place is looked for that is in no escape.
+const SEARCH: usize = 4096;
+
+/// The JSON, at most [`MOST`] bytes of it. The input must be valid.
+pub(super) fn shorten(json: &str) -> String {
+    if json.len() <= WHOLE {
+        return json.to_owned();
+    }
+    let bytes = json.as_bytes();
+    let mut out = String::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'"', &bytes[at..]).map(|open| at + open) {
+        let end = string_end(bytes, open + 1);
+        out.push_str(&json[at..=open]);
+        push_text(&mut out, &json[open + 1..end]);
+        at = end;
+        // The closing quote is no opening one.
+        if let Some(quote) = json.get(at..=at) {
+            out.push_str(quote);
+            at += 1;
+        }
+        if out.len() > MOST {
+            return as_text(json);
+        }
+    }
+    out.push_str(&json[at..]);
+    if out.len() > MOST { as_text(json) } else { out }
+}
+
+/// The position of the quote that closes a text.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+/// Where even the shortened value is too long: the ends of its JSON as one text.
+fn as_text(json: &str) -> String {
+    let (head, tail) = (json.floor_char_boundary(END), json.ceil_char_boundary(json.len() - END));
+    serde_json::Value::from(format!("{}\n…\n{}", &json[..head], &json[tail..])).to_string()
+}
+
+/// Appends the inside of a text, without its middle where it is long.
+fn push_text(out: &mut String, inside: &str) {
+    if inside.len() <= 3 * END {
+        out.push_str(inside);
+        return;
+    }
+    let head = head_end(inside);
+    out.push_str(&inside[..head]);
+    out.push_str("\\n…\\n");
+    // What a person marked as private may have begun in what is left out.
+    if let Some(tail) = tail_start(inside)
+        && !has_private(&inside.as_bytes()[head..tail])
+    {
+        out.push_str(&inside[tail..]);
+    }
+}
+
+/// The end of the beginning that stays: behind a whole character or escape, and behind both halves of a surrogate pair.
+fn head_end(inside: &str) -> usize {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    while at < END {
+        let length = match bytes[at..] {
+            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
+            [b'\\', b'u', ..] => 6,
+            [b'\\', ..] => 2,
+            _ => 1,
+        };
+        at += length;
+    }
+    inside.ceil_char_boundary(at)
+}
+
+/// The beginning of the end that stays, where no escape is near.
+fn tail_start(inside: &str) -> Option<usize> {
+    /// A surrogate pair.
+    const LONGEST_ESCAPE: usize = 12;
+    let bytes = inside.as_bytes();
+    let from = bytes.len() - END;
+    let mut clear = bytes[from - LONGEST_ESCAPE..from].iter().rev().take_while(|&&byte| byte != b'\\').count();
+    for at in from..(from + SEARCH).min(bytes.len()) {
+        if clear >= LONGEST_ESCAPE && inside.is_char_boundary(at) {
+            return Some(at);
+        }
+        clear = if bytes[at] == b'\\' { 0 } else { clear + 1 };
+    }
+    None
+}
+
+fn has_private(bytes: &[u8]) -> bool {
+    const WORD: &[u8] = b"private";
+    memchr::memchr2_iter(b'p', b'P', bytes)
+        .any(|at| bytes.get(at..at + WORD.len()).is_some_and(|word| word.eq_ignore_ascii_case(WORD)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_is_short_stays() {
+        let json = r#"{"a":"b\"c","d":[1,null]}"#;
+        assert_eq!(shorten(json), json);
+    }
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        let text = format!("first\n{}\nlast \"한\" \u{1f600}", "x".repeat(5 << 20));
+        let value = json!({"stdout": text, "code": 0});
+        let short = shorten(&value.to_string());
+        assert!(short.len() < 64 << 10);
+        let short: Value = serde_json::from_str(&short).unwrap();
+        let stdout = short["stdout"].as_str().unwrap();
+        assert!(stdout.starts_with("first\n") && stdout.ends_with("last \"한\" \u{1f600}") && stdout.contains("\n…\n"));
+        assert_eq!(short["code"], 0);
+    }
+
+    #[test]
+    fn what_is_private_does_not_lose_its_beginning() {
+        let text = format!("{} <private> {} me </private>", "x".repeat(1 << 20), "y ".repeat(1 << 19));
+        assert!(!shorten(&json!([text]).to_string()).contains("me </"));
+    }
+
+    #[test]
+    fn very_many_texts_become_one() {
+        let list: Vec<String> = (0..200_000).map(|n| format!("file{n}.rs")).collect();
+        let short = shorten(&serde_json::to_string(&list).unwrap());
+        assert!(short.len() < 64 << 10);
+        assert!(serde_json::from_str::<Value>(&short).unwrap().as_str().unwrap().contains("file199999.rs"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_stays_json(piece in prop::sample::select(vec!["\\", "\"", "\u{1}", "\u{1f600}", "한", "a\n", "\u{e000}", "ab\\u0"]),
+                         other in "\\PC{0,8}", times in 20_000_usize..60_000) {
+            let text = format!("{piece}{other}").repeat(times);
+            let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            for json in [json!({"a": text, "b": [text]}).to_string(), format!("[\"{escaped}\"]")] {
+                let short = shorten(&json);
+                prop_assert!(short.len() <= MOST.max(WHOLE));
+                prop_assert!(serde_json::from_str::<Value>(&short).is_ok());
+            }
+        }
+    }
+}

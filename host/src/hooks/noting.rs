@@ -1,0 +1,162 @@
+//! What hooks note down in a session's journal, and how it gets into the database.
+
+use std::time::Instant;
+
+use super::Outcome;
+use super::reading::project_of;
+use crate::agent::Event;
+use crate::journal::{Appended, Journal, Record, Seen};
+use crate::log::Level;
+use crate::policy::chain::Work;
+use crate::runtime::Runtime;
+use crate::store::Store;
+
+/// The longest detail, bytes, and the most lines of it: the design's bounds of an observation.
+const MOST_DETAIL: usize = 10 << 10;
+const MOST_LINES: usize = 100;
+
+/// The longest summary, characters.
+const MOST_SUMMARY: usize = 300;
+
+/// The longest attribute, characters.
+const MOST_ATTRIBUTE: usize = 2_000;
+
+/// The most files and attributes of one observation.
+const MOST_ENTRIES: usize = 64;
+
+impl Runtime {
+    /// The sessions' journals.
+    pub fn journal(&self) -> Journal {
+        Journal::new(self.paths.journal())
+    }
+}
+
+/// A record of what an event was about.
+pub(super) fn record(runtime: &Runtime, event: &Event, kind: &str, key: String, seen: Seen) -> Record {
+    Record {
+        kind: kind.into(),
+        key,
+        at: runtime.now,
+        session: event.session.clone(),
+        cwd: event.cwd.clone(),
+        seen: Seen { agent: event.sub_agent.clone(), ..seen },
+    }
+}
+
+/// Redacts what was seen, bounds it, and notes it down. Records that cannot be redacted are lost, since nothing else may be
+/// done with them.
+pub(super) fn note(
+    runtime: &Runtime,
+    work: &mut Work<'_>,
+    mut records: Vec<Record>,
+    deadline: Instant,
+) -> Outcome<Vec<Appended>> {
+    redact(work, records.iter_mut().map(|record| &mut record.seen), deadline)?;
+    let journal = runtime.journal();
+    let mut appended = Vec::new();
+    for record in &mut records {
+        bound(&mut record.seen);
+        appended.push(journal.append(record)?);
+    }
+    Ok(appended)
+}
+
+/// Passes all texts through the redactors.
+pub(super) fn redact<'a>(work: &mut Work<'_>, seen: impl Iterator<Item = &'a mut Seen>, deadline: Instant) -> Outcome<()> {
+    let mut slots: Vec<&mut String> = seen.flat_map(Seen::texts_mut).collect();
+    let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+    work.redact(&mut texts, deadline)?;
+    for (slot, text) in slots.into_iter().zip(texts) {
+        *slot = text;
+    }
+    Ok(())
+}
+
+/// Cuts what is too long; a policy may have given anything.
+pub(super) fn bound(seen: &mut Seen) {
+    seen.summary = clipped(&seen.summary.split_whitespace().collect::<Vec<_>>().join(" "), MOST_SUMMARY);
+    if seen.detail.len() > MOST_DETAIL || seen.detail.lines().count() > MOST_LINES {
+        seen.detail = ends(&seen.detail);
+    }
+    seen.files.truncate(MOST_ENTRIES);
+    seen.attributes.truncate(MOST_ENTRIES);
+    for (name, value) in &mut seen.attributes {
+        *name = clipped(name, 64);
+        *value = clipped(value, MOST_ATTRIBUTE);
+    }
+}
+
+/// The first characters of a text.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// The first and the last lines, as many as are allowed.
+fn ends(text: &str) -> String {
+    const MARK: &str = "\n…\n";
+    let lines: Vec<&str> = text.lines().collect();
+    let half = (MOST_LINES - 1) / 2;
+    let (head, tail) = if lines.len() > MOST_LINES {
+        (lines[..half].join("\n"), lines[lines.len() - half..].join("\n"))
+    } else {
+        (text.to_owned(), text.to_owned())
+    };
+    if lines.len() > MOST_LINES && head.len() + tail.len() + MARK.len() <= MOST_DETAIL {
+        return head + MARK + &tail;
+    }
+    let part = (MOST_DETAIL - MARK.len()) / 2;
+    let head = &head[..head.floor_char_boundary(part)];
+    let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(part))..];
+    format!("{head}{MARK}{tail}")
+}
+
+/// Moves what was noted of a session into the database. What is left in the journal where that fails is moved next time.
+pub(super) fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()> {
+    let taken = runtime.journal().take(session)?;
+    if taken.malformed > 0 {
+        runtime.log.note(Level::Warn, "records of a journal were torn and are lost", taken.malformed.to_string());
+    }
+    let Some(first) = taken.records.first() else {
+        taken.done();
+        return Ok(());
+    };
+    let project = project_of(store, &first.session, &first.cwd)?;
+    store.put_records(&project, &taken.records, runtime.now)?;
+    taken.done();
+    Ok(())
+}
+
+/// Moves what crashed sessions left; `except`: the one that is running.
+pub(super) fn take_up(runtime: &Runtime, database: &mut Store, except: &str) -> Outcome<()> {
+    for session in runtime.journal().sessions()? {
+        if session != except {
+            store(runtime, database, &session)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_bounded_is_within_bounds(lines in prop::collection::vec("\\PC{0,400}", 0..300)) {
+            let text = lines.join("\n");
+            let mut seen = Seen { summary: text.clone(), detail: text.clone(), ..Seen::default() };
+            bound(&mut seen);
+            prop_assert!(seen.detail.len() <= MOST_DETAIL, "{}", seen.detail.len());
+            prop_assert!(seen.detail.lines().count() <= MOST_LINES);
+            prop_assert!(seen.summary.chars().count() <= MOST_SUMMARY + 1);
+            if text.len() <= MOST_DETAIL && lines.len() <= MOST_LINES {
+                prop_assert_eq!(seen.detail, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! UserPromptSubmit: the prompt becomes an event, and what is remembered of its matter is put before the agent.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::reading::project_of;
+use super::{Outcome, PATIENCE, ProjectMemories, noting};
+use crate::agent::{Event, claude_code};
+use crate::contract::{Memory, Session};
+use crate::digest::sha256_hex;
+use crate::journal::Seen;
+use crate::log::Level;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::search::query::Query;
+use crate::store::{Access, PROMPT, Store, StoreError};
+
+/// What a prompt is answered with at most, UTF-16 units: it comes with every one.
+const BUDGET: u32 = 2_000;
+
+/// The most memories of one answer.
+const MOST: usize = 5;
+
+/// How many are looked at, since some were shown already.
+const CANDIDATES: u32 = 30;
+
+/// The longest prompt that is kept whole, bytes.
+const LONGEST: usize = 64 << 10;
+
+/// How long other writers are waited for, to note what was shown.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
+/// What the agent is to be shown beside the prompt.
+pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
+    let store = match runtime.store(Access::Existing, PATIENCE) {
+        Ok(store) => Some(store),
+        Err(StoreError::Missing(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let project = match &store {
+        Some(store) => project_of(store, &event.session, &event.cwd)?,
+        None => Project::of(&event.cwd),
+    };
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+        return Ok(None);
+    }
+    let prompt = &prompt[..prompt.floor_char_boundary(LONGEST)];
+    let prompt = runtime.privacy.clean(prompt).unwrap_or_else(|| prompt.to_owned());
+    let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &event.cwd);
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+    let Some(store) = store else {
+        let mut work = policies.work(None, deadline)?;
+        keep(runtime, &mut work, event, &prompt, deadline)?;
+        return Ok(None);
+    };
+    let store = Rc::new(store);
+    let memories = ProjectMemories {
+        store: Rc::clone(&store),
+        project: project.id.clone(),
+        session: event.session.clone(),
+        now: runtime.now,
+    };
+    let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
+    keep(runtime, &mut work, event, &prompt, deadline)?;
+    let last = store.last_answer(&event.session)?;
+    let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
+    let mut query = Query::parse(&search.text, &jiff::Zoned::now());
+    query.kinds.extend(search.kinds);
+    let found = find(&store, &query, &session, search.limit, search.min_score, runtime.now)?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let budget = BUDGET.min(runtime.config.context.budget);
+    let Some(built) = work.build_context(&session, "prompt", budget, &found, deadline)? else { return Ok(None) };
+    let mut texts = [built.text];
+    work.redact(&mut texts, deadline)?;
+    let [text] = texts;
+    let text = super::load::cut(&text, budget as usize);
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let noted = store
+        .relax()
+        .and_then(|()| store.patience(BRIEFLY))
+        .and_then(|()| store.mark_shown(&built.used, Some(&event.session), "prompt", runtime.now));
+    if let Err(error) = noted {
+        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
+    }
+    Ok(Some(claude_code::context_output("UserPromptSubmit", &text)))
+}
+
+/// The prompt as an event.
+fn keep(
+    runtime: &Runtime,
+    work: &mut crate::policy::chain::Work<'_>,
+    event: &Event,
+    prompt: &str,
+    deadline: Instant,
+) -> Outcome<()> {
+    if prompt.trim().is_empty() {
+        return Ok(());
+    }
+    let key = match &event.prompt {
+        Some(id) => format!("prompt:{id}"),
+        None => format!("prompt:{}:{}", runtime.now, &sha256_hex(prompt.as_bytes())[..8]),
+    };
+    let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let seen = Seen { summary: first.into(), detail: prompt.into(), ..Seen::default() };
+    noting::note(runtime, work, vec![noting::record(runtime, event, PROMPT, key, seen)], deadline)?;
+    Ok(())
+}
+
+/// The best memories that this session has not been shown, best first.
+fn find(store: &Store, query: &Query, session: &Session, limit: u32, least: f32, now: u64) -> Outcome<Vec<Memory>> {
+    let mut found = store.search(query, Some(&session.project), CANDIDATES, now)?;
+    let shown: BTreeSet<String> = store.shown(&session.id)?.into_iter().collect();
+    // What this session said since it was compacted last, the agent still has before it.
+    let compacted = store.compacted_at(&session.id)?.unwrap_or(0);
+    let is_before_it = |it: &Memory| it.session_id == session.id && it.created >= compacted;
+    found.retain(|it| it.score >= least && !shown.contains(&it.id) && !is_before_it(it));
+    found.truncate(MOST.min(limit as usize));
+    Ok(found)
+}

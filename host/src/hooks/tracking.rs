@@ -1,0 +1,189 @@
+//! PostToolUse, PostToolUseFailure and PostToolBatch: the use of a tool becomes an observation in the session's journal. This
+//! runs inside the agent's loop, so the database is opened only where something failed.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::{Outcome, checkpoints, noting};
+use crate::agent::{Event, ToolUse, claude_code};
+use crate::contract::Session;
+use crate::journal::{Record, Seen};
+use crate::log::Level;
+use crate::policy::instance::ToolEvent;
+use crate::privacy::Rules;
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Access, Failure, OBSERVATION, StoreError};
+
+/// Notes the uses down. What is returned is for the agent: that it has met this failure before, or that it is time to save.
+pub(super) fn track(
+    runtime: &Runtime,
+    event: &Event,
+    uses: &[ToolUse],
+    batch: bool,
+    deadline: Instant,
+) -> Outcome<Option<String>> {
+    let fresh = unseen(runtime, event, uses, batch);
+    let project = Project::of(&event.cwd);
+    let wanted: Vec<ToolUse> = fresh.iter().filter_map(|it| allowed(&runtime.privacy, it)).collect();
+    let mut answer = None;
+    if !wanted.is_empty() {
+        let policies = runtime.policies(Some(&project.root))?;
+        runtime.secrets.look_in(&project.root, &event.cwd);
+        let mut work = policies.work(None, deadline)?;
+        let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+        let mut records = Vec::new();
+        for it in &wanted {
+            if let Some(seen) = observe(runtime, &mut work, &session, it, deadline)? {
+                records.push(noting::record(runtime, event, OBSERVATION, it.id.clone(), seen));
+            }
+        }
+        let failed: Vec<Record> = records.iter().filter(|it| it.seen.failed && !it.seen.interrupted).cloned().collect();
+        let appended = noting::note(runtime, &mut work, records, deadline)?;
+        if appended.iter().any(|it| it.wants_taking()) {
+            super::background::take(runtime, &event.session);
+        }
+        answer = warning(runtime, &project, &failed)?;
+    }
+    let reminder = checkpoints::count(runtime, event, fresh.len())?;
+    let said: Vec<String> = answer.into_iter().chain(reminder).collect();
+    let name = if batch {
+        "PostToolBatch"
+    } else if uses.iter().any(|it| it.error.is_some()) {
+        "PostToolUseFailure"
+    } else {
+        "PostToolUse"
+    };
+    Ok((!said.is_empty()).then(|| claude_code::context_output(name, &said.join("\n\n"))))
+}
+
+/// Of a batch, what no event of its own told of.
+fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Vec<ToolUse> {
+    if !batch {
+        return uses.to_vec();
+    }
+    let keys: Vec<&str> = uses.iter().map(|it| it.id.as_str()).collect();
+    let known = runtime.journal().holds(&event.session, &keys);
+    uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it.clone()).collect()
+}
+
+/// The use without what the user wants left out; none where it is about that.
+fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
+    if rules.is_empty() {
+        return Some(tool_use.clone());
+    }
+    if rules.excludes_tool(&tool_use.tool) {
+        return None;
+    }
+    let mut input: Value = serde_json::from_str(&tool_use.input).unwrap_or(Value::Null);
+    if names_path(rules, &input) {
+        return None;
+    }
+    clean(rules, &mut input);
+    let mut output: Value = serde_json::from_str(&tool_use.output).unwrap_or(Value::Null);
+    clean(rules, &mut output);
+    Some(ToolUse {
+        input: input.to_string(),
+        output: output.to_string(),
+        error: tool_use.error.as_ref().map(|error| rules.clean(error).unwrap_or_else(|| error.clone())),
+        ..tool_use.clone()
+    })
+}
+
+fn names_path(rules: &Rules, value: &Value) -> bool {
+    match value {
+        Value::String(text) => rules.names_path(text),
+        Value::Array(items) => items.iter().any(|item| names_path(rules, item)),
+        Value::Object(fields) => fields.values().any(|item| names_path(rules, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn clean(rules: &Rules, value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(cleaned) = rules.clean(text) {
+                *text = cleaned;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(rules, item)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| clean(rules, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn observe(
+    runtime: &Runtime,
+    work: &mut crate::policy::chain::Work<'_>,
+    session: &Session,
+    tool_use: &ToolUse,
+    deadline: Instant,
+) -> Outcome<Option<Seen>> {
+    let event = ToolEvent {
+        tool: tool_use.tool.clone(),
+        use_id: tool_use.id.clone(),
+        at: runtime.now,
+        input: tool_use.input.clone(),
+        output: tool_use.output.clone(),
+        succeeded: tool_use.error.is_none(),
+        error: tool_use.error.clone(),
+        duration_ms: tool_use.duration,
+    };
+    let observation = work.observe(session, &event, deadline)?;
+    Ok(observation.map(|seen| Seen {
+        tool: tool_use.tool.clone(),
+        summary: seen.summary,
+        detail: seen.detail,
+        files: seen.files,
+        attributes: seen.attributes,
+        failed: tool_use.error.is_some(),
+        interrupted: tool_use.interrupted,
+        duration: tool_use.duration.map(u64::from),
+        agent: None,
+    }))
+}
+
+/// What was learned from the same failures before.
+fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<Option<String>> {
+    if failed.is_empty() {
+        return Ok(None);
+    }
+    let store = match runtime.store(Access::Existing, super::PATIENCE) {
+        Err(StoreError::Missing(_)) => return Ok(None),
+        other => other?,
+    };
+    let mut lines = Vec::new();
+    for record in failed {
+        let Some(signature) = record.seen.attribute("signature") else { continue };
+        match store.failure(&project.id, signature) {
+            Ok(Some(failure)) => lines.push(warn(&failure)),
+            Ok(None) => {}
+            Err(error) => runtime.log.note(Level::Warn, "earlier failures could not be looked up", error.to_string()),
+        }
+    }
+    lines.dedup();
+    Ok((!lines.is_empty()).then(|| lines.join("\n")))
+}
+
+/// A failure that is known, for the agent. Its texts were redacted when they were noted.
+fn warn(failure: &Failure) -> String {
+    let times = |number: u32, one: &str, many: &str| match number {
+        1 => one.to_owned(),
+        number => format!("{number} {many}"),
+    };
+    let often =
+        format!("{} in {}", times(failure.count, "once", "times"), times(failure.sessions, "one session", "sessions"));
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match &failure.fix {
+        Some(fix) => format!(
+            "Throughline: this failure was met before ({often}): {}. What was done then, before it passed: {}.",
+            line(&failure.error),
+            line(fix)
+        ),
+        None => format!(
+            "Throughline: this failure was met before ({often}) and nothing that helped is known: {}.",
+            line(&failure.error)
+        ),
+    }
+}
