@@ -46,6 +46,25 @@ pub fn number(path: &Path, query: &str) -> i64 {
     open(path).query_row(query, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
+/// What an event says: its type and payload, with `tool`, `times` and `failed` beside what the payload has.
+pub fn events(path: &Path, session: &str) -> Vec<serde_json::Value> {
+    let connection = open(path);
+    let mut statement = connection
+        .prepare("SELECT event_type, tool, times, failed, payload_json FROM events WHERE session_id = ?1 ORDER BY event_id")
+        .expect("a valid query");
+    let rows = statement
+        .query_map([session], |row| {
+            let mut event: serde_json::Value = serde_json::from_str(&row.get::<_, String>(4)?).expect("a payload is JSON");
+            event["type"] = row.get::<_, String>(0)?.into();
+            event["tool"] = row.get::<_, String>(1)?.into();
+            event["times"] = row.get::<_, i64>(2)?.into();
+            event["failed"] = row.get::<_, bool>(3)?.into();
+            Ok(event)
+        })
+        .expect("rows");
+    rows.map(|row| row.expect("an event")).collect()
+}
+
 /// Panics unless `PRAGMA integrity_check` and the full-text index's own check find nothing.
 pub fn assert_sound(path: &Path) {
     let connection = Connection::open(path).expect("open the database");

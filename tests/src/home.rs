@@ -341,10 +341,12 @@ fn write_private(path: &Path, bytes: &[u8]) {
 
 /// Checks a hook's exit code and output against what Claude Code accepts of this event, and gives the context in it.
 ///
-/// Events other than `SessionStart` may not answer with a context, and of `PreCompact` every word on standard output would
-/// be taken for instructions to the one who summarizes.
+/// Some events may not answer with a context, and of `PreCompact` every word on standard output would be taken for
+/// instructions to the one who summarizes.
 #[track_caller]
 pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
+    const ANSWERED: [&str; 6] =
+        ["PostToolBatch", "PostToolUse", "PostToolUseFailure", "SessionStart", "Stop", "UserPromptSubmit"];
     assert!(!run.overdue, "the hook hung: {run:#?}");
     assert_eq!(run.code, Some(0), "a hook's exit code is 0: {run:#?}");
     if run.stdout.is_empty() {
@@ -352,7 +354,7 @@ pub fn check_hook(event: &str, run: &Finished) -> Option<String> {
     }
     let answer: Value =
         serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("a hook prints JSON or nothing: {error}: {run:#?}"));
-    assert_eq!(event, "SessionStart", "only SessionStart may answer here: {run:#?}");
+    assert!(ANSWERED.contains(&event), "{event} may not be answered: {run:#?}");
     let specific = &answer["hookSpecificOutput"];
     assert_eq!(specific["hookEventName"], event, "{run:#?}");
     let context = specific["additionalContext"].as_str().unwrap_or_else(|| panic!("no additionalContext: {run:#?}"));

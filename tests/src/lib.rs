@@ -24,6 +24,8 @@ pub mod sources;
 pub mod transcript;
 pub mod wasm;
 
+use std::path::{Path, PathBuf};
+
 /// Says on stderr that a test could not run here, and why. The words are grepped for by nobody: they are for people.
 pub fn skip(what: &str, why: &str) {
     eprintln!("skipped: {what}: {why}");
@@ -38,4 +40,16 @@ pub fn env_flag(name: &str) -> bool {
 pub fn env_number(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
+}
+
+/// The folder of real transcripts: what `THROUGHLINE_CORPUS` names, else `../shared/corpus` beside the repository. None, and a
+/// line that says so, where there is none.
+pub fn corpus(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("THROUGHLINE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
+    if folder.join("CATALOGUE.md").is_file() {
+        return Some(folder.canonicalize().expect("a path"));
+    }
+    skip(test, &format!("no corpus at {}", folder.display()));
+    None
 }

@@ -85,6 +85,42 @@ impl<'home> Session<'home> {
         self.silent(&self.payload("SessionEnd", &json!({"reason": "other"})))
     }
 
+    /// `UserPromptSubmit`.
+    pub fn prompt(&self, text: &str) -> Hooked {
+        self.home.hook(&self.payload("UserPromptSubmit", &json!({"permission_mode": "default", "prompt": text})))
+    }
+
+    /// The payload of `PostToolUse`.
+    pub fn use_of(&self, id: &str, tool: &str, input: &Value, response: &Value) -> Value {
+        self.payload(
+            "PostToolUse",
+            &json!({"permission_mode": "default", "tool_name": tool, "tool_input": input, "tool_response": response,
+                "tool_use_id": id, "duration_ms": 7}),
+        )
+    }
+
+    /// `PostToolUse` of a command that succeeded.
+    pub fn ran(&self, id: &str, command: &str, stdout: &str) -> Hooked {
+        let response = json!({"stdout": stdout, "stderr": "", "interrupted": false, "isImage": false});
+        self.silent(&self.use_of(id, "Bash", &json!({"command": command}), &response))
+    }
+
+    /// `PostToolUse` of an edit.
+    pub fn edited(&self, id: &str, file: &Path, old: &str, new: &str) -> Hooked {
+        let lines = [format!("-{old}"), format!("+{new}")];
+        let response = json!({"filePath": file, "structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": lines}]});
+        self.silent(&self.use_of(id, "Edit", &json!({"file_path": file, "old_string": old, "new_string": new}), &response))
+    }
+
+    /// `PostToolUseFailure` of a command.
+    pub fn failed(&self, id: &str, command: &str, error: &str) -> Hooked {
+        self.home.hook(&self.payload(
+            "PostToolUseFailure",
+            &json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id, "error": error,
+                "is_interrupt": false, "duration_ms": 12}),
+        ))
+    }
+
     fn silent(&self, payload: &Value) -> Hooked {
         let hooked = self.home.hook(payload);
         hooked.silent();

@@ -78,7 +78,17 @@ fn ingest(home: &Home, path: &Path) -> Finished {
     home.run([OsStr::new("ingest"), path.as_os_str()])
 }
 
-const HOOKS: &[&[&str]] = &[&[], &["memory-load"], &["memory-flush"], &["memory-save"]];
+const HOOKS: &[&[&str]] = &[
+    &[],
+    &["memory-load"],
+    &["memory-flush"],
+    &["memory-save"],
+    &["memory-track"],
+    &["memory-failure"],
+    &["memory-search"],
+    &["memory-complete"],
+    &["memory-subagent"],
+];
 
 fn every_hook_survives(home: &Home, input: &[u8]) {
     for name in HOOKS {

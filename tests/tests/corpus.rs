@@ -6,18 +6,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tests::corpus;
 use tests::database;
 use tests::home::Home;
-
-fn corpus(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("THROUGHLINE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
-    if folder.join("CATALOGUE.md").is_file() {
-        return Some(folder.canonicalize().expect("a path"));
-    }
-    tests::skip(test, &format!("no corpus at {}", folder.display()));
-    None
-}
 
 /// What the catalogue says of each file: bytes and malformed lines.
 fn catalogue(corpus: &Path) -> BTreeMap<String, (u64, u64)> {

@@ -137,7 +137,7 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
             let calls: Vec<&RawValue> =
                 fields.raw("tool_calls").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
             let parse = |raw: &&RawValue| Fields::parse(raw.get().as_bytes()).ok()?.tool_use();
-            let uses = calls.iter().take(MOST_USES).filter_map(parse).map(|it| ToolUse { error: None, ..it }).collect();
+            let uses = calls.iter().take(MOST_USES).filter_map(parse).map(as_told_to_the_model).collect();
             Moment::Used { uses, batch: true }
         }
         "SubagentStop" => Moment::SubAgentDone {
@@ -158,6 +158,17 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
         prompt: fields.text("prompt_id").filter(|id| id.len() <= MOST_ID),
         moment,
     })
+}
+
+/// A use as a batch tells it: not whether it failed, but what the model was told.
+fn as_told_to_the_model(tool_use: ToolUse) -> ToolUse {
+    const FAILURES: [&str; 3] = ["<tool_use_error>", "Permission to use ", "Error: "];
+    const REFUSALS: [&str; 2] = ["The user doesn't want to ", "[Request interrupted by user"];
+    let said: String = serde_json::from_str(&tool_use.output).unwrap_or_default();
+    let begins = |with: &[&str]| with.iter().any(|beginning| said.starts_with(beginning));
+    let interrupted = begins(&REFUSALS);
+    let error = (interrupted || begins(&FAILURES)).then_some(said);
+    ToolUse { error, interrupted, ..tool_use }
 }
 
 /// The answer to an event that shows `context` to the model.

@@ -12,7 +12,7 @@ const END: usize = 20 << 10;
 /// The most that is returned, bytes: a list of very many short texts.
 const MOST: usize = 512 << 10;
 
-/// How far behind the cut a place is looked for that is in no escape.
+/// How far before the cut the beginning of an escape is looked for.
 const SEARCH: usize = 4096;
 
 /// The JSON, at most [`MOST`] bytes of it. The input must be valid.
@@ -76,36 +76,52 @@ fn push_text(out: &mut String, inside: &str) {
     }
 }
 
-/// The end of the beginning that stays: behind a whole character or escape, and behind both halves of a surrogate pair.
+/// The length of the character's byte or of the whole escape that begins here.
+fn step(rest: &[u8]) -> usize {
+    match rest {
+        // Both halves of a surrogate pair.
+        [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
+        [b'\\', b'u', ..] => 6,
+        [b'\\', ..] => 2,
+        _ => 1,
+    }
+}
+
+/// The end of the beginning that stays: behind a whole character or escape.
 fn head_end(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
     while at < END {
-        let length = match bytes[at..] {
-            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
-            [b'\\', b'u', ..] => 6,
-            [b'\\', ..] => 2,
-            _ => 1,
-        };
-        at += length;
+        at += step(&bytes[at..]);
     }
     inside.ceil_char_boundary(at)
 }
 
-/// The beginning of the end that stays, where no escape is near.
+/// The beginning of the end that stays: before a whole character or escape. None where that cannot be told.
 fn tail_start(inside: &str) -> Option<usize> {
-    /// A surrogate pair.
-    const LONGEST_ESCAPE: usize = 12;
+    const ESCAPE: usize = 6;
     let bytes = inside.as_bytes();
     let from = bytes.len() - END;
-    let mut clear = bytes[from - LONGEST_ESCAPE..from].iter().rev().take_while(|&&byte| byte != b'\\').count();
-    for at in from..(from + SEARCH).min(bytes.len()) {
-        if clear >= LONGEST_ESCAPE && inside.is_char_boundary(at) {
-            return Some(at);
+    let near = bytes[from - ESCAPE..from].iter().rposition(|&byte| byte == b'\\').map(|at| from - ESCAPE + at);
+    let mut at = match near {
+        None => from,
+        Some(last) => {
+            // The first of a run of backslashes begins an escape.
+            let run = bytes[from - SEARCH..=last].iter().rev().take_while(|&&byte| byte == b'\\').count();
+            if run > SEARCH / 2 {
+                return None;
+            }
+            last + 1 - run
         }
-        clear = if bytes[at] == b'\\' { 0 } else { clear + 1 };
+    };
+    while at < from {
+        at += step(&bytes[at..]);
     }
-    None
+    // The second half of a pair whose first one is gone.
+    if matches!(bytes[at..], [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..]) {
+        at += ESCAPE;
+    }
+    Some(inside.ceil_char_boundary(at))
 }
 
 fn has_private(bytes: &[u8]) -> bool {

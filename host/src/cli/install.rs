@@ -14,19 +14,22 @@ use crate::paths;
 use crate::policy::managed::Managed;
 use crate::program;
 use crate::runtime::Runtime;
-use crate::settings::{self, Change, HOOKS, SettingsError};
+use crate::settings::{self, Change, SettingsError};
 use crate::store::Access;
 use crate::{config, ingest};
 
 /// Register the hooks with Claude Code, so that it remembers from now on
 ///
-/// Merges five hooks into Claude Code's settings: nothing else in the file is changed, and a copy of it as it was is kept
+/// Merges hooks into Claude Code's settings: nothing else in the file is changed, and a copy of it as it was is kept
 /// beside it. Also makes the folders and the database, and compiles the policy, so that the first session does not wait
 /// for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
+    /// How much is registered; what is registered already, where nothing is said, and else `standard`
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -67,6 +70,26 @@ enum Scope {
     Local,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// From session to session and across a compaction: `SessionStart`, `PreCompact`, `SessionEnd`
+    Minimal,
+    /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns
+    Standard,
+    /// And `PostToolBatch`, which alone tells of tools that there are not and of uses that were refused
+    Full,
+}
+
+impl From<Profile> for settings::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Minimal => Self::Minimal,
+            Profile::Standard => Self::Standard,
+            Profile::Full => Self::Full,
+        }
+    }
+}
+
 impl From<Scope> for settings::Scope {
     fn from(scope: Scope) -> Self {
         match scope {
@@ -86,7 +109,7 @@ struct Report {
     /// The file as it was.
     backup: Option<PathBuf>,
     program: PathBuf,
-    events: Vec<&'static str>,
+    events: Vec<String>,
     /// Transcripts that `throughline ingest` could read.
     transcripts: usize,
 }
@@ -100,7 +123,7 @@ impl From<SettingsError> for Failure {
 pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
     let program = program()?;
-    let change = Change::install(&arguments.place.file(&runtime)?, &program)?;
+    let change = Change::install(&arguments.place.file(&runtime)?, &program, arguments.profile.map(Into::into))?;
     if arguments.dry_run {
         return preview(&runtime, &change, program, arguments.json);
     }
@@ -189,8 +212,8 @@ impl Report {
             changed: !change.is_nothing(),
             dry_run,
             backup,
+            events: change.events(&program),
             program,
-            events: HOOKS.iter().map(|hook| hook.event).collect(),
             transcripts: transcripts.len(),
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Finding;
 use crate::paths::{self, Paths};
 use crate::program;
-use crate::settings::{self, HOOKS, Registration, Scope};
+use crate::settings::{self, Profile, Registration, Scope};
 
 /// How to mend most of it.
 const INSTALL: &str = "run `throughline install`";
@@ -42,7 +42,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
     if findings.is_empty() {
         let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
         files.dedup();
-        findings.push(Finding::ok("hooks", format!("{} registered in {}", HOOKS.len(), files.join(" and "))));
+        findings.push(Finding::ok("hooks", format!("{} registered in {}", found.len(), files.join(" and "))));
     }
     findings
 }
@@ -124,7 +124,10 @@ fn is_executable(file: &Path) -> bool {
 /// Whether each event is registered, once and for all occasions, and with time enough.
 fn events(found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for hook in &HOOKS {
+    let Some(profile) = Profile::of(found.iter().map(|(_, registration)| registration.event.as_str())) else {
+        return findings;
+    };
+    for hook in profile.hooks() {
         let registered: Vec<&(&Source, Registration)> =
             found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
         let [(source, registration)] = registered[..] else {

@@ -91,6 +91,16 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     Ok(Some(claude_code::context_output("UserPromptSubmit", &text)))
 }
 
+/// Whether most of the words stand in the memory, two at least: scores are made for databases in which most words are rare.
+fn covers(query: &Query, memory: &Memory) -> bool {
+    /// As much of a content as is looked through, bytes: what a memory is about stands at its beginning.
+    const LOOK: usize = 2 << 10;
+    let content = &memory.content[..memory.content.floor_char_boundary(LOOK)];
+    let text = [memory.title.as_str(), content, &memory.keywords.join(" "), &memory.files.join(" ")].join("\n");
+    let (found, all) = query.matches(&text);
+    found >= 2 && found * 10 >= all * 6
+}
+
 /// The prompt as an event.
 fn keep(
     runtime: &Runtime,
@@ -119,7 +129,7 @@ fn find(store: &Store, query: &Query, session: &Session, limit: u32, least: f32,
     // What this session said since it was compacted last, the agent still has before it.
     let compacted = store.compacted_at(&session.id)?.unwrap_or(0);
     let is_before_it = |it: &Memory| it.session_id == session.id && it.created >= compacted;
-    found.retain(|it| it.score >= least && !shown.contains(&it.id) && !is_before_it(it));
+    found.retain(|it| (it.score >= least || covers(query, it)) && !shown.contains(&it.id) && !is_before_it(it));
     found.truncate(MOST.min(limit as usize));
     Ok(found)
 }

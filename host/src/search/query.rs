@@ -10,6 +10,8 @@
 //! | `session:61d299fc` | of a session whose identifier begins so |
 //! | `after:2026-02-23`, `before:7d` | learned since then, or before then: a year, month, day or moment, `today`, `yesterday`, or how long ago in `h`, `d` or `w` |
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
 
@@ -185,6 +187,21 @@ impl Query {
             expression = format!("({expression}) NOT ({})", excluded.join(" OR "));
         }
         Some(expression)
+    }
+
+    /// How many of its words stand in the text, and how many it has. Unlike BM25 that tells something in a small database, too,
+    /// where every word is common.
+    pub fn matches(&self, text: &str) -> (usize, usize) {
+        let mut tokens = BTreeSet::new();
+        tokens::each(text, |token| {
+            tokens.insert(token.text.to_owned());
+        });
+        let stands = |term: &&Term| {
+            let mut from = tokens.range(term.text.clone()..);
+            from.next().is_some_and(|token| *token == term.text || term.prefix && token.starts_with(&term.text))
+        };
+        let words: Vec<&Term> = self.all_terms().filter(|term| !term.whole).collect();
+        (words.iter().filter(|term| stands(term)).count(), words.len())
     }
 
     /// Whether a memory is what the query asks for, its optional words aside.

@@ -16,17 +16,53 @@ pub struct Hook {
     pub event: &'static str,
     /// Arguments of the program.
     pub arguments: &'static [&'static str],
+    /// The smallest profile that it is in.
+    pub profile: Profile,
     /// Seconds that the client gives it. What the program takes for itself is in the configuration, and less.
     pub timeout: u64,
 }
 
-/// All hooks that are registered. SessionEnd's timeout also lifts the 1.5 s that the client has for its end otherwise.
-pub const HOOKS: [Hook; 5] = [
-    Hook { event: "SessionStart", arguments: &["hook", "memory-load"], timeout: 10 },
-    Hook { event: "PreCompact", arguments: &["hook", "memory-flush"], timeout: 15 },
-    Hook { event: "PostCompact", arguments: &["hook"], timeout: 15 },
-    Hook { event: "Stop", arguments: &["hook"], timeout: 5 },
-    Hook { event: "SessionEnd", arguments: &["hook", "memory-save"], timeout: 15 },
+/// How much is registered. Each has all of the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// From session to session, and across a compaction: the start, the end, and before a compaction.
+    Minimal,
+    /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns.
+    Standard,
+    /// And what only a batch tells of: uses of tools that there are not, and such as were refused.
+    Full,
+}
+
+impl Profile {
+    /// The one that these events are of; none where none of them is ours.
+    pub fn of<'a>(events: impl Iterator<Item = &'a str>) -> Option<Self> {
+        events.filter_map(|event| HOOKS.iter().find(|hook| hook.event == event)).map(|hook| hook.profile).max()
+    }
+
+    /// Its hooks.
+    pub fn hooks(self) -> impl Iterator<Item = &'static Hook> {
+        HOOKS.iter().filter(move |hook| hook.profile <= self)
+    }
+}
+
+const fn hook(event: &'static str, arguments: &'static [&'static str], timeout: u64, profile: Profile) -> Hook {
+    Hook { event, arguments, profile, timeout }
+}
+
+/// All hooks that can be registered. SessionEnd's timeout also lifts the 1.5 s that the client has for its end otherwise. What
+/// runs inside the agent's loop has 3 s, which the design says, and takes some milliseconds.
+pub const HOOKS: [Hook; 11] = [
+    hook("SessionStart", &["hook", "memory-load"], 10, Profile::Minimal),
+    hook("UserPromptSubmit", &["hook", "memory-search"], 5, Profile::Standard),
+    hook("PostToolUse", &["hook", "memory-track"], 3, Profile::Standard),
+    hook("PostToolUseFailure", &["hook", "memory-failure"], 3, Profile::Standard),
+    hook("PostToolBatch", &["hook", "memory-track"], 3, Profile::Full),
+    hook("SubagentStop", &["hook", "memory-subagent"], 5, Profile::Standard),
+    hook("PreCompact", &["hook", "memory-flush"], 15, Profile::Minimal),
+    hook("PostCompact", &["hook"], 15, Profile::Standard),
+    hook("Stop", &["hook", "memory-complete"], 5, Profile::Standard),
+    hook("StopFailure", &["hook", "memory-complete"], 5, Profile::Standard),
+    hook("SessionEnd", &["hook", "memory-save"], 15, Profile::Minimal),
 ];
 
 /// One of our hooks, found in settings.
@@ -78,14 +114,21 @@ impl fmt::Display for Malformed {
 }
 
 /// The text with our hooks in it, calling `program`. What is ours already is brought up to date and stays where it is;
-/// a longer timeout than ours stays too.
-pub fn install(text: &str, program: &Path) -> Result<String, Malformed> {
-    edit(text, program, true)
+/// a longer timeout than ours stays too. Without a profile it is the one that is there, or the standard one.
+pub fn install(text: &str, program: &Path, profile: Option<Profile>) -> Result<String, Malformed> {
+    let profile = match profile {
+        Some(profile) => profile,
+        None => {
+            let registered = registered(text, program)?;
+            Profile::of(registered.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard)
+        }
+    };
+    edit(text, program, Some(profile))
 }
 
 /// The text without our hooks, nor the groups and lists that only held them.
 pub fn uninstall(text: &str, program: &Path) -> Result<String, Malformed> {
-    edit(text, program, false)
+    edit(text, program, None)
 }
 
 /// Our hooks in the text, in its order.
@@ -193,22 +236,21 @@ const GROUP: usize = 3;
 const HANDLERS: usize = 4;
 const HANDLER: usize = 5;
 
-fn edit(text: &str, program: &Path, wanted: bool) -> Result<String, Malformed> {
+fn edit(text: &str, program: &Path, wanted: Option<Profile>) -> Result<String, Malformed> {
     let body = body(text);
     let style = Style::of(body);
     let mut settings = parse(text)?;
     let mut hooks = settings.hooks()?.unwrap_or_default();
     let mut events = hooks.names();
-    if wanted {
-        events.extend(HOOKS.iter().map(|hook| hook.event.to_owned()));
-    }
+    let wanted: Vec<&Hook> = wanted.into_iter().flat_map(Profile::hooks).collect();
+    events.extend(wanted.iter().map(|hook| hook.event.to_owned()));
     let mut changed = false;
     let mut done: Vec<String> = Vec::new();
     for event in events {
         if done.contains(&event) {
             continue;
         }
-        let hook = HOOKS.iter().find(|hook| wanted && hook.event == event);
+        let hook = wanted.iter().copied().find(|hook| hook.event == event);
         let before = groups(&hooks, &event)?;
         if let Some(after) = edit_groups(&before, &event, hook, program, &style)? {
             changed = true;
@@ -378,7 +420,7 @@ mod tests {
     const PROGRAM: &str = "/opt/bin/throughline";
 
     fn add(text: &str) -> String {
-        install(text, Path::new(PROGRAM)).unwrap()
+        install(text, Path::new(PROGRAM), Some(Profile::Full)).unwrap()
     }
 
     fn take(text: &str) -> String {
@@ -397,6 +439,24 @@ mod tests {
         assert!(text.starts_with("{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n"));
         assert!(text.ends_with("}\n"));
         assert_eq!(take(&text), "{}\n");
+    }
+
+    #[test]
+    fn a_profile_stays_until_another_is_asked_for() {
+        let events = |text: &str| -> Vec<String> {
+            registered(text, Path::new(PROGRAM)).unwrap().into_iter().map(|it| it.event).collect()
+        };
+        let with = |text: &str, profile| install(text, Path::new(PROGRAM), profile).unwrap();
+        let minimal = with("", Some(Profile::Minimal));
+        assert_eq!(events(&minimal), ["SessionStart", "PreCompact", "SessionEnd"]);
+        assert_eq!(with(&minimal, None), minimal);
+        let standard = with(&minimal, Some(Profile::Standard));
+        assert_eq!(standard.len(), with("", None).len());
+        assert!(!events(&standard).contains(&"PostToolBatch".to_owned()));
+        let full = with(&standard, Some(Profile::Full));
+        assert_eq!(events(&full).len(), HOOKS.len());
+        assert_eq!(with(&full, None), full);
+        assert_eq!(events(&with(&full, Some(Profile::Minimal))), ["SessionStart", "PreCompact", "SessionEnd"]);
     }
 
     #[test]
@@ -436,7 +496,7 @@ mod tests {
                 ]},
             ],
             "Stop": [{"hooks": [{"type": "command", "command": "/old/throughline", "args": ["hook"], "timeout": 60}]}],
-            "PostToolUse": [{"hooks": [{"type": "command", "command": "throughline hook memory-track"}]}],
+            "Notification": [{"hooks": [{"type": "command", "command": "throughline hook memory-track"}]}],
         }});
         let new: Value = serde_json::from_str(&add(&old.to_string())).unwrap();
         assert_eq!(
@@ -448,7 +508,7 @@ mod tests {
         );
         assert_eq!(new["hooks"]["Stop"][0]["hooks"][0]["timeout"], 60);
         assert_eq!(new["hooks"]["Stop"].as_array().unwrap().len(), 1);
-        assert!(new["hooks"].get("PostToolUse").is_none());
+        assert!(new["hooks"].get("Notification").is_none());
         assert_eq!(
             serde_json::from_str::<Value>(&take(&new.to_string())).unwrap(),
             json!({"hooks": {"SessionStart": [
@@ -467,9 +527,9 @@ mod tests {
 
     #[test]
     fn a_program_by_another_name_is_recognized_by_its_path() {
-        let text = install("", Path::new("/opt/tl")).unwrap();
-        assert_eq!(install(&text, Path::new("/opt/tl")).unwrap(), text);
-        assert_eq!(registered(&text, Path::new("/opt/tl")).unwrap().len(), HOOKS.len());
+        let text = install("", Path::new("/opt/tl"), None).unwrap();
+        assert_eq!(install(&text, Path::new("/opt/tl"), None).unwrap(), text);
+        assert_eq!(registered(&text, Path::new("/opt/tl")).unwrap().len(), Profile::Standard.hooks().count());
     }
 
     #[test]
@@ -485,7 +545,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_edited_is_named_with_its_place() {
-        let error = |text: &str| install(text, Path::new(PROGRAM)).unwrap_err().to_string();
+        let error = |text: &str| install(text, Path::new(PROGRAM), None).unwrap_err().to_string();
         assert_eq!(
             error("{\n  // mine\n  \"a\": 1\n}"),
             "line 2, column 3: key must be a string; comments and trailing commas are not allowed"
@@ -574,7 +634,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_fail(text in "\\PC{0,80}", bits in prop::collection::vec(prop::sample::select(vec!["{", "}", "[", "]", "\"hooks\"", ":", ",", "\"Stop\"", "1", "\u{feff}"]), 0..20)) {
             for text in [text, bits.concat()] {
-                let _ = install(&text, Path::new(PROGRAM));
+                let _ = install(&text, Path::new(PROGRAM), None);
                 let _ = uninstall(&text, Path::new(PROGRAM));
                 let _ = registered(&text, Path::new(PROGRAM));
             }

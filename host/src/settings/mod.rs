@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-pub use hooks::{HOOKS, Hook, Malformed, Registration, is_set, registered};
+pub use hooks::{HOOKS, Hook, Malformed, Profile, Registration, is_set, registered};
 
 use crate::files;
 use crate::paths::Paths;
@@ -136,8 +136,8 @@ pub struct Change {
 
 impl Change {
     /// What it takes for our hooks to be in `file` and call `program`.
-    pub fn install(file: &Path, program: &Path) -> Result<Self, SettingsError> {
-        Self::plan(file, |text| hooks::install(text, program))
+    pub fn install(file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
+        Self::plan(file, |text| hooks::install(text, program, profile))
     }
 
     /// What it takes for them not to be.
@@ -151,6 +151,11 @@ impl Change {
         let after =
             edit(before.as_deref().unwrap_or_default()).map_err(|what| SettingsError::Malformed(file.clone(), what))?;
         Ok(Self { file, before, after })
+    }
+
+    /// Events that will call `program` once the change is made.
+    pub fn events(&self, program: &Path) -> Vec<String> {
+        registered(&self.after, program).unwrap_or_default().into_iter().map(|registration| registration.event).collect()
     }
 
     /// The file that it changes.
@@ -239,7 +244,7 @@ mod tests {
     const PROGRAM: &str = "/opt/bin/throughline";
 
     fn install(file: &Path) -> Change {
-        Change::install(file, Path::new(PROGRAM)).unwrap()
+        Change::install(file, Path::new(PROGRAM), None).unwrap()
     }
 
     fn mode(file: &Path) -> u32 {
@@ -289,7 +294,7 @@ mod tests {
         install(&file).apply().unwrap();
         assert!(dir.path().join("there.json").is_file());
         symlink("loop.json", dir.path().join("loop.json")).unwrap();
-        assert!(Change::install(&dir.path().join("loop.json"), Path::new(PROGRAM)).is_err());
+        assert!(Change::install(&dir.path().join("loop.json"), Path::new(PROGRAM), None).is_err());
     }
 
     #[test]
@@ -308,10 +313,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("settings.json");
         fs::write(&file, "{ // mine\n}").unwrap();
-        let error = Change::install(&file, Path::new(PROGRAM)).unwrap_err();
+        let error = Change::install(&file, Path::new(PROGRAM), None).unwrap_err();
         assert!(error.to_string().contains("line 1, column 3"), "{error}");
         assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}");
-        assert!(Change::install(dir.path(), Path::new(PROGRAM)).is_err());
+        assert!(Change::install(dir.path(), Path::new(PROGRAM), None).is_err());
     }
 
     #[test]

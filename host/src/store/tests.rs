@@ -51,6 +51,7 @@ impl Fixture {
             .commit(&Batch {
                 project,
                 session: Some(&update),
+                session_id: &update.id,
                 drafts: &drafts.iter().map(|draft| (0, draft.clone())).collect::<Vec<_>>(),
                 retracted,
                 policies: &[("p".into(), "d".into())],
@@ -152,6 +153,7 @@ fn what_was_deleted_leaves_the_notes_too() {
         .commit(&Batch {
             project: &project,
             session: Some(&update),
+            session_id: &update.id,
             drafts: &drafts,
             retracted: &[],
             policies: &[("p".into(), "d".into())],
@@ -226,6 +228,7 @@ fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
     let outcome = it.store.commit(&Batch {
         project: &project,
         session: Some(&SessionUpdate { id: "s".into(), ..SessionUpdate::default() }),
+        session_id: "s",
         drafts: &drafts,
         retracted: &[],
         policies: &[("p".into(), "d".into())],
