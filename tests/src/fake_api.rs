@@ -162,6 +162,42 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
             ));
         }
     }
+    if prompt.contains("SCN_BATCH") {
+        rounds.push(Answer {
+            text: "Two at once.",
+            tools: vec![
+                ("Bash", json!({"command": "echo hi; echo err >&2", "description": "Say hi"})),
+                ("Read", json!({"file_path": file("greeting.txt")})),
+            ],
+        });
+    }
+    let agent = if offered("Agent") { "Agent" } else { "Task" };
+    let job = |kind: &str| json!({"description": "sub job", "prompt": "SUBJOB do it", "subagent_type": kind});
+    if prompt.contains("SCN_AGENT") {
+        rounds.push(Answer::tool("I send somebody.", agent, job("general-purpose")));
+    }
+    if prompt.contains("SCN_FG") {
+        let mut job = job("Explore");
+        job["run_in_background"] = json!(false);
+        rounds.push(Answer::tool("I send somebody and wait.", agent, job));
+    }
+    if prompt.contains("SUBJOB") {
+        rounds.push(Answer::tool("I do it.", "Bash", json!({"command": "echo from-sub", "description": "Say so"})));
+    }
+    if prompt.contains("SCN_PNG") {
+        rounds.push(Answer::tool("I look at it.", "Read", json!({"file_path": file("pic.png")})));
+    }
+    if prompt.contains("SCN_BIG") {
+        rounds.push(Answer::tool("I count.", "Bash", json!({"command": "seq 1 20000", "description": "Count"})));
+    }
+    if prompt.contains("SCN_ASK") {
+        let options = json!([{"label": "A", "description": "a"}, {"label": "B", "description": "b"}]);
+        let question = json!({"question": "A or B?", "header": "Pick", "multiSelect": false, "options": options});
+        rounds.push(Answer::tool("I ask.", "AskUserQuestion", json!({"questions": [question]})));
+    }
+    if prompt.contains("SCN_MCP") {
+        rounds.push(Answer::tool("I call.", "mcp__memtest__echo", json!({"q": "an otter"})));
+    }
     if prompt.contains("SCN_COMMIT") {
         let command = format!("git commit --allow-empty --message \"$(cat <<'EOF'\n{COMMIT_MESSAGE}\nEOF\n)\"");
         rounds.push(Answer::tool("I commit.", "Bash", json!({"command": command, "description": "Commit"})));
@@ -170,7 +206,9 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
 }
 
 fn closing(prompt: &str) -> &'static str {
-    if prompt.contains("SCN_FAIL") {
+    if prompt.contains("SUBJOB") {
+        "Sub result: done."
+    } else if prompt.contains("SCN_FAIL") {
         "The check cannot run yet: `missing-folder-of-the-check` does not exist."
     } else if prompt.contains("SCN_EDIT") {
         "The greeting in `greeting.txt` is in capitals now."

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -127,6 +128,10 @@ fn limit_compiling() {
     }
 }
 
+fn lock_file(runtime: &Runtime, name: &str) -> std::io::Result<File> {
+    File::options().create(true).append(true).mode(0o600).open(runtime.paths.data.join(name))
+}
+
 /// Does the task, as the detached process.
 pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
@@ -134,7 +139,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     runtime.ignore_strangers();
     if let Task::Compile { cwd } = task {
         crate::paths::create_private(&runtime.paths.data)?;
-        let lock = File::options().create(true).append(true).open(runtime.paths.data.join("compile.lock"))?;
+        let lock = lock_file(runtime, "compile.lock")?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(());
         }
@@ -165,7 +170,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
         _ => {}
     }
-    let lock = File::options().create(true).append(true).open(runtime.paths.data.join("background.lock"))?;
+    let lock = lock_file(runtime, "background.lock")?;
     if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(());
     }

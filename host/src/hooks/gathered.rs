@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::contract::{Draft, Origin, Session, SessionNotes};
+use crate::journal::Seen;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::privacy::Rules;
 use crate::store::ExtractorState;
@@ -152,13 +153,10 @@ impl Gathered {
     }
 
     /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
-    pub(super) fn redact(&mut self, work: &mut Work<'_>, until: Instant) -> Result<()> {
+    pub(super) fn redact(&mut self, work: &mut Work<'_>, event: Option<&mut Seen>, until: Instant) -> Result<()> {
         let mut slots = self.texts();
-        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
-        work.redact(&mut texts, until)?;
-        for (slot, text) in slots.into_iter().zip(texts) {
-            *slot = text;
-        }
+        slots.extend(event.into_iter().flat_map(Seen::texts_mut));
+        work.redact_in_place(slots, until)?;
         if !self.summary.is_empty() {
             // Made now, because a title that is cut before its secrets are gone is another one than if cut afterwards.
             self.drafts.push((0, summary_draft(&self.summary, &self.topics, &self.notes)));

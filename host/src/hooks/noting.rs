@@ -63,13 +63,7 @@ pub(super) fn note(
 
 /// Passes all texts through the redactors.
 pub(super) fn redact<'a>(work: &mut Work<'_>, seen: impl Iterator<Item = &'a mut Seen>, deadline: Instant) -> Outcome<()> {
-    let mut slots: Vec<&mut String> = seen.flat_map(Seen::texts_mut).collect();
-    let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
-    work.redact(&mut texts, deadline)?;
-    for (slot, text) in slots.into_iter().zip(texts) {
-        *slot = text;
-    }
-    Ok(())
+    work.redact_in_place(seen.flat_map(Seen::texts_mut).collect(), deadline)
 }
 
 /// Cuts what is too long; a policy may have given anything.

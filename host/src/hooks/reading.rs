@@ -232,7 +232,11 @@ fn read_share(
         Some(id) => gathered.of_sub_agent(id),
         None => gathered.summarize(&mut work, &session, until)?,
     }
-    gathered.redact(&mut work, until)?;
+    let mut noted = job.event.clone().filter(|_| first);
+    gathered.redact(&mut work, noted.as_mut().map(|(_, seen)| seen), until)?;
+    if let Some((_, seen)) = &mut noted {
+        noting::bound(seen);
+    }
     let update = SessionUpdate {
         id: place.session.clone(),
         cwd: session.cwd,
@@ -243,11 +247,6 @@ fn read_share(
         summary: gathered.summary,
         topics: gathered.topics,
     };
-    let mut noted = job.event.clone().filter(|_| first);
-    if let Some((_, seen)) = &mut noted {
-        noting::redact(&mut work, std::iter::once(&mut *seen), until)?;
-        noting::bound(seen);
-    }
     let worth = job.sub_agent.is_none()
         && (update.notes.turns > 0 || !gathered.drafts.is_empty() || !update.notes.changes.is_empty());
     let committed = store.commit(&Batch {

@@ -655,6 +655,16 @@ impl Work<'_> {
         self.redact_counting(texts, deadline).map(drop)
     }
 
+    /// [`Work::redact`] of texts that lie apart from one another.
+    pub fn redact_in_place(&mut self, mut slots: Vec<&mut String>, deadline: Instant) -> Result<()> {
+        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+        self.redact(&mut texts, deadline)?;
+        for (slot, text) in slots.into_iter().zip(texts) {
+            *slot = text;
+        }
+        Ok(())
+    }
+
     /// [`Work::redact`], and how often each rule found something.
     pub fn redact_counting(&mut self, texts: &mut [String], deadline: Instant) -> Result<BTreeMap<String, u64>> {
         let mut found = BTreeMap::new();
