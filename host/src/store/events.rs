@@ -1,6 +1,6 @@
 //! Table `events` and what is made from it: what happened in sessions, append-only; above all what tools were used for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
@@ -147,7 +147,7 @@ impl Store {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             projects::put(&tx, project, now)?;
             let mut noted = Noted::default();
-            let mut sessions = std::collections::BTreeSet::new();
+            let mut sessions = BTreeSet::new();
             for record in records {
                 put_record(&tx, project, record, now, &mut noted)?;
                 sessions.insert(record.session.as_str());
@@ -369,17 +369,25 @@ impl Store {
         let aged = (|| {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut aged = Aged::default();
+            let mut raised = BTreeSet::new();
             for (level, step) in (0_u8..).zip(ladder) {
-                aged.raised += tx.execute(
+                let mut raise = tx.prepare_cached(
                     "UPDATE events SET level = ?1 + 1
                      WHERE event_type = 'tool_observation' AND level = ?1 AND access_count >= ?2
                        AND (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id) >= ?4
                        AND min(1.0, 0.5 + 0.1 * access_count
                                + 0.15 * (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id)
-                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3",
-                    params![level, step.access, step.confidence, step.sessions],
-                )? as u64;
+                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3
+                     RETURNING event_id",
+                )?;
+                for id in raise
+                    .query_map(params![level, step.access, step.confidence, step.sessions], |row| row.get::<_, i64>(0))?
+                {
+                    raised.insert(id?);
+                }
             }
+            // One may climb several steps at once.
+            aged.raised = raised.len() as u64;
             let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
             for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
                 let before = now.saturating_sub(u64::from(days) * DAY);
