@@ -65,6 +65,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
 }
 
 impl Failure {
+    /// Whether nothing has helped yet, or it came back after what did.
+    pub fn is_open(&self) -> bool {
+        self.fixed_at.is_none_or(|fixed| fixed < self.last_at)
+    }
+
     /// In one line: what fails, and what helped.
     pub fn line(&self) -> String {
         let fixed = self.fix.as_ref().map_or_else(String::new, |fix| format!(". Fixed by: {fix}"));
@@ -82,13 +87,14 @@ impl Store {
         )
     }
 
-    /// Failures, those that came back most often first; with `session` only those that it had.
+    /// Failures, those that came back most often first; with `session` only those that sessions had whose identifier begins so,
+    /// with `open` only those that nothing has helped against since they last came.
     pub fn failures(&self, project: Option<&str>, session: Option<&str>, open: bool, limit: u32) -> Result<Vec<Failure>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM failures f
-                     WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fix IS NULL)
+                     WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fixed_at IS NULL OR f.fixed_at < f.last_at)
                        AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s
                             WHERE s.failure = f.number AND substr(s.session_id, 1, length(?2)) = ?2))
                      ORDER BY f.count DESC, f.last_at DESC, f.number LIMIT ?4"
