@@ -311,7 +311,7 @@ impl Store {
         })())
     }
 
-    /// What was done to which files of a project, the latest first: path, last time, times read, times changed, sessions.
+    /// What was done to which files, the latest first; of a project or of all, of sessions whose identifier begins so.
     pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {
         self.explain(
             self.conn
@@ -319,11 +319,12 @@ impl Store {
                     "SELECT f.path, max(e.timestamp),
                             sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0 ELSE e.times END),
                             sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') AND e.failed = 0 THEN e.times ELSE 0 END),
-                            count(DISTINCT e.session_id), sum(e.failed)
+                            count(DISTINCT e.session_id), sum(e.failed),
+                            COALESCE((SELECT root FROM projects p WHERE p.id = e.project_id), '')
                      FROM event_files f JOIN events e USING (event_id)
                      WHERE e.event_type = 'tool_observation' AND (?1 IS NULL OR e.project_id = ?1)
                        AND (?2 IS NULL OR substr(e.session_id, 1, length(?2)) = ?2)
-                     GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT ?3",
+                     GROUP BY e.project_id, f.path ORDER BY 2 DESC, 1, 7 LIMIT ?3",
                 )
                 .and_then(|mut s| {
                     s.query_map(params![project, session, limit], |row| {
@@ -334,6 +335,7 @@ impl Store {
                             changed: row.get(3)?,
                             sessions: row.get(4)?,
                             failed: row.get(5)?,
+                            project: row.get(6)?,
                         })
                     })?
                     .collect()
@@ -433,6 +435,14 @@ pub struct FileUse {
     pub sessions: u32,
     /// How often that failed.
     pub failed: u32,
+    /// The root folder of its project.
+    pub project: String,
+}
+
+/// The words as an FTS5 expression: any of them, and what stands in quotes; none where there are no words.
+fn expression(query: &Query) -> Option<String> {
+    let words: Vec<usize> = (0..query.term_count()).map(|at| usize::from(at < MOST_TERMS)).collect();
+    query.plan(&words, words.len()).map(|plan| plan.expression)
 }
 
 /// The words as an FTS5 expression: any of them; none where there are no words.
