@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Result, Store, classify, failures, json, projects, time, unjson, untime};
 use crate::journal::{Record, Seen};
 use crate::project::Project;
-use crate::search::query::Query;
+use crate::search::query::{Facts, Query};
 use crate::search::tokens;
 
 /// What the events of a tool's use are called: the design's name for them.
@@ -205,7 +205,7 @@ impl Store {
         Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
     }
 
-    /// Events, newest first; with words, best first.
+    /// Events, newest first; with words, best first. What the words may say beside words holds too: see [`Query`].
     pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
         let mut clauses = vec!["1".to_owned()];
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -217,7 +217,8 @@ impl Store {
             and("e.project_id = ?", Box::new(project.clone()));
         }
         if let Some(session) = &wanted.session {
-            and("substr(e.session_id, 1, length(?)) = ?", Box::new(session.clone()));
+            // No character comes behind U+10FFFF: a range is found by the index.
+            and("e.session_id >= ? AND e.session_id < ? || char(1114111)", Box::new(session.clone()));
         }
         let list = |names: &[String]| json(&names.iter().map(String::as_str).collect::<Vec<_>>());
         if !wanted.tools.is_empty() {
@@ -234,32 +235,37 @@ impl Store {
                 Box::new(file),
             );
         }
-        let expression = expression(&wanted.words);
-        if wanted.words.trim().is_empty() {
-            if wanted.failed {
-                clauses.push("e.failed".into());
-            }
-            let sql = format!(
-                "SELECT {COLUMNS} FROM events e WHERE {} ORDER BY e.event_id DESC LIMIT {limit}",
-                clauses.join(" AND ")
-            );
-            return self.explain(
-                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
-            );
+        let query = Query::parse(&wanted.words, &jiff::Zoned::now());
+        if query.is_empty() && !wanted.words.trim().is_empty() {
+            return Ok(Vec::new());
         }
-        let Some(expression) = expression else { return Ok(Vec::new()) };
-        and("events_fts MATCH ?", Box::new(expression));
+        let mut from = "events e";
+        let mut order = "e.timestamp DESC, e.event_id DESC";
+        if let Some(expression) = expression(&query) {
+            and("events_fts MATCH ?", Box::new(expression));
+            from = "events_fts JOIN events e ON e.event_id = events_fts.rowid";
+            order = "bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC";
+        }
         if wanted.failed {
             clauses.push("e.failed".into());
         }
-        let sql = format!(
-            "SELECT {COLUMNS} FROM events_fts JOIN events e ON e.event_id = events_fts.rowid
-             WHERE {} ORDER BY bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC LIMIT {limit}",
-            clauses.join(" AND ")
-        );
-        self.explain(
-            self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
-        )
+        // Whether it is what was asked for beside words is known only when the event is there.
+        let bound = if query.is_plain() { format!("LIMIT {limit}") } else { String::new() };
+        let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
+        self.explain((|| {
+            let mut statement = self.conn.prepare_cached(&sql)?;
+            let mut events = Vec::new();
+            for event in statement.query_map(params_from_iter(&values), from_row)? {
+                let event = event?;
+                if events.len() >= limit as usize {
+                    break;
+                }
+                if accepts(&query, &event) {
+                    events.push(event);
+                }
+            }
+            Ok(events)
+        })())
     }
 
     /// Events by their numbers, of one project or of all; those that are not there are left out.
@@ -445,11 +451,18 @@ fn expression(query: &Query) -> Option<String> {
     query.plan(&words, words.len()).map(|plan| plan.expression)
 }
 
-/// The words as an FTS5 expression: any of them; none where there are no words.
-fn expression(words: &str) -> Option<String> {
-    let query = Query::parse(words, &jiff::Zoned::now());
-    let terms: Vec<String> = query.terms().take(MOST_TERMS).collect();
-    (!terms.is_empty()).then(|| terms.join(" OR "))
+/// Whether the event is what the query asks for, its words aside.
+fn accepts(query: &Query, event: &Event) -> bool {
+    let seen = &event.seen;
+    query.accepts(&Facts {
+        kind: &event.kind,
+        session: &event.session_id,
+        created: time(event.at),
+        title: &seen.summary,
+        content: &named(seen),
+        keywords: &seen.tool,
+        files: &seen.files,
+    })
 }
 
 pub(super) fn put(
@@ -519,19 +532,23 @@ fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
         .map(|(id, ..)| id))
 }
 
+/// What of the attributes is searched.
+fn named(seen: &Seen) -> String {
+    ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n")
+}
+
 /// Makes what is searched from what was seen.
 fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
     for file in &seen.files {
         tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
             .execute(params![file, id])?;
     }
-    let named = ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n");
     tx.prepare_cached("INSERT INTO events_fts (rowid, summary, files, command) VALUES (?1, ?2, ?3, ?4)")?.execute(
         params![
             id,
             tokens::index_text(&seen.summary),
             tokens::index_text(&seen.files.join("\n")),
-            tokens::index_text(&named)
+            tokens::index_text(&named(seen))
         ],
     )?;
     Ok(())
