@@ -349,6 +349,20 @@ impl Store {
         )
     }
 
+    /// The root folder of each event's project, in the order of `events`; empty where it is not known.
+    pub fn roots_of_events(&self, events: &[Event]) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT p.root FROM events e JOIN projects p ON p.id = e.project_id WHERE e.event_id = ?1")
+                .and_then(|mut s| {
+                    events
+                        .iter()
+                        .map(|event| Ok(s.query_row([event.id], |row| row.get(0)).optional()?.unwrap_or_default()))
+                        .collect()
+                }),
+        )
+    }
+
     /// Notes that events were looked at, by a session where one asked.
     pub fn mark_used(&self, ids: &[i64], session: Option<&str>, now: u64) -> Result<()> {
         self.explain((|| {

@@ -43,10 +43,13 @@ pub struct Failure {
     pub fix: Option<String>,
     /// When it was last fixed.
     pub fixed_at: Option<u64>,
+    /// The root folder of its project.
+    pub project: String,
 }
 
 const COLUMNS: &str =
-    "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at";
+    "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at,
+     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), '')";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
     Ok(Failure {
@@ -61,6 +64,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
         last_at: untime(row.get(8)?),
         fix: row.get(9)?,
         fixed_at: row.get::<_, Option<i64>>(10)?.map(untime),
+        project: row.get(11)?,
     })
 }
 
@@ -223,7 +227,7 @@ fn step(seen: &Seen) -> Option<String> {
 fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64) -> rusqlite::Result<()> {
     let (failure, memory): (Failure, Option<i64>) = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?
-        .query_row([number], |row| Ok((from_row(row)?, row.get(11)?)))?;
+        .query_row([number], |row| Ok((from_row(row)?, row.get(12)?)))?;
     if failure.count < PATTERN {
         return Ok(());
     }
