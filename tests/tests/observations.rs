@@ -401,6 +401,25 @@ fn a_project_is_told_nothing_of_another_unless_it_asks_for_all() {
 }
 
 #[test]
+fn what_is_forgotten_does_not_come_back_out_of_a_journal() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    Noted::new(&home, &project, 1).works();
+    let mut noted = Noted::new(&home, &project, 2);
+    noted.prompt("Paint the heron");
+    noted.runs("paint --animal heron", "painted");
+    // Neither has been taken in yet when it is said.
+    told(&home, &project, &["memory", "forget", "--match", "heron", "--yes"]);
+    assert_eq!(asked(&home, &project, &["timeline", "--session", &session_id(2)]), json!([]));
+    noted.runs("feed --animal otter", "fed");
+    told(&home, &project, &["memory", "forget", "--session", &session_id(2), "--yes"]);
+    assert_eq!(asked(&home, &project, &["timeline", "--session", &session_id(2)]), json!([]));
+    assert!(!told(&home, &project, &["timeline"]).is_empty(), "the other session stays");
+    let left = home.files().into_iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("heron"));
+    assert_eq!(left.map(|(path, _)| path), None);
+}
+
+#[test]
 fn nothing_that_a_terminal_obeys_and_no_pager_gets_into_a_pipe() {
     let mut home = Home::new();
     let project = home.project("zoo");
