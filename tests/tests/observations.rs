@@ -48,9 +48,9 @@ impl<'home> Noted<'home> {
 
     fn edits(&mut self, file: &str) {
         let path = self.project.join(file);
-        let patch = json!([{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-old", "+new"]}]);
+        let hunks = json!([{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-old", "+new"]}]);
         let input = json!({"file_path": path, "old_string": "old", "new_string": "new"});
-        self.used("Edit", &input, &json!({"filePath": path, "structuredPatch": patch}));
+        self.used("Edit", &input, &json!({"filePath": path, "structuredPatch": hunks}));
     }
 
     fn runs(&mut self, command: &str, stdout: &str) {
@@ -299,7 +299,7 @@ fn the_timeline_goes_from_the_oldest_on_and_marks_what_failed() {
     let kinds = each(&all, "type");
     assert_eq!(kinds.first(), Some(&"user_prompt"));
     assert_eq!(kinds[kinds.len() - 2..], ["stop", "tool_observation"]);
-    let times = each(&all, "at");
+    let times: Vec<jiff::Timestamp> = each(&all, "at").iter().map(|at| at.parse().expect("RFC 3339")).collect();
     assert!(times.is_sorted(), "{times:?}");
     let last = asked(&home, &project, &["timeline", "--limit", "2"]);
     assert_eq!(each(&last, "summary")[1], "Read docs/otters.md: # Otters");
