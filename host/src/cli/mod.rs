@@ -6,17 +6,25 @@ mod config;
 mod context;
 mod demo;
 mod doctor;
+mod events;
 mod failure;
+mod failures;
+mod files;
+mod gc;
 mod hook;
 mod ingest;
 mod install;
 mod memory;
+mod observations;
 mod output;
+mod pager;
 mod pause;
 mod policy;
 #[cfg(test)]
 mod reference;
 mod scrub;
+mod session;
+mod timeline;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -37,7 +45,8 @@ Exit codes:
 Environment:
   THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG ones
   CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
-  NO_COLOR           no colours";
+  NO_COLOR           no colours
+  PAGER              what shows texts that are longer than the screen, instead of less";
 
 /// Long-term memory for coding agents
 ///
@@ -61,6 +70,12 @@ enum Command {
     Ingest(ingest::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
+    Session(session::Arguments),
+    Observations(observations::Arguments),
+    Timeline(timeline::Arguments),
+    Files(files::Arguments),
+    Failures(failures::Arguments),
+    Gc(gc::Arguments),
     Pause(pause::Arguments),
     Resume(pause::Resumption),
     Scrub(scrub::Scrubbing),
@@ -127,6 +142,12 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
+        Command::Session(arguments) => session::run(arguments),
+        Command::Observations(arguments) => observations::run(arguments),
+        Command::Timeline(arguments) => timeline::run(&arguments),
+        Command::Files(arguments) => files::run(&arguments),
+        Command::Failures(arguments) => failures::run(&arguments),
+        Command::Gc(arguments) => gc::run(&arguments),
         Command::Pause(arguments) => pause::pause(&arguments),
         Command::Resume(arguments) => pause::resume(&arguments),
         Command::Scrub(arguments) => scrub::scrub(&arguments),

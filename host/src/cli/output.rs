@@ -14,6 +14,11 @@ pub(super) const DIM: Style = Style::new().dimmed();
 /// Bold: what a line is about.
 pub(super) const BOLD: Style = Style::new().bold();
 
+/// Red: what failed.
+pub(super) const RED: Style = AnsiColor::Red.on_default();
+/// Green: what is done.
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+
 /// Standard output, with colours only where they are wanted and can be shown.
 pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
     anstream::stdout().lock()
@@ -22,6 +27,21 @@ pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
 /// How many columns a line may have; none where standard output is no terminal.
 pub(super) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| usize::from(width))
+}
+
+/// How many lines are seen at once; none where standard output is no terminal.
+pub(super) fn height() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(_, terminal_size::Height(height))| usize::from(height))
+}
+
+/// Whether colours are wanted and can be shown on standard output.
+pub(super) fn has_colours() -> bool {
+    AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// What marks a failure: a sign in red, or a word where there are no colours.
+pub(super) fn failed() -> String {
+    if has_colours() { format!("{RED}✗{RED:#}") } else { "failed".into() }
 }
 
 /// Writes JSON for programs. Control characters beyond ASCII, which JSON lets through and terminals may obey, are escaped.
@@ -111,6 +131,25 @@ pub(super) fn ago(then: u64, now: u64) -> String {
     }
 }
 
+/// How long something took: `320 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
+pub(super) fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0 => format!("{millis} ms"),
+        1..10 => format!("{seconds}.{} s", millis % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// The day and the time of day, as a person's clock shows them: `2026-02-23`, `14:05`.
+pub(super) fn local(at: u64) -> (String, String) {
+    let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    let zoned = at.unwrap_or(jiff::Timestamp::MAX).to_zoned(jiff::tz::TimeZone::system());
+    (zoned.strftime("%Y-%m-%d").to_string(), zoned.strftime("%H:%M").to_string())
+}
+
 /// RFC 3339, UTC.
 pub(super) fn timestamp(at: u64) -> String {
     i64::try_from(at)
@@ -197,6 +236,11 @@ mod tests {
             assert_eq!(ago(now - seconds * 1000, now), text);
         }
         assert_eq!(ago(now + 1, now), "2023-11-14");
+        for (millis, text) in
+            [(320, "320 ms"), (4_250, "4.2 s"), (59_999, "59 s"), (185_000, "3 min 5 s"), (7_800_000, "2 h 10 min")]
+        {
+            assert_eq!(duration(millis), text);
+        }
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(123), "123");
         assert_eq!(counted(1, "memory", "memories"), "1 memory");
@@ -211,6 +255,8 @@ mod tests {
         #[test]
         fn no_time_makes_it_fail(then in any::<u64>(), now in any::<u64>()) {
             ago(then, now);
+            local(then);
+            duration(then);
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::hooks::PATIENCE;
+use crate::hooks::{self, PATIENCE};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::Access;
@@ -68,6 +68,8 @@ struct Report {
 pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
     let mut store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    // What is still in a journal would come into the store afterwards, as it is.
+    hooks::take_journals(&runtime, &mut store)?;
     let mut rules = BTreeMap::new();
     let mut rows = 0;
     for (project, root) in store.projects()? {

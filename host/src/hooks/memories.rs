@@ -133,7 +133,7 @@ mod tests {
                 let committed = store.commit(&Batch {
                     project: &Project { id: format!("p{project}"), identity: name.clone(), root: format!("/{name}").into() },
                     session: Some(&update),
-                    session_id: &update.id,
+                    session_id: SESSIONS[*session],
                     drafts: &[(0, draft)],
                     retracted: &[],
                     policies: &[("p".into(), "d".into())],

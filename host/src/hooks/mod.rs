@@ -13,6 +13,7 @@ mod saving;
 mod tracking;
 pub mod trial;
 
+use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -24,7 +25,7 @@ use crate::agent::{Event, Moment};
 use crate::log::Level;
 use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 
 /// How long a hook waits for another process that writes, at most.
 pub const PATIENCE: Duration = Duration::from_millis(800);
@@ -71,6 +72,21 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None
     })
+}
+
+/// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be
+/// written, what is there has to do.
+pub fn take_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
+    let is_refusal = |error: &anyhow::Error| {
+        let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        matches!(error.downcast_ref(), Some(StoreError::ReadOnly(..)))
+            || matches!(io, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
+    };
+    // No session's file has an empty name.
+    match noting::take_up(runtime, store, "") {
+        Err(error) if is_refusal(&error) => Ok(()),
+        other => other,
+    }
 }
 
 /// The failure in words that hold nothing from outside, so that they can be logged whatever else is broken.

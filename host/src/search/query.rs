@@ -137,6 +137,12 @@ impl Query {
             && self.before.is_none()
     }
 
+    /// Whether it asks for words of which any will do, and for nothing else: then what its expression finds needs no second look.
+    pub fn is_plain(&self) -> bool {
+        let words_alone = Self { terms: self.terms.clone(), ..Self::default() };
+        *self == words_alone
+    }
+
     /// How many different tokens it looks for. 0: it only filters, and what it finds is listed by age.
     pub fn term_count(&self) -> usize {
         self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()

@@ -1,6 +1,6 @@
 //! Table `events` and what is made from it: what happened in sessions, append-only; above all what tools were used for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Result, Store, classify, failures, json, projects, time, unjson, untime};
 use crate::journal::{Record, Seen};
 use crate::project::Project;
-use crate::search::query::Query;
+use crate::search::query::{Facts, Query};
 use crate::search::tokens;
 
 /// What the events of a tool's use are called: the design's name for them.
@@ -147,7 +147,7 @@ impl Store {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             projects::put(&tx, project, now)?;
             let mut noted = Noted::default();
-            let mut sessions = std::collections::BTreeSet::new();
+            let mut sessions = BTreeSet::new();
             for record in records {
                 put_record(&tx, project, record, now, &mut noted)?;
                 sessions.insert(record.session.as_str());
@@ -205,7 +205,7 @@ impl Store {
         Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
     }
 
-    /// Events, newest first; with words, best first.
+    /// Events, newest first; with words, best first. What the words may say beside words holds too: see [`Query`].
     pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
         let mut clauses = vec!["1".to_owned()];
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -217,7 +217,8 @@ impl Store {
             and("e.project_id = ?", Box::new(project.clone()));
         }
         if let Some(session) = &wanted.session {
-            and("substr(e.session_id, 1, length(?)) = ?", Box::new(session.clone()));
+            // No character comes behind U+10FFFF: a range is found by the index.
+            and("e.session_id >= ? AND e.session_id < ? || char(1114111)", Box::new(session.clone()));
         }
         let list = |names: &[String]| json(&names.iter().map(String::as_str).collect::<Vec<_>>());
         if !wanted.tools.is_empty() {
@@ -234,32 +235,37 @@ impl Store {
                 Box::new(file),
             );
         }
-        let expression = expression(&wanted.words);
-        if wanted.words.trim().is_empty() {
-            if wanted.failed {
-                clauses.push("e.failed".into());
-            }
-            let sql = format!(
-                "SELECT {COLUMNS} FROM events e WHERE {} ORDER BY e.event_id DESC LIMIT {limit}",
-                clauses.join(" AND ")
-            );
-            return self.explain(
-                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
-            );
+        let query = Query::parse(&wanted.words, &jiff::Zoned::now());
+        if query.is_empty() && !wanted.words.trim().is_empty() {
+            return Ok(Vec::new());
         }
-        let Some(expression) = expression else { return Ok(Vec::new()) };
-        and("events_fts MATCH ?", Box::new(expression));
+        let mut from = "events e";
+        let mut order = "e.timestamp DESC, e.event_id DESC";
+        if let Some(expression) = expression(&query) {
+            and("events_fts MATCH ?", Box::new(expression));
+            from = "events_fts JOIN events e ON e.event_id = events_fts.rowid";
+            order = "bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC";
+        }
         if wanted.failed {
             clauses.push("e.failed".into());
         }
-        let sql = format!(
-            "SELECT {COLUMNS} FROM events_fts JOIN events e ON e.event_id = events_fts.rowid
-             WHERE {} ORDER BY bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC LIMIT {limit}",
-            clauses.join(" AND ")
-        );
-        self.explain(
-            self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params_from_iter(&values), from_row)?.collect()),
-        )
+        // Whether it is what was asked for beside words is known only when the event is there.
+        let bound = if query.is_plain() { format!("LIMIT {limit}") } else { String::new() };
+        let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
+        self.explain((|| {
+            let mut statement = self.conn.prepare_cached(&sql)?;
+            let mut events = Vec::new();
+            for event in statement.query_map(params_from_iter(&values), from_row)? {
+                let event = event?;
+                if events.len() >= limit as usize {
+                    break;
+                }
+                if accepts(&query, &event) {
+                    events.push(event);
+                }
+            }
+            Ok(events)
+        })())
     }
 
     /// Events by their numbers, of one project or of all; those that are not there are left out.
@@ -311,7 +317,7 @@ impl Store {
         })())
     }
 
-    /// What was done to which files of a project, the latest first: path, last time, times read, times changed, sessions.
+    /// What was done to which files, the latest first; of a project or of all, of sessions whose identifier begins so.
     pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {
         self.explain(
             self.conn
@@ -319,11 +325,12 @@ impl Store {
                     "SELECT f.path, max(e.timestamp),
                             sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0 ELSE e.times END),
                             sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') AND e.failed = 0 THEN e.times ELSE 0 END),
-                            count(DISTINCT e.session_id), sum(e.failed)
+                            count(DISTINCT e.session_id), sum(e.failed),
+                            COALESCE((SELECT root FROM projects p WHERE p.id = e.project_id), '')
                      FROM event_files f JOIN events e USING (event_id)
                      WHERE e.event_type = 'tool_observation' AND (?1 IS NULL OR e.project_id = ?1)
                        AND (?2 IS NULL OR substr(e.session_id, 1, length(?2)) = ?2)
-                     GROUP BY f.path ORDER BY 2 DESC, 1 LIMIT ?3",
+                     GROUP BY e.project_id, f.path ORDER BY 2 DESC, 1, 7 LIMIT ?3",
                 )
                 .and_then(|mut s| {
                     s.query_map(params![project, session, limit], |row| {
@@ -334,9 +341,24 @@ impl Store {
                             changed: row.get(3)?,
                             sessions: row.get(4)?,
                             failed: row.get(5)?,
+                            project: row.get(6)?,
                         })
                     })?
                     .collect()
+                }),
+        )
+    }
+
+    /// The root folder of each event's project, in the order of `events`; empty where it is not known.
+    pub fn roots_of_events(&self, events: &[Event]) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT p.root FROM events e JOIN projects p ON p.id = e.project_id WHERE e.event_id = ?1")
+                .and_then(|mut s| {
+                    events
+                        .iter()
+                        .map(|event| Ok(s.query_row([event.id], |row| row.get(0)).optional()?.unwrap_or_default()))
+                        .collect()
                 }),
         )
     }
@@ -369,17 +391,25 @@ impl Store {
         let aged = (|| {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut aged = Aged::default();
+            let mut raised = BTreeSet::new();
             for (level, step) in (0_u8..).zip(ladder) {
-                aged.raised += tx.execute(
+                let mut raise = tx.prepare_cached(
                     "UPDATE events SET level = ?1 + 1
                      WHERE event_type = 'tool_observation' AND level = ?1 AND access_count >= ?2
                        AND (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id) >= ?4
                        AND min(1.0, 0.5 + 0.1 * access_count
                                + 0.15 * (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id)
-                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3",
-                    params![level, step.access, step.confidence, step.sessions],
-                )? as u64;
+                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3
+                     RETURNING event_id",
+                )?;
+                for id in raise
+                    .query_map(params![level, step.access, step.confidence, step.sessions], |row| row.get::<_, i64>(0))?
+                {
+                    raised.insert(id?);
+                }
             }
+            // One may climb several steps at once.
+            aged.raised = raised.len() as u64;
             let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
             for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
                 let before = now.saturating_sub(u64::from(days) * DAY);
@@ -425,13 +455,28 @@ pub struct FileUse {
     pub sessions: u32,
     /// How often that failed.
     pub failed: u32,
+    /// The root folder of its project.
+    pub project: String,
 }
 
-/// The words as an FTS5 expression: any of them; none where there are no words.
-fn expression(words: &str) -> Option<String> {
-    let query = Query::parse(words, &jiff::Zoned::now());
-    let terms: Vec<String> = query.terms().take(MOST_TERMS).collect();
-    (!terms.is_empty()).then(|| terms.join(" OR "))
+/// The words as an FTS5 expression: any of them, and what stands in quotes; none where there are no words.
+fn expression(query: &Query) -> Option<String> {
+    let words: Vec<usize> = (0..query.term_count()).map(|at| usize::from(at < MOST_TERMS)).collect();
+    query.plan(&words, words.len()).map(|plan| plan.expression)
+}
+
+/// Whether the event is what the query asks for, its words aside.
+fn accepts(query: &Query, event: &Event) -> bool {
+    let seen = &event.seen;
+    query.accepts(&Facts {
+        kind: &event.kind,
+        session: &event.session_id,
+        created: time(event.at),
+        title: &seen.summary,
+        content: &named(seen),
+        keywords: &seen.tool,
+        files: &seen.files,
+    })
 }
 
 pub(super) fn put(
@@ -501,19 +546,23 @@ fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
         .map(|(id, ..)| id))
 }
 
+/// What of the attributes is searched.
+fn named(seen: &Seen) -> String {
+    ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n")
+}
+
 /// Makes what is searched from what was seen.
 fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
     for file in &seen.files {
         tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
             .execute(params![file, id])?;
     }
-    let named = ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n");
     tx.prepare_cached("INSERT INTO events_fts (rowid, summary, files, command) VALUES (?1, ?2, ?3, ?4)")?.execute(
         params![
             id,
             tokens::index_text(&seen.summary),
             tokens::index_text(&seen.files.join("\n")),
-            tokens::index_text(&named)
+            tokens::index_text(&named(seen))
         ],
     )?;
     Ok(())

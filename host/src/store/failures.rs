@@ -43,10 +43,13 @@ pub struct Failure {
     pub fix: Option<String>,
     /// When it was last fixed.
     pub fixed_at: Option<u64>,
+    /// The root folder of its project.
+    pub project: String,
 }
 
 const COLUMNS: &str =
-    "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at";
+    "f.number, f.subject, f.error, f.signature, f.files, f.count, f.sessions, f.first_at, f.last_at, f.fix, f.fixed_at,
+     COALESCE((SELECT root FROM projects p WHERE p.id = f.project_id), '')";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
     Ok(Failure {
@@ -61,10 +64,16 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
         last_at: untime(row.get(8)?),
         fix: row.get(9)?,
         fixed_at: row.get::<_, Option<i64>>(10)?.map(untime),
+        project: row.get(11)?,
     })
 }
 
 impl Failure {
+    /// Whether nothing has helped yet, or it came back after what did.
+    pub fn is_open(&self) -> bool {
+        self.fixed_at.is_none_or(|fixed| fixed < self.last_at)
+    }
+
     /// In one line: what fails, and what helped.
     pub fn line(&self) -> String {
         let fixed = self.fix.as_ref().map_or_else(String::new, |fix| format!(". Fixed by: {fix}"));
@@ -82,13 +91,14 @@ impl Store {
         )
     }
 
-    /// Failures, those that came back most often first; with `session` only those that it had.
+    /// Failures, those that came back most often first; with `session` only those that sessions had whose identifier begins so,
+    /// with `open` only those that nothing has helped against since they last came.
     pub fn failures(&self, project: Option<&str>, session: Option<&str>, open: bool, limit: u32) -> Result<Vec<Failure>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM failures f
-                     WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fix IS NULL)
+                     WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fixed_at IS NULL OR f.fixed_at < f.last_at)
                        AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s
                             WHERE s.failure = f.number AND substr(s.session_id, 1, length(?2)) = ?2))
                      ORDER BY f.count DESC, f.last_at DESC, f.number LIMIT ?4"
@@ -217,7 +227,7 @@ fn step(seen: &Seen) -> Option<String> {
 fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64) -> rusqlite::Result<()> {
     let (failure, memory): (Failure, Option<i64>) = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?
-        .query_row([number], |row| Ok((from_row(row)?, row.get(11)?)))?;
+        .query_row([number], |row| Ok((from_row(row)?, row.get(12)?)))?;
     if failure.count < PATTERN {
         return Ok(());
     }

@@ -25,7 +25,7 @@ pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, W
 pub use failures::Failure;
 pub use memories::{Filter, Found, Knowledge, Put, Stats};
 pub use migrations::SCHEMA_VERSION;
-pub use sessions::{Batch, Committed, SessionUpdate};
+pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};
 
 /// Where the WAL is worth moving into the database. Not done in a hook.

@@ -80,6 +80,62 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     })
 }
 
+/// A session as its history and its events tell of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KnownSession {
+    /// What stages of policies see of it.
+    pub record: SessionRecord,
+    /// The project's identifier.
+    pub project: String,
+    /// The root folder of its project.
+    pub root: String,
+    /// The agent's working folder; empty where that is not known.
+    pub cwd: String,
+    /// `claude-code`, …; empty where that is not known.
+    pub agent: String,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// Why it ended; none while it runs.
+    pub end_reason: Option<String>,
+    /// Prompts by the human.
+    pub turns: u32,
+    /// When there was something of it last.
+    pub last_at: u64,
+    /// The first line of its first prompt.
+    pub first_prompt: Option<String>,
+}
+
+/// From `ids`. An end that something came after is none.
+const KNOWN: &str = "
+    SELECT ids.id, COALESCE(h.started_at, (SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1)),
+           h.ended_at, COALESCE(h.summary, ''), COALESCE(h.topics, '[]'), COALESCE(h.files_modified, '[]'), c.notes,
+           COALESCE(p.id, ''), COALESCE(p.root, ''), COALESCE(h.cwd, ''), COALESCE(h.agent, ''), h.model,
+           CASE COALESCE((SELECT event_type FROM events e WHERE e.session_id = ids.id ORDER BY event_id DESC LIMIT 1), 'session_end')
+               WHEN 'session_end' THEN h.end_reason END,
+           max(COALESCE(h.turns, 0), (SELECT count(*) FROM events e WHERE e.session_id = ids.id AND event_type = 'user_prompt')),
+           max(COALESCE(h.ended_at, 0),
+               COALESCE((SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id DESC LIMIT 1), 0)) AS last_at,
+           (SELECT payload_json ->> '$.summary' FROM events e WHERE e.session_id = ids.id AND event_type = 'user_prompt'
+            ORDER BY event_id LIMIT 1)
+    FROM ids LEFT JOIN session_history h ON h.session_id = ids.id LEFT JOIN session_context c ON c.session_id = ids.id
+    LEFT JOIN projects p ON p.id = COALESCE(h.project_id,
+        (SELECT project_id FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1))";
+
+fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownSession> {
+    Ok(KnownSession {
+        record: from_row(row)?,
+        project: row.get(7)?,
+        root: row.get(8)?,
+        cwd: row.get(9)?,
+        agent: row.get(10)?,
+        model: row.get(11)?,
+        end_reason: row.get(12)?,
+        turns: row.get(13)?,
+        last_at: untime(row.get(14)?),
+        first_prompt: row.get(15)?,
+    })
+}
+
 impl Store {
     /// Stores what one extraction found, together with the cursor, or nothing at all.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed> {
@@ -105,15 +161,47 @@ impl Store {
         )
     }
 
-    /// Sessions of any project whose identifier begins with `beginning`: none, one, or two of several, an exact match first.
+    /// Sessions of any project whose identifier begins with `beginning`: a few of them, an exact match first. Also those of which
+    /// there are only events so far.
     pub fn sessions_named(&self, beginning: &str) -> Result<Vec<String>> {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT session_id FROM session_history
-                     WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY session_id <> ?1, session_id LIMIT 2",
+                    "SELECT session_id FROM (
+                         SELECT session_id FROM session_history WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
+                         UNION SELECT session_id FROM events WHERE session_id >= ?1 AND session_id < ?1 || char(1114111))
+                     ORDER BY session_id <> ?1, session_id LIMIT 5",
                 )
                 .and_then(|mut s| s.query_map([beginning], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Sessions of a project or of all, the one of which there was something last first. Also those of which there are only events
+    /// so far.
+    pub fn known_sessions(&self, project: Option<&str>, limit: u32) -> Result<Vec<KnownSession>> {
+        // The inner query jumps from session to session along an index, however many events each has.
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "WITH RECURSIVE seen (id) AS (
+                         SELECT min(session_id) FROM events
+                         UNION ALL SELECT (SELECT min(session_id) FROM events WHERE session_id > seen.id) FROM seen WHERE seen.id IS NOT NULL),
+                     ids (id) AS (SELECT session_id FROM session_history UNION SELECT id FROM seen WHERE id IS NOT NULL)
+                     {KNOWN} WHERE ?1 IS NULL OR p.id = ?1 ORDER BY last_at DESC, ids.id LIMIT ?2"
+                ))
+                .and_then(|mut s| s.query_map(params![project, limit], known_from_row)?.collect()),
+        )
+    }
+
+    /// One session of any project.
+    pub fn known_session(&self, id: &str) -> Result<Option<KnownSession>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "WITH ids (id) AS (SELECT ?1 WHERE EXISTS (SELECT 1 FROM session_history WHERE session_id = ?1)
+                                                   OR EXISTS (SELECT 1 FROM events WHERE session_id = ?1)) {KNOWN}"
+                ))
+                .and_then(|mut s| s.query_row([id], known_from_row).optional()),
         )
     }
 

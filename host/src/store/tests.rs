@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{Decision, Draft, Origin, SessionNotes};
+use crate::journal::{Record, Seen};
 use crate::project::Project;
 use crate::search::query::Query;
 
@@ -51,7 +52,7 @@ impl Fixture {
             .commit(&Batch {
                 project,
                 session: Some(&update),
-                session_id: &update.id,
+                session_id: session,
                 drafts: &drafts.iter().map(|draft| (0, draft.clone())).collect::<Vec<_>>(),
                 retracted,
                 policies: &[("p".into(), "d".into())],
@@ -153,7 +154,7 @@ fn what_was_deleted_leaves_the_notes_too() {
         .commit(&Batch {
             project: &project,
             session: Some(&update),
-            session_id: &update.id,
+            session_id: "s",
             drafts: &drafts,
             retracted: &[],
             policies: &[("p".into(), "d".into())],
@@ -332,4 +333,96 @@ fn the_words_of_what_was_deleted_leave_the_index() {
     let id = it.store.recent(&Filter::default(), 1).unwrap()[0].id.clone();
     assert!(it.store.delete_memory(&id, 2).unwrap());
     assert_eq!(rows(&it), 0);
+}
+
+/// A use of a tool, as a hook notes it down.
+fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
+    Record { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
+}
+
+fn edit(file: &str) -> Seen {
+    Seen { tool: "Edit".into(), summary: format!("Edited {file}"), files: vec![file.into()], ..Seen::default() }
+}
+
+fn tested(failed: bool) -> Seen {
+    let mut attributes = vec![("subject".into(), "cargo test".into())];
+    if failed {
+        attributes.extend([("signature".into(), "cargo test: E1".into()), ("error".into(), "E1".into())]);
+    }
+    Seen { tool: "Bash".into(), summary: "Ran `cargo test`".into(), attributes, failed, ..Seen::default() }
+}
+
+#[test]
+fn the_newest_events_come_first_whichever_journal_was_taken_first() {
+    let mut it = fixture();
+    let project = project("a");
+    it.store
+        .put_records(&project, &[used("late", "k1", 30, edit("c.rs")), used("late", "k2", 50, edit("e.rs"))], 60)
+        .unwrap();
+    it.store
+        .put_records(&project, &[used("early", "k1", 20, edit("b.rs")), used("early", "k2", 40, edit("d.rs"))], 60)
+        .unwrap();
+    let newest: Vec<u64> = it.store.events(&Wanted::default(), 3).unwrap().iter().map(|event| event.at).collect();
+    assert_eq!(newest, [50, 40, 30]);
+    let sessions = it.store.known_sessions(Some(&project.id), 10).unwrap();
+    let ids: Vec<&str> = sessions.iter().map(|session| session.record.id.as_str()).collect();
+    assert_eq!(ids, ["late", "early"], "sessions of which there are only events are known too");
+    assert_eq!(it.store.sessions_named("ea").unwrap(), ["early"]);
+    assert_eq!(it.store.known_session("nobody").unwrap(), None);
+}
+
+#[test]
+fn what_a_query_says_beside_words_holds_of_events_too() {
+    let mut it = fixture();
+    let records = [used("one", "k1", 1_000, edit("src/otter.rs")), used("two", "k1", 2_000, edit("docs/otter.md"))];
+    it.store.put_records(&project("a"), &records, 3_000).unwrap();
+    let found = |words: &str| -> Vec<String> {
+        let wanted = Wanted { words: words.into(), ..Wanted::default() };
+        it.store.events(&wanted, 10).unwrap().into_iter().map(|event| event.session_id).collect()
+    };
+    assert_eq!(found("otter").len(), 2);
+    for words in ["otter file:src", "otter session:one", "otter -docs", "\"Edited src\"", "file:otter.rs"] {
+        assert_eq!(found(words), ["one"], "{words}");
+    }
+    assert_eq!(found("otter after:2020"), [""; 0]);
+    assert_eq!(found("()"), [""; 0]);
+}
+
+#[test]
+fn files_of_the_same_name_in_two_projects_are_two() {
+    let mut it = fixture();
+    for name in ["a", "b"] {
+        it.store.put_records(&project(name), &[used(name, "k", 10, edit("src/main.rs"))], 10).unwrap();
+    }
+    let files = it.store.files(None, None, 10).unwrap();
+    let of: Vec<&str> = files.iter().map(|file| file.project.as_str()).collect();
+    assert_eq!((of, files[0].changed), (vec!["/a", "/b"], 1));
+}
+
+#[test]
+fn a_failure_that_came_back_after_its_fix_is_open_again() {
+    let mut it = fixture();
+    let project = project("a");
+    let records = [used("s", "k1", 10, tested(true)), used("s", "k2", 20, edit("a.rs")), used("s", "k3", 30, tested(false))];
+    it.store.put_records(&project, &records, 30).unwrap();
+    assert!(it.store.failures(None, None, true, 10).unwrap().is_empty());
+    it.store.put_records(&project, &[used("t", "k1", 40, tested(true))], 40).unwrap();
+    let open = it.store.failures(None, None, true, 10).unwrap();
+    assert_eq!(open.len(), 1);
+    assert!(open[0].is_open() && open[0].fix.as_deref() == Some("Edited a.rs"), "{open:?}");
+}
+
+#[test]
+fn an_observation_that_climbs_several_steps_has_risen_once() {
+    let mut it = fixture();
+    it.store.put_records(&project("a"), &[used("s", "k", 10, edit("a.rs")), used("s", "l", 10, edit("b.rs"))], 10).unwrap();
+    let id = it.store.events(&Wanted { words: "a.rs".into(), ..Wanted::default() }, 1).unwrap()[0].id;
+    for session in ["t", "u", "v"] {
+        it.store.mark_used(&[id], Some(session), 20).unwrap();
+    }
+    let ladder = &crate::config::Config::default().observations.ladder;
+    let day = 86_400_000;
+    let aged = it.store.graduate(ladder, 30, 40 * day, true).unwrap();
+    assert_eq!(aged, Aged { raised: 1, dropped: 1 });
+    assert_eq!(it.store.events_by_id(&[id], None).unwrap()[0].level, 2);
 }

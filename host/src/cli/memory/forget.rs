@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Failure, Runtime, Store, output};
+use crate::hooks;
 use crate::log;
 use crate::privacy::intervals::{Interval, Intervals};
 use crate::project::Project;
@@ -71,6 +72,8 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         })
         .map_err(Failure::new)?;
     }
+    // What is still in a journal would come into the store afterwards.
+    hooks::take_journals(runtime, &mut store)?;
     let forgotten = store.forget(&selection, runtime.now, arguments.yes)?;
     let mut log_lines = 0;
     if arguments.yes {

@@ -35,7 +35,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
     let session = match &restriction.session {
-        Some(beginning) => Some(whole_session(store, beginning)?),
+        Some(beginning) => Some(super::whole_session(store, beginning)?),
         None => None,
     };
     let filter =
@@ -52,14 +52,4 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         let look = Look { projects: project.is_none(), excerpts: false };
         super::write_table(runtime, store, &memories, look)
     }
-}
-
-/// The one session whose identifier begins so; what names none names an empty list.
-fn whole_session(store: &Store, beginning: &str) -> Result<String, Failure> {
-    let mut sessions = store.sessions_named(beginning)?;
-    if sessions.len() > 1 && sessions[0] != beginning {
-        return Err(Failure::new(format!("{beginning} is the beginning of more than one session")).hint("give more of it"));
-    }
-    sessions.truncate(1);
-    Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
 }

@@ -70,7 +70,7 @@ pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
 
 /// Which projects a command is about.
 #[derive(Args)]
-struct Scope {
+pub(super) struct Scope {
     /// The project of this folder, instead of the present one
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
@@ -81,7 +81,7 @@ struct Scope {
 
 impl Scope {
     /// The project; none: all of them.
-    fn project(&self) -> Result<Option<Project>, Failure> {
+    pub(super) fn project(&self) -> Result<Option<Project>, Failure> {
         if self.all_projects {
             return Ok(None);
         }
@@ -250,8 +250,20 @@ fn find(store: &Store, id: &str) -> Result<Found, Failure> {
     found.pop().ok_or_else(unknown)
 }
 
+/// The one session whose identifier begins so; what names none names an empty list.
+pub(super) fn whole_session(store: &Store, beginning: &str) -> Result<String, Failure> {
+    let mut sessions = store.sessions_named(beginning)?;
+    if sessions.len() > 1 && sessions[0] != beginning {
+        let sessions: Vec<String> = sessions.iter().map(|id| output::clean_line(id)).collect();
+        return Err(Failure::new(format!("{beginning} is the beginning of more than one session: {}", sessions.join(", ")))
+            .hint("give more of it"));
+    }
+    sessions.truncate(1);
+    Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
+}
+
 /// Says on stderr that there is nothing, so that an empty answer is not taken for a fault.
-fn tell_empty(scope: &Scope) -> Result<(), Failure> {
+pub(super) fn tell_empty(scope: &Scope) -> Result<(), Failure> {
     let mut err = anstream::stderr().lock();
     writeln!(
         err,

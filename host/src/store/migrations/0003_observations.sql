@@ -6,7 +6,7 @@ ALTER TABLE events ADD COLUMN times INTEGER NOT NULL DEFAULT 1;        -- the sa
 ALTER TABLE events ADD COLUMN level INTEGER NOT NULL DEFAULT 0;        -- 0 to 4: how well it has proved itself
 ALTER TABLE events ADD COLUMN accessed_at INTEGER;
 ALTER TABLE events ADD COLUMN access_count INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX events_by_project ON events (project_id, event_id);
+CREATE INDEX events_by_project ON events (project_id, timestamp);
 
 -- The agent's own identifiers: what comes twice is stored once.
 CREATE TABLE event_keys (
