@@ -69,9 +69,9 @@ pub struct Hooks {
     pub save_ms: u64,
     /// What SessionStart may spend on sessions that were left unread.
     pub catch_up_ms: u64,
-    /// PostToolUse, PostToolUseFailure, PostToolBatch.
+    /// `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`.
     pub track_ms: u64,
-    /// UserPromptSubmit.
+    /// `UserPromptSubmit`.
     pub search_ms: u64,
 }
 

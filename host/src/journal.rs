@@ -28,6 +28,19 @@ const TAKE_BYTES: u64 = 4 << 20;
 /// How often an appender opens the file anew because another process took it.
 const MOST_TRIES: u32 = 16;
 
+/// Endings of the files of a session: its journal, what was taken of it, how many uses of tools were counted, a mark.
+const NOTED: &str = "jsonl";
+const TAKEN: &str = "taken";
+const USES: &str = "uses";
+const MARK: &str = "mark";
+
+/// A file of a session.
+struct Entry {
+    stem: String,
+    ending: String,
+    path: PathBuf,
+}
+
 /// What was seen, redacted: of the use of a tool, a prompt, the end of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -157,28 +170,28 @@ impl Journal {
         let mut line = String::from("\n");
         line.push_str(&serde_json::to_string(record)?);
         line.push('\n');
-        let path = self.file(&record.session, "jsonl");
+        let path = self.file(&record.session, NOTED);
         self.append_to(&path, line.as_bytes(), MOST_BYTES)
     }
 
     /// Counts one more of a session's tool uses; returns how many there are now. No two callers get the same number.
     pub fn count(&self, session: &str) -> io::Result<u64> {
-        Ok(self.append_to(&self.file(session, "uses"), b".", MOST_BYTES)?.after)
+        Ok(self.append_to(&self.file(session, USES), b".", MOST_BYTES)?.after)
     }
 
     /// How many tool uses were counted.
     pub fn counted(&self, session: &str) -> u64 {
-        fs::metadata(self.file(session, "uses")).map_or(0, |meta| meta.len())
+        fs::metadata(self.file(session, USES)).map_or(0, |meta| meta.len())
     }
 
     /// Counts from none again.
     pub fn recount(&self, session: &str) {
-        let _ = fs::remove_file(self.file(session, "uses"));
+        let _ = fs::remove_file(self.file(session, USES));
     }
 
     /// Marks the session; false where it is marked already.
     pub fn mark(&self, session: &str) -> io::Result<bool> {
-        let path = self.file(session, "mark");
+        let path = self.file(session, MARK);
         match File::options().write(true).create_new(true).mode(0o600).open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             other => other.map(|_| true),
@@ -187,7 +200,7 @@ impl Journal {
 
     /// Takes the mark away.
     pub fn unmark(&self, session: &str) {
-        let _ = fs::remove_file(self.file(session, "mark"));
+        let _ = fs::remove_file(self.file(session, MARK));
     }
 
     fn append_to(&self, path: &Path, bytes: &[u8], most: u64) -> io::Result<Appended> {
@@ -219,13 +232,10 @@ impl Journal {
 
     /// Takes what was noted of a session.
     pub fn take(&self, session: &str) -> io::Result<Taken> {
-        self.set_aside(&self.file(session, "jsonl"))?;
-        let prefix = format!("{}.", Self::stem(session));
-        let mut files: Vec<PathBuf> = self
-            .files()?
-            .filter(|(name, _)| name.starts_with(&prefix) && name.ends_with(".taken"))
-            .map(|(_, path)| path)
-            .collect();
+        Self::set_aside(&self.file(session, NOTED))?;
+        let stem = Self::stem(session);
+        let is_its = |it: &Entry| it.stem == stem && it.ending == TAKEN;
+        let mut files: Vec<PathBuf> = self.files()?.filter(is_its).map(|it| it.path).collect();
         files.sort();
         let mut taken = Taken::default();
         for path in files {
@@ -246,14 +256,9 @@ impl Journal {
         Ok(taken)
     }
 
-    /// Whether anything was noted of a session.
-    pub fn has(&self, session: &str) -> bool {
-        self.sessions().is_ok_and(|sessions| sessions.contains(&Self::stem(session)))
-    }
-
     /// Which of these keys the session's journal holds already.
     pub fn holds(&self, session: &str, keys: &[&str]) -> Vec<bool> {
-        let bytes = fs::read(self.file(session, "jsonl")).unwrap_or_default();
+        let bytes = fs::read(self.file(session, NOTED)).unwrap_or_default();
         let has = |key: &&str| {
             let quoted = serde_json::Value::from(*key).to_string();
             memchr::memmem::find(&bytes, format!("\"key\":{quoted}").as_bytes()).is_some()
@@ -263,41 +268,40 @@ impl Journal {
 
     /// The file names of sessions of which something was noted, as [`Journal::take`] takes them too.
     pub fn sessions(&self) -> io::Result<Vec<String>> {
-        let mut sessions: Vec<String> = self
-            .files()?
-            .filter(|(name, _)| name.ends_with(".jsonl") || name.ends_with(".taken"))
-            .filter_map(|(name, _)| Some(name.split('.').next()?.to_owned()))
-            .collect();
+        let mut sessions: Vec<String> =
+            self.files()?.filter(|it| it.ending == NOTED || it.ending == TAKEN).map(|it| it.stem).collect();
         sessions.sort();
         sessions.dedup();
         Ok(sessions)
     }
 
-    /// Forgets what was noted: of a session, or of all.
-    pub fn forget(&self, session: Option<&str>) -> io::Result<()> {
-        let prefix = session.map(|session| format!("{}.", Self::stem(session)));
-        for (name, path) in self.files()? {
-            if prefix.as_ref().is_none_or(|prefix| name.starts_with(prefix.as_str())) {
-                fs::remove_file(path)?;
+    /// Takes away counts and marks of sessions that nobody has gone on with since `before`.
+    pub fn tidy(&self, before: SystemTime) -> io::Result<()> {
+        for it in self.files()? {
+            let is_old = || fs::metadata(&it.path).and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
+            if (it.ending == USES || it.ending == MARK) && is_old() {
+                let _ = fs::remove_file(&it.path);
             }
         }
         Ok(())
     }
 
-    fn files(&self) -> io::Result<impl Iterator<Item = (String, PathBuf)>> {
+    fn files(&self) -> io::Result<impl Iterator<Item = Entry>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             other => Some(other?),
         };
-        Ok(entries
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))))
+        let parse = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (stem, rest) = name.split_once('.')?;
+            let ending = rest.rsplit('.').next()?;
+            Some(Entry { stem: stem.to_owned(), ending: ending.to_owned(), path: entry.path() })
+        };
+        Ok(entries.into_iter().flatten().flatten().filter_map(parse))
     }
 
     /// Renames a journal, so that what comes from now on goes into a new one.
-    fn set_aside(&self, path: &Path) -> io::Result<()> {
+    fn set_aside(path: &Path) -> io::Result<()> {
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
@@ -308,7 +312,7 @@ impl Journal {
             return Ok(());
         }
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        fs::rename(path, path.with_extension(format!("{nanos:020}-{}.taken", std::process::id())))
+        fs::rename(path, path.with_extension(format!("{nanos:020}-{}.{TAKEN}", std::process::id())))
     }
 }
 
@@ -341,7 +345,7 @@ mod tests {
         let taken = journal.take("s").unwrap();
         assert_eq!(keys(&taken), ["k1", "k2", "k3"]);
         taken.done();
-        assert!(!journal.has("s"));
+        assert!(journal.sessions().unwrap().is_empty());
     }
 
     #[test]
@@ -349,7 +353,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path().to_path_buf());
         journal.append(&record(1)).unwrap();
-        let path = journal.file("s", "jsonl");
+        let path = journal.file("s", NOTED);
         File::options().append(true).open(&path).unwrap().write_all(b"\n{\"kind\":\"tool_obs\xff").unwrap();
         journal.append(&record(2)).unwrap();
         let taken = journal.take("s").unwrap();

@@ -43,7 +43,8 @@ fn each_use_of_a_tool_becomes_an_observation_at_the_end_of_the_turn() {
     session.edited("t1", &file, "retries = 3", "retries = config.retries");
     session.ran("t2", "cargo test -p pay", "test result: ok. 12 passed");
     session.failed("t3", "cargo clippy", "Exit code 101\nerror: unused variable: `x`").silent();
-    let long: String = (0..20_000).map(|number| format!("line {number}\n")).collect();
+    let lines: Vec<String> = (0..20_000).map(|number| format!("line {number}")).collect();
+    let long = lines.join("\n");
     session.ran("t4", "cat big.log", &long);
     assert!(observations(&home, session.id()).is_empty(), "hooks inside the loop leave the database alone");
     session.transcript.user("Make the retries configurable").answer("Done.");
@@ -231,16 +232,15 @@ fn a_sub_agent_is_tied_to_its_session() {
         .answer("The build works: the Makefile needs tabs.");
     own.transcript.append_to(&path);
     let text = std::fs::read_to_string(&path).unwrap();
-    let text: String = text
-        .lines()
-        .map(|line| {
-            let mut line: Value = serde_json::from_str(line).unwrap();
-            line["isSidechain"] = json!(true);
-            line["agentId"] = json!("a1");
-            format!("{line}\n")
-        })
-        .collect();
-    std::fs::write(&path, text).unwrap();
+    let mut marked = String::new();
+    for line in text.lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["isSidechain"] = json!(true);
+        line["agentId"] = json!("a1");
+        marked.push_str(&line.to_string());
+        marked.push('\n');
+    }
+    std::fs::write(&path, marked).unwrap();
     let done = |id: &str, kind: &str, path: &Path| {
         session.payload(
             "SubagentStop",

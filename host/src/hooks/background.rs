@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +22,9 @@ use crate::store::{Access, StoreError};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
+
+/// How long counts of sessions stay that nobody goes on with.
+const LEFT: Duration = Duration::from_hours(30 * 24);
 
 /// What compiling may use: Python's runtime takes 20 seconds and 1 GB. Address space counts what is only reserved too.
 const COMPILE_SECONDS: u64 = 300;
@@ -181,6 +184,9 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
+            if let Some(before) = SystemTime::now().checked_sub(LEFT) {
+                runtime.journal().tidy(before)?;
+            }
         }
         Task::ReadOn { path, cwd, session } => {
             let job = Job {

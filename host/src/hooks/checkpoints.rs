@@ -34,13 +34,11 @@ pub(super) fn count(runtime: &Runtime, event: &Event, uses: usize) -> Outcome<Op
     if !due {
         return Ok(None);
     }
-    Ok(match settings.mode {
-        Mode::Ask => Some(request(settings, event, false)),
-        _ => {
-            save(runtime, event);
-            None
-        }
-    })
+    if settings.mode == Mode::Ask {
+        return Ok(Some(request(settings, event, false)));
+    }
+    save(runtime, event);
+    Ok(None)
 }
 
 /// The end of a turn: where the agent is asked for summaries, it is asked for the last one.

@@ -125,12 +125,14 @@ pub(super) fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outc
 
 /// Moves what crashed sessions left; `except`: the one that is running.
 pub(super) fn take_up(runtime: &Runtime, database: &mut Store, except: &str) -> Outcome<()> {
+    let mut failed = None;
     for session in runtime.journal().sessions()? {
         if session != except {
-            store(runtime, database, &session)?;
+            // One that cannot be read keeps nobody else's from being stored.
+            failed = store(runtime, database, &session).err().or(failed);
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -147,6 +147,22 @@ struct Place {
     cwd: PathBuf,
 }
 
+/// The transcript; none where there is none yet, or none is asked for.
+fn open(runtime: &Runtime, job: &Job, first: bool) -> Result<Option<Transcript>> {
+    let Some(path) = &job.path else { return Ok(None) };
+    match transcript::open(path, &job.roots) {
+        Ok(transcript) => Ok(Some(transcript)),
+        // Before the first answer there is no transcript: nothing is wrong with that.
+        Err(Refusal::Missing) if job.session.is_some() => {
+            if first && job.moment == "session-end" {
+                runtime.log.note(Level::Warn, "a session ended without a transcript", path.to_string_lossy());
+            }
+            Ok(None)
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
 fn read_share(
     runtime: &Runtime,
     store: &mut Store,
@@ -155,20 +171,7 @@ fn read_share(
     deadline: Instant,
     report: &mut Report,
 ) -> Result<Progress> {
-    let transcript = match &job.path {
-        Some(path) => match transcript::open(path, &job.roots) {
-            Ok(transcript) => Some(transcript),
-            // Before the first answer there is no transcript: nothing is wrong with that.
-            Err(Refusal::Missing) if job.session.is_some() => {
-                if first && job.moment == "session-end" {
-                    runtime.log.note(Level::Warn, "a session ended without a transcript", path.to_string_lossy());
-                }
-                None
-            }
-            Err(refusal) => return Err(refusal.into()),
-        },
-        None => None,
-    };
+    let transcript = open(runtime, job, first)?;
     let Some(place) = locate(store, job, transcript.as_ref())? else {
         return Ok(Progress::Done);
     };

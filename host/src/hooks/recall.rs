@@ -1,4 +1,4 @@
-//! UserPromptSubmit: the prompt becomes an event, and what is remembered of its matter is put before the agent.
+//! `UserPromptSubmit`: the prompt becomes an event, and what is remembered of its matter is put before the agent.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

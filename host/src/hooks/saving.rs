@@ -1,4 +1,4 @@
-//! PreCompact, PostCompact, Stop and SessionEnd: what the session has come to is stored. SubagentStop: what a sub-agent found.
+//! PreCompact, PostCompact, Stop and SessionEnd: what the session has come to is stored. `SubagentStop`: what a sub-agent found.
 
 use std::time::Instant;
 
@@ -37,6 +37,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         }
         Moment::Compacted { summary } => {
             job.moment = "compacted";
+            runtime.journal().unmark(&event.session);
             job.supplements.push(("compact-summary", summary.clone()));
             job.event = Some(("post_compact", plain("Context was compacted".into())));
         }

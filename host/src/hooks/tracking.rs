@@ -1,4 +1,4 @@
-//! PostToolUse, PostToolUseFailure and PostToolBatch: the use of a tool becomes an observation in the session's journal. This
+//! `PostToolUse`, `PostToolUseFailure` and `PostToolBatch`: the use of a tool becomes an observation in the session's journal. This
 //! runs inside the agent's loop, so the database is opened only where something failed.
 
 use std::time::Instant;
@@ -64,7 +64,15 @@ fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Ve
         return uses.to_vec();
     }
     let keys: Vec<&str> = uses.iter().map(|it| it.id.as_str()).collect();
-    let known = runtime.journal().holds(&event.session, &keys);
+    let mut known = runtime.journal().holds(&event.session, &keys);
+    // A checkpoint may have taken the journal since.
+    if known.contains(&false)
+        && let Ok(store) = runtime.store(Access::Existing, super::PATIENCE)
+    {
+        for (known, key) in known.iter_mut().zip(&keys) {
+            *known |= store.has_event(&event.session, key).unwrap_or_default();
+        }
+    }
     uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it.clone()).collect()
 }
 

@@ -116,14 +116,9 @@ impl fmt::Display for Malformed {
 /// The text with our hooks in it, calling `program`. What is ours already is brought up to date and stays where it is;
 /// a longer timeout than ours stays too. Without a profile it is the one that is there, or the standard one.
 pub fn install(text: &str, program: &Path, profile: Option<Profile>) -> Result<String, Malformed> {
-    let profile = match profile {
-        Some(profile) => profile,
-        None => {
-            let registered = registered(text, program)?;
-            Profile::of(registered.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard)
-        }
-    };
-    edit(text, program, Some(profile))
+    let present = registered(text, program)?;
+    let present = || Profile::of(present.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard);
+    edit(text, program, Some(profile.unwrap_or_else(present)))
 }
 
 /// The text without our hooks, nor the groups and lists that only held them.

@@ -130,6 +130,15 @@ impl Store {
         self.explain(put(&self.conn, kind, session, project, at, seen).map(drop))
     }
 
+    /// Whether the session's event with this key is stored.
+    pub fn has_event(&self, session: &str, key: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")
+                .and_then(|mut s| s.exists([session, key])),
+        )
+    }
+
     /// When the session was last compacted.
     pub fn compacted_at(&self, session: &str) -> Result<Option<u64>> {
         self.explain(
