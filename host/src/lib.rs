@@ -17,6 +17,7 @@ pub mod policy;
 pub mod privacy;
 pub mod program;
 pub mod project;
+pub mod projection;
 pub mod runtime;
 pub mod search;
 pub mod secrets;

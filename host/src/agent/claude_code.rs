@@ -223,6 +223,11 @@ pub fn session_of_name(path: &Path) -> Option<String> {
     (is_uuid && path.extension().is_some_and(|e| e == "jsonl")).then(|| stem.to_owned())
 }
 
+/// The name of the folder of transcripts of sessions that began in `folder`.
+pub fn slug(folder: &Path) -> String {
+    folder.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

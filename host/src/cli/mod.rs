@@ -20,8 +20,11 @@ mod output;
 mod pager;
 mod pause;
 mod policy;
+mod projections;
 #[cfg(test)]
 mod reference;
+mod resume;
+mod save;
 mod scrub;
 mod session;
 mod timeline;
@@ -77,7 +80,9 @@ enum Command {
     Failures(failures::Arguments),
     Gc(gc::Arguments),
     Pause(pause::Arguments),
-    Resume(pause::Resumption),
+    Save(save::Arguments),
+    Resume(resume::Arguments),
+    Projections(projections::Arguments),
     Scrub(scrub::Scrubbing),
     Redact(scrub::Redaction),
     Policy(policy::Arguments),
@@ -149,7 +154,9 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Failures(arguments) => failures::run(&arguments),
         Command::Gc(arguments) => gc::run(&arguments),
         Command::Pause(arguments) => pause::pause(&arguments),
-        Command::Resume(arguments) => pause::resume(&arguments),
+        Command::Save(arguments) => save::run(&arguments),
+        Command::Resume(arguments) => resume::run(&arguments),
+        Command::Projections(arguments) => projections::run(&arguments),
         Command::Scrub(arguments) => scrub::scrub(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),

@@ -1,4 +1,4 @@
-//! `throughline pause` and `throughline resume`.
+//! `throughline pause`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -20,41 +20,34 @@ pub(super) struct Arguments {
     scope: Scope,
 }
 
-/// Remember again
-///
-/// Ends what `throughline pause` began, for the same project or session. What was said in between stays unread.
+/// What is paused.
 #[derive(clap::Args)]
-pub(super) struct Resumption {
-    #[command(flatten)]
-    scope: Scope,
-    /// Whatever is paused
-    #[arg(long, conflicts_with_all = ["project", "session"])]
-    all: bool,
-}
-
-#[derive(clap::Args)]
-struct Scope {
+pub(super) struct Scope {
     /// The project of this folder, instead of the present one
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
-    project: Option<PathBuf>,
+    pub(super) project: Option<PathBuf>,
     /// This session only, by its whole identifier
     #[arg(long, value_name = "ID")]
-    session: Option<String>,
+    pub(super) session: Option<String>,
 }
 
 impl Scope {
-    fn interval(&self, now: u64) -> Result<Interval, Failure> {
+    pub(super) fn interval(&self, now: u64) -> Result<Interval, Failure> {
         if let Some(session) = &self.session {
-            if session.is_empty() || session.len() > 128 {
-                return Err(
-                    Failure::new("that is no session's identifier").hint("it is the name of its transcript, without .jsonl")
-                );
-            }
+            check_session(session)?;
             return Ok(Interval { session: Some(session.clone()), from: now, ..Interval::default() });
         }
         let project = Project::of(&super::memory::folder(self.project.as_deref())?);
         Ok(Interval { project: Some(project.id), root: Some(project.root), from: now, ..Interval::default() })
     }
+}
+
+/// Refuses what can be no session's identifier.
+pub(super) fn check_session(session: &str) -> Result<(), Failure> {
+    if session.trim().is_empty() || session.len() > 128 {
+        return Err(Failure::new("that is no session's identifier").hint("it is the name of its transcript, without .jsonl"));
+    }
+    Ok(())
 }
 
 pub(super) fn pause(arguments: &Arguments) -> Result<Done, Failure> {
@@ -73,25 +66,8 @@ pub(super) fn pause(arguments: &Arguments) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-pub(super) fn resume(arguments: &Resumption) -> Result<Done, Failure> {
-    let runtime = super::runtime()?;
-    let wanted = arguments.scope.interval(runtime.now)?;
-    let what = if arguments.all { "everything".to_owned() } else { name(&wanted, &runtime.paths.home) };
-    let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
-    let ended = Intervals::change(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))
-        .map_err(Failure::new)?;
-    let mut out = output::stdout();
-    writeln!(
-        out,
-        "{what} {}",
-        if ended > 0 { "is remembered again; what was said in between is not" } else { "was not paused" }
-    )?;
-    out.flush()?;
-    Ok(Done::Well)
-}
-
 /// What is paused, in words.
-fn name(interval: &Interval, home: &std::path::Path) -> String {
+pub(super) fn name(interval: &Interval, home: &std::path::Path) -> String {
     match (&interval.session, &interval.root) {
         (Some(session), _) => format!("session {}", output::clean_line(session)),
         (None, Some(root)) => output::clean_line(&paths::display(root, home)),

@@ -79,6 +79,7 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
     runtime.finish();
     if !arguments.dry_run {
         super::memory::erase(&store, "redacted")?;
+        super::memory::make_anew(&runtime, &store, &store.all_projects()?)?;
     }
     let report = Report { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
     if arguments.json {

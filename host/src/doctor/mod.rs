@@ -5,6 +5,7 @@ mod hooks;
 mod machine;
 mod policies;
 mod privacy;
+mod projections;
 mod reading;
 mod rehearsal;
 mod storage;
@@ -32,7 +33,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `projections`, `hooks`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -83,6 +84,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(rehearsal::policy(paths, &config));
     findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(privacy::privacy(paths, &config));
+    findings.extend(projections::projections(paths, &config, folder));
     findings.extend(hooks::registrations(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

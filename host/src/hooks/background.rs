@@ -17,6 +17,7 @@ use super::reading::{self, Job};
 use crate::log::Level;
 use crate::policy::chain::Compiling;
 use crate::project::Project;
+use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, StoreError};
 
@@ -200,6 +201,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             };
             noting::store(runtime, &mut store, session)?;
             reading::read(runtime, &mut store, &job, until)?;
+            projection::write(runtime, &store, session)?;
         }
         Task::CatchUp { folder, except } => {
             for path in reading::unread(&store, folder, except)? {

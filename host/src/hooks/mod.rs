@@ -3,6 +3,7 @@
 
 pub mod background;
 mod checkpoints;
+pub mod finding;
 mod gathered;
 mod load;
 mod memories;
@@ -20,6 +21,7 @@ use anyhow::Result;
 
 pub use load::context;
 pub use memories::ProjectMemories;
+pub use noting::store as store_journal;
 
 use crate::agent::{Event, Moment};
 use crate::log::Level;

@@ -108,7 +108,7 @@ fn ends(text: &str) -> String {
 }
 
 /// Moves what was noted of a session into the database. What is left in the journal where that fails is moved next time.
-pub(super) fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()> {
+pub fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()> {
     let taken = runtime.journal().take(session)?;
     if taken.malformed > 0 {
         runtime.log.note(Level::Warn, "records of a journal were torn and are lost", taken.malformed.to_string());

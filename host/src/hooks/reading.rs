@@ -361,7 +361,7 @@ impl Extraction<'_> {
 }
 
 /// The project of a session: the one that it began in, wherever the agent has moved since.
-pub(super) fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
+pub fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
     Ok(match store.project_of_session(session)? {
         Some(project) => project,
         None => Project::of(cwd),

@@ -9,8 +9,9 @@ use crate::journal::Seen;
 use crate::log::Level;
 use crate::policy::chain::NotCompiled;
 use crate::project::Project;
+use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Access, Turn};
+use crate::store::{Access, Store, Turn};
 
 /// As much of the agent's last text as is kept with the end of its turn, characters: what it proposes stands at its end.
 const LAST_WORDS: usize = 2_000;
@@ -76,6 +77,9 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         Err(error) if error.is::<NotCompiled>() => Report::default(),
         other => other?,
     };
+    if report.finished {
+        write_files(runtime, event, &store);
+    }
     if !report.finished {
         if let Some(path) = &event.transcript {
             runtime.log.note(
@@ -89,6 +93,16 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         background::tidy(runtime);
     }
     Ok(checkpoints::at_end(runtime, event))
+}
+
+/// Files that the user wants made from what is stored now. Where the reading goes on in the background, so do they.
+fn write_files(runtime: &Runtime, event: &Event, store: &Store) {
+    if !matches!(event.moment, Moment::Compacting { .. } | Moment::Answered { .. } | Moment::End { .. }) {
+        return;
+    }
+    if let Err(error) = projection::write(runtime, store, &event.session) {
+        runtime.log.note(Level::Warn, "files of a project's memory could not be written", format!("{error:#}"));
+    }
 }
 
 fn plain(summary: String) -> Seen {

@@ -16,7 +16,7 @@ const PATTERN: u32 = 2;
 const STEPS: u32 = 3;
 
 /// What says of a memory that this program made it, and no policy.
-const MAKER: (&str, &str) = ("throughline", "");
+pub(super) const MAKER: (&str, &str) = ("throughline", "");
 
 /// Failures with one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

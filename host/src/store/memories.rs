@@ -4,9 +4,11 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
-use super::{Result, Store, json, time, unjson, untime};
+use super::failures::MAKER;
+use super::{Result, Store, json, projects, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
+use crate::project::Project;
 use crate::search::query::{COUNT_LIMIT, Facts, Query};
 use crate::search::rank::{self, Candidate};
 use crate::search::{pieces, tokens};
@@ -30,6 +32,9 @@ const ROW_BITS: u32 = 32;
 
 /// What a count of rows over all projects is cut to, since their ranges lie far apart.
 const MOST_ROWS: usize = 1_000_000;
+
+/// The attribute of a memory that was saved by hand.
+pub const SAVED: (&str, &str) = ("source", "saved");
 
 /// What became of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -390,6 +395,32 @@ impl Store {
                 ))
                 .and_then(|mut s| s.query_map(params![id, project], found_from_row)?.collect()),
         )
+    }
+
+    /// Stores a memory that no policy made. Returns its identifier, and what became of it; none where it was deleted for good.
+    pub fn save_memory(
+        &mut self,
+        project: &Project,
+        session: &str,
+        draft: &Draft,
+        now: u64,
+    ) -> Result<(Put, Option<String>)> {
+        let path = self.path.clone();
+        let saved = (|| {
+            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            projects::put(&tx, project, now)?;
+            let put = put(&tx, &project.id, session, draft, MAKER, now)?;
+            let id = tx
+                .query_row(
+                    "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
+                    params![project.id, content_hash(draft)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            tx.commit()?;
+            Ok((put, id))
+        })();
+        saved.map_err(|error| super::classify(&path, error))
     }
 
     /// Deletes a memory for good: the same content does not come back with the next reading.

@@ -23,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
 pub use failures::Failure;
-pub use memories::{Filter, Found, Knowledge, Put, Stats};
+pub use memories::{Filter, Found, Knowledge, Put, SAVED, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};

@@ -1,6 +1,6 @@
 //! Table `projects`.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Result, Store, time};
 use crate::project::Project;
@@ -11,6 +11,15 @@ impl Store {
         self.explain(put(&self.conn, project, now))
     }
 
+    /// All projects, the first one known first.
+    pub fn all_projects(&self) -> Result<Vec<Project>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT id, identity, root FROM projects ORDER BY number")
+                .and_then(|mut s| s.query_map([], from_row)?.collect()),
+        )
+    }
+
     /// The project that a session belongs to.
     pub fn project_of_session(&self, session: &str) -> Result<Option<Project>> {
         self.explain(
@@ -19,14 +28,13 @@ impl Store {
                     "SELECT p.id, p.identity, p.root FROM session_history h JOIN projects p ON p.id = h.project_id
                      WHERE h.session_id = ?1",
                 )
-                .and_then(|mut s| {
-                    s.query_row([session], |row| {
-                        Ok(Project { id: row.get(0)?, identity: row.get(1)?, root: row.get::<_, String>(2)?.into() })
-                    })
-                    .optional()
-                }),
+                .and_then(|mut s| s.query_row([session], from_row).optional()),
         )
     }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project { id: row.get(0)?, identity: row.get(1)?, root: row.get::<_, String>(2)?.into() })
 }
 
 pub(super) fn put(conn: &rusqlite::Connection, project: &Project, now: u64) -> rusqlite::Result<()> {

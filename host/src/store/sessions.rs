@@ -205,6 +205,28 @@ impl Store {
         )
     }
 
+    /// All sessions of a project and when each began, as near as that is known, in that order.
+    pub fn session_times(&self, project: &str) -> Result<Vec<(String, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT h.session_id, COALESCE(h.started_at, h.ended_at, c.saved_at, 0) AS began
+                     FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 ORDER BY began, h.session_id",
+                )
+                .and_then(|mut s| s.query_map([project], |row| Ok((row.get(0)?, untime(row.get(1)?))))?.collect()),
+        )
+    }
+
+    /// When the notes of a session were last saved.
+    pub fn saved_at(&self, session: &str) -> Result<Option<u64>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT saved_at FROM session_context WHERE session_id = ?1")
+                .and_then(|mut s| s.query_row([session], |row| row.get(0).map(untime)).optional()),
+        )
+    }
+
     /// One session of a project.
     pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
         self.explain(

@@ -44,6 +44,7 @@ impl From<Memory> for Gone {
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
+    let projects = store.all_projects()?;
     let mut deleted = Vec::new();
     for found in found {
         // A memory that was named twice is gone by the second time.
@@ -53,6 +54,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     }
     if !deleted.is_empty() {
         super::erase(&store, "deleted")?;
+        super::make_anew(runtime, &store, &projects)?;
     }
     if arguments.json {
         return output::json(&Deleted { deleted });

@@ -74,6 +74,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     }
     // What is still in a journal would come into the store afterwards.
     hooks::take_journals(runtime, &mut store)?;
+    let projects = store.all_projects()?;
     let forgotten = store.forget(&selection, runtime.now, arguments.yes)?;
     let mut log_lines = 0;
     if arguments.yes {
@@ -86,6 +87,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
             Failure::new(format!("the log cannot be rewritten: {error}")).hint("mend that, and say it again")
         })?;
         super::erase(&store, "deleted")?;
+        super::make_anew(runtime, &store, &projects)?;
     }
     let report = Report { forgotten, log_lines, dry_run: !arguments.yes };
     if arguments.json {

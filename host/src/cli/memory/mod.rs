@@ -4,6 +4,7 @@ mod delete;
 mod forget;
 mod gc;
 mod list;
+mod save;
 mod search;
 mod show;
 mod stats;
@@ -20,10 +21,11 @@ use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::project::Project;
+use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, Found, Store};
 
-/// Search, list, show and delete what is remembered
+/// Search, list, show, save and delete what is remembered
 ///
 /// Where nothing else is said, it is about the project of the present folder: its git repository, whose worktrees share
 /// one memory, or else the folder itself.
@@ -38,6 +40,7 @@ enum Command {
     Search(search::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
+    Save(save::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
     Stats(stats::Arguments),
@@ -46,11 +49,14 @@ enum Command {
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    // Only what is saved by hand may be the first of all.
+    let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
+    let store = runtime.store(access, PATIENCE * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
+        Command::Save(arguments) => save::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
@@ -66,6 +72,14 @@ pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
     }
     Err(Failure::new(format!("it is {done}, but another process still holds the database's log, in which it may stand"))
         .hint("say it again when no session is at work"))
+}
+
+/// Makes the files of projects anew after something was forgotten; `before` are the projects that there were.
+pub(in crate::cli) fn make_anew(runtime: &Runtime, store: &Store, before: &[Project]) -> Result<(), Failure> {
+    projection::make_anew(store, &runtime.config.projections, before).map_err(|error| {
+        Failure::new(format!("files that were made of it could not be made anew: {error:#}"))
+            .hint("mend that and run `throughline projections --all-projects`, or delete them")
+    })
 }
 
 /// Which projects a command is about.
