@@ -18,6 +18,7 @@ const KINDS: &[&str] = &[
     "preference",
     "correction",
     "error_fix",
+    "failure",
     "learning",
     "discovery",
     "plan",

@@ -433,6 +433,8 @@ fn an_agent_is_asked_for_summaries_and_stores_them() {
     let run = in_folder(&home, &project, &["memory", "save", "--session", session.id(), "The note is open."]).success();
     assert!(run.stderr.is_empty(), "{run:#?}");
     stopped(&home, &session, false).silent();
+    let back = session.start("compact");
+    assert!(back.said().contains("Saved: The note is open."), "{back:#?}");
     session.end();
     let memory = fs::read_to_string(notes.join("billing/memory.md")).expect("memory.md");
     assert!(memory.contains("\n## Recent Context\n- 2025-06-02: The note is open.\n"), "{memory}");

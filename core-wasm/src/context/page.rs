@@ -59,7 +59,7 @@ impl Part {
     pub fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
-            "error_fix" | "learning" | "correction" => Some(Self::WatchOut),
+            "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
             // Commits are the repository's to tell; turns are found by search; summaries are the sessions'.

@@ -28,7 +28,7 @@ pub fn page(request: &Request, memories: &dyn Memories) -> Page {
         let stored = memories.of_session(&record.id, &[], 60);
         last_session(&mut page, record, &stored);
     }
-    for (kinds, limit) in [(&["decision"][..], 20), (&["error_fix", "learning", "correction"], 24)] {
+    for (kinds, limit) in [(&["decision"][..], 20), (&["error_fix", "failure", "learning", "correction"], 24)] {
         for memory in page.counted(memories.important(kinds, limit), limit as usize) {
             page.remember(&memory, 1.0);
         }
@@ -79,6 +79,7 @@ fn last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
     if let Some(dates) = dates(record) {
         page.lead(Part::LastSession, format!("Date: {dates}"));
     }
+    saved(page, Part::LastSession, stored);
     match &record.notes {
         Some(notes) if has_result(record) => noted(page, notes, stored),
         _ => {
@@ -90,6 +91,44 @@ fn last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
     for memory in stored.iter().filter(|memory| Part::of(&memory.kind) != Some(Part::Other)) {
         page.remember(memory, 1.0);
     }
+}
+
+/// What was written down of the session by hand, or by the agent when it was asked to.
+pub(super) fn saved(page: &mut Page, part: Part, stored: &[Memory]) {
+    let by_hand = |memory: &&Memory| {
+        memory.kind == "session_summary"
+            && memory.attributes.iter().any(|(name, value)| name == "source" && value == "saved")
+    };
+    for memory in stored.iter().filter(by_hand) {
+        for piece in pieces(&memory.content) {
+            page.add(part, Entry::labelled("Saved", &piece, 1.0));
+        }
+    }
+}
+
+/// A text in pieces that fit a line each, apart at white space.
+fn pieces(text: &str) -> Vec<String> {
+    const PIECE: usize = LINE - 20;
+    const MOST: usize = 8;
+    let mut pieces: Vec<String> = Vec::new();
+    for line in text.lines() {
+        pieces.push(String::new());
+        for word in line.split_whitespace() {
+            let last = pieces.last().map_or(0, |piece| piece.chars().count());
+            if last > 0 && last + 1 + word.chars().count() > PIECE {
+                pieces.push(String::new());
+            }
+            if let Some(piece) = pieces.last_mut() {
+                if !piece.is_empty() {
+                    piece.push(' ');
+                }
+                piece.push_str(word);
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces.truncate(MOST);
+    pieces
 }
 
 fn noted(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {

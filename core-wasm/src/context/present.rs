@@ -2,7 +2,7 @@
 
 use super::line;
 use super::page::{Entry, Page, Part, discovery};
-use super::past::{files, joined, learned, outcome, ranked};
+use super::past::{files, joined, learned, outcome, ranked, saved};
 use super::{Memories, standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::SessionNotes;
@@ -17,6 +17,7 @@ pub fn page(request: &Request, memories: &dyn Memories) -> Page {
     page.limit(Part::Decisions, 12);
     page.limit(Part::WatchOut, 12);
     let stored = memories.of_session(&request.session.id, &[], 100);
+    saved(&mut page, Part::ThisSession, &stored);
     if let Some(notes) = memories.session(&request.session.id).and_then(|record| record.notes) {
         session(&mut page, &notes);
         for (importance, found) in ranked(0.6, &notes.discoveries) {

@@ -192,7 +192,7 @@ pub(super) fn kind_style(kind: &str) -> Style {
     match kind {
         "decision" => AnsiColor::Blue.on_default(),
         "preference" | "correction" => AnsiColor::Magenta.on_default(),
-        "error_fix" => AnsiColor::Red.on_default(),
+        "error_fix" | "failure" => AnsiColor::Red.on_default(),
         "learning" | "discovery" => AnsiColor::Yellow.on_default(),
         "commit" | "plan" | "task" => AnsiColor::Green.on_default(),
         "session_summary" | "compact_summary" => AnsiColor::Cyan.on_default(),

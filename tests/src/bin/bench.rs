@@ -27,6 +27,15 @@ const MOST_OF_NODE: f64 = 0.1;
 const MOST_HOOK_BYTES: u64 = 32 << 20;
 /// A flush of a long transcript may take so many times as long as the limit of the others.
 const LONG_FLUSH: f64 = 2.0;
+/// What a hook inside the agent's loop may take of the same, and its memory; of a payload of 5 MB, milliseconds and memory.
+const MOST_OF_SQLITE_IN_LOOP: f64 = 4.0;
+const MOST_LOOP_BYTES: u64 = 16 << 20;
+const MOST_LARGE: Duration = Duration::from_millis(40);
+const MOST_LARGE_BYTES: u64 = 48 << 20;
+/// What a prompt's search may take of `sqlite3` among 100,000 memories of its project.
+const MOST_OF_SQLITE_SEARCH: f64 = 10.0;
+/// The slowest of a hundred hooks while 16 sessions work side by side.
+const MOST_UNDER_LOAD: Duration = Duration::from_millis(100);
 /// What a drop-in policy may add to a hook.
 struct Allowance {
     /// Its folder in policies/.
@@ -92,9 +101,12 @@ fn main() -> ExitCode {
     let mut table = Table { failed: 0 };
     println!("{}", process::throughline().display());
     hooks(&mut table, rounds);
+    in_the_loop(&mut table, rounds);
+    side_by_side(&mut table, Duration::from_secs(if arguments.smoke { 3 } else { 60 }));
     policies(&mut table, rounds);
     long_flush(&mut table, rounds);
     many_memories(&mut table, rounds, arguments.smoke);
+    search_among_many(&mut table, rounds, arguments.smoke);
     ingest_rate(&mut table, arguments.corpus.as_deref(), arguments.smoke);
     let mib = arguments.long_mib.unwrap_or(if arguments.smoke { 50 } else { 1024 });
     ingest_memory(&mut table, mib);
@@ -195,6 +207,16 @@ impl Compared {
         }
     }
 
+    /// One row a hook, against `sqlite3` alone.
+    fn print_within(&self, table: &mut Table, most: f64) {
+        for (what, time) in &self.hooks {
+            let ratio = self.sqlite.map(|floor| time.as_secs_f64() / floor.as_secs_f64());
+            let shown = ratio.map_or("?".to_owned(), |ratio| format!("{ratio:.2}"));
+            let kept = ratio.map(|ratio| ratio <= most);
+            table.row(what, &format!("{:.1} ms, {shown}", milliseconds(*time)), &format!("≤ {most} sqlite3"), kept);
+        }
+    }
+
     fn print_floor(&self, table: &mut Table) {
         for (what, time) in [("sqlite3 FILE 'select 1'", self.sqlite), ("node -e 1", self.node)] {
             if let Some(time) = time {
@@ -238,8 +260,8 @@ fn every_payload(session: &Session<'_>) -> Vec<(&'static str, &'static [&'static
             ),
         ),
         (
-            "Stop, hook",
-            &[],
+            "Stop, hook memory-complete",
+            &["memory-complete"],
             session.payload(
                 "Stop",
                 &json!({"permission_mode": "default", "stop_hook_active": false, "last_assistant_message": "Hello!",
@@ -248,6 +270,138 @@ fn every_payload(session: &Session<'_>) -> Vec<(&'static str, &'static [&'static
         ),
         ("SessionEnd, hook memory-save", &["memory-save"], session.payload("SessionEnd", &json!({"reason": "other"}))),
     ]
+}
+
+/// The use of a tool, as the client reports it.
+fn tool_use(session: &Session<'_>, number: u64, stdout: &str) -> Value {
+    session.use_of(
+        &format!("toolu_{number}"),
+        "Bash",
+        &json!({"command": format!("make target{}", number % 50), "description": "Make it"}),
+        &json!({"stdout": stdout, "stderr": "", "interrupted": false, "isImage": false}),
+    )
+}
+
+/// What runs after each use of a tool and before each prompt is answered.
+fn in_the_loop(table: &mut Table, rounds: usize) {
+    println!("\ninside the agent's loop; times the wall time of sqlite3");
+    let home = Home::new();
+    let project = home.project("loop");
+    let mut past = ordinary(&home, &project, 1);
+    past.stop("Done.");
+    past.end();
+    let session = Session::new(&home, &project, &session_id(2));
+    let log = "2026-11-22 12:00:00 INFO worker 17 took a job and finished it\n";
+    let ordinary = tool_use(&session, 1, &log.repeat(60));
+    let edit = session.use_of(
+        "toolu_2",
+        "Edit",
+        &json!({"file_path": project.join("src/pay.rs"), "old_string": "let a = 1;\n".repeat(10), "new_string": "let b = 2;\n".repeat(10)}),
+        &json!({"structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": vec!["-let a = 1;"; 10]}]}),
+    );
+    let large_log = tool_use(&session, 3, &log.repeat((5 << 20) / log.len()));
+    let image = session.use_of(
+        "toolu_4",
+        "Read",
+        &json!({"file_path": project.join("pic.png")}),
+        &json!({"type": "image", "file": {"base64": "iVBORw0KGgoA".repeat((5 << 20) / 12), "type": "image/png"}}),
+    );
+    let failed = session.payload(
+        "PostToolUseFailure",
+        &json!({"tool_name": "Bash", "tool_use_id": "toolu_5", "tool_input": {"command": "make check"},
+            "error": "Exit code 2\nmake: *** no rule to make target", "is_interrupt": false, "duration_ms": 4}),
+    );
+    let prompt = session.payload("UserPromptSubmit", &json!({"prompt": "Why does the check of the greeting file fail?"}));
+    let track = &["memory-track"][..];
+    let hooks = [
+        ("PostToolUse of a command, memory-track", track, &ordinary),
+        ("PostToolUse of an edit, memory-track", track, &edit),
+        ("PostToolUseFailure, memory-failure", &["memory-failure"][..], &failed),
+        ("UserPromptSubmit, memory-search", &["memory-search"][..], &prompt),
+    ];
+    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MOST_OF_SQLITE_IN_LOOP);
+    let large = [
+        ("PostToolUse with a log of 5 MB, memory-track", track, &large_log),
+        ("PostToolUse with an image of 5 MB, memory-track", track, &image),
+    ];
+    let compared = Floor { sqlite: None, node: None }.compare(&home, &large, rounds.min(15), || ());
+    for (what, time) in compared.hooks {
+        let limit = format!("≤ {:.0} ms", milliseconds(MOST_LARGE));
+        table.row(what, &format!("{:.1} ms", milliseconds(time)), &limit, Some(time <= MOST_LARGE));
+    }
+    for (what, payload, limit) in
+        [("its memory, ordinary", &ordinary, MOST_LOOP_BYTES), ("its memory, 5 MB", &large_log, MOST_LARGE_BYTES)]
+    {
+        let (bytes, _) = measure::peak(&home.command(["hook", "memory-track"]), payload.to_string().into_bytes());
+        table.row(what, &mebibytes(bytes), &format!("≤ {}", mebibytes(limit)), Some(bytes <= limit));
+    }
+}
+
+/// 16 sessions at work at once: each prompts, uses tools and stops, again and again. Nothing may be lost or come twice.
+fn side_by_side(table: &mut Table, time: Duration) {
+    const SESSIONS: u64 = 16;
+    println!("\n{SESSIONS} sessions side by side for {} s", time.as_secs());
+    let home = Home::new();
+    let project = home.project("busy");
+    let until = std::time::Instant::now() + time;
+    let worked: Vec<(u64, Vec<Duration>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..=SESSIONS)
+            .map(|number| {
+                let (home, project) = (&home, &project);
+                scope.spawn(move || {
+                    let mut session = Session::new(home, project, &session_id(number));
+                    let mut times = Vec::new();
+                    let mut uses = 0;
+                    let run = |payload: &Value| measure::time(home.command(["hook"]), payload.to_string().as_bytes());
+                    times.push(run(&session.payload("SessionStart", &json!({"source": "startup"}))));
+                    while std::time::Instant::now() < until {
+                        let prompt = format!("Make target {uses} of part {number}");
+                        times.push(run(&session.payload("UserPromptSubmit", &json!({"prompt": prompt}))));
+                        session.transcript.user(&prompt);
+                        for _ in 0..5 {
+                            uses += 1;
+                            times.push(run(&tool_use(&session, uses, "made\n")));
+                        }
+                        session.transcript.answer("Made.").append_to(&session.path);
+                        let stop = json!({"stop_hook_active": false, "last_assistant_message": "Made."});
+                        times.push(run(&session.payload("Stop", &stop)));
+                    }
+                    times.push(run(&session.payload("SessionEnd", &json!({"reason": "other"}))));
+                    (uses, times)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    let uses: u64 = worked.iter().map(|(uses, _)| uses).sum();
+    let mut times: Vec<Duration> = worked.into_iter().flat_map(|(_, times)| times).collect();
+    times.sort_unstable();
+    let slow = times[times.len() * 99 / 100];
+    let limit = format!("p99 ≤ {:.0} ms", milliseconds(MOST_UNDER_LOAD));
+    table.row(
+        &format!("{} hooks: median {:.1} ms", times.len(), milliseconds(times[times.len() / 2])),
+        &format!("p99 {:.1} ms, longest {:.1} ms", milliseconds(slow), milliseconds(times[times.len() - 1])),
+        &limit,
+        Some(slow <= MOST_UNDER_LOAD),
+    );
+    let stored = || {
+        let query = "SELECT COALESCE(sum(times), 0) FROM events WHERE event_type = 'tool_observation'";
+        u64::try_from(tests::database::number(&home.database(), query)).unwrap_or(0)
+    };
+    // A checkpoint's own process may still be at it.
+    for _ in 0..100 {
+        if stored() == uses {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let locked = home.log().matches("locked").count();
+    table.row(
+        &format!("{uses} uses of tools"),
+        &format!("{} stored, {locked} times \"locked\"", stored()),
+        "all, never",
+        Some(stored() == uses && locked == 0),
+    );
 }
 
 fn borrowed<'a>(
@@ -426,6 +580,34 @@ fn many_memories(table: &mut Table, rounds: usize, smoke: bool) {
         &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
         Some(bytes <= MOST_HOOK_BYTES),
     );
+}
+
+/// What a prompt is answered with in a project of very many memories.
+fn search_among_many(table: &mut Table, rounds: usize, smoke: bool) {
+    let wanted = if smoke { 1_000 } else { 100_000 };
+    println!("\na prompt in a project of {wanted} memories");
+    let home = Home::new();
+    let project = home.project("vast");
+    let folder = home.transcript_path(&project, "x").parent().expect("a folder").to_owned();
+    let mut sessions = 0;
+    while sessions == 0 || home.count("memories") < wanted {
+        let more = if smoke { 50 } else { 500 };
+        bulk::sessions(&folder, &project, sessions, more, 20);
+        sessions += more;
+        drop(home.run([OsStr::new("ingest"), folder.as_os_str()]).success());
+    }
+    let session = Session::new(&home, &project, &session_id(1_000_000));
+    let prompt = |text: &str| session.payload("UserPromptSubmit", &json!({"prompt": text}));
+    let (rare, common) = (
+        prompt("what about quokka7 and the frobnicator?"),
+        prompt("why does the cache drop the last record when the scheduler ignores the timeout?"),
+    );
+    let hooks = [
+        ("words that are nowhere, memory-search", &["memory-search"][..], &rare),
+        ("words that are everywhere, memory-search", &["memory-search"][..], &common),
+    ];
+    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MOST_OF_SQLITE_SEARCH);
+    println!("  ({} memories)", home.count("memories"));
 }
 
 /// The bytes of all transcripts below the folder.
