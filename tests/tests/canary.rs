@@ -196,6 +196,8 @@ fn two_hundred_secrets_reach_no_file() {
     };
     let mut session = Session::new(&home, &project, &session_id(1));
     drop(session.start("startup"));
+    // What only hooks are told.
+    let mut live = String::new();
     for round in 0..14 {
         let t = &mut session.transcript;
         t.user(&format!("Always deploy with {} and never with {}", place(&mut secrets, 6), value(round, round)))
@@ -220,6 +222,27 @@ fn two_hundred_secrets_reach_no_file() {
         t.raw(&line.to_string());
         let answer = format!("Deployed. I decided to use {} because {} fails.", value(round, round), value(round + 1, 0));
         t.answer(&answer);
+        // The same while it happens: a prompt, tools, a failure, a sub-agent, an answer that never came.
+        let text = if round < 6 { format!("{answer} {}", place(&mut secrets, 6)) } else { answer.clone() };
+        live.push_str(&text);
+        drop(session.prompt(&format!("Deploy it. {text}")));
+        session.ran(&format!("live-{round}"), &format!("deploy --note '{text}'"), &format!("{text}\n").repeat(40));
+        drop(session.failed(&format!("fail-{round}"), &format!("check '{text}'"), &format!("Exit code 1\nerror: {text}")));
+        let file = project.join(format!("conf/{}.toml", value(round, 0)));
+        session.edited(&format!("edit-{round}"), &file, &text, &value(round + 5, round));
+        let more = json!({"agent_id": format!("a{round}"), "agent_type": "Explore", "last_assistant_message": text,
+            "agent_transcript_path": "/nowhere.jsonl"});
+        home.hook(&session.payload("SubagentStop", &more)).silent();
+        if round == 7 {
+            let noted = home.files();
+            assert!(
+                noted.iter().any(|(path, bytes)| path.ends_with(format!("{}.jsonl", session.id())) && !bytes.is_empty())
+            );
+            let known: Vec<String> = secrets.iter().chain(&values).cloned().collect();
+            Canaries::new(&known).assert_in_none(noted);
+            let gave_up = json!({"error": "overloaded", "last_assistant_message": text});
+            home.hook(&session.payload("StopFailure", &gave_up)).silent();
+        }
         session.stop_before_it_is_written(&answer);
         session.stop(&answer);
     }
@@ -249,15 +272,18 @@ fn two_hundred_secrets_reach_no_file() {
     let told = next.said().to_owned();
     drop(home.run(["ingest"]).success());
     let found = home.run(["memory", "search", "deploy", "--all-projects", "--json"]).success().stdout;
+    let events = home.run(["observations", "search", "--all-projects", "--limit", "1000", "--json"]).success().stdout;
+    assert!(events.contains("live-") || events.contains("deploy --note"), "{events}");
     let page = home.run(["context", "--source", "resume", "--project", &project.to_string_lossy()]).success().stdout;
 
     secrets.extend(values.iter().cloned());
     assert_eq!(secrets.len(), 200);
     let canaries = Canaries::new(&secrets);
-    canaries.assert_planted(&std::fs::read(&session.path).expect("the transcript"));
+    let transcript = std::fs::read(&session.path).expect("the transcript");
+    canaries.assert_planted(&[transcript, live.into_bytes()].concat());
     assert!(home.memories().len() > 20 && home.log().contains("[redacted:"), "{}", home.log());
     let mut files = home.files();
-    for (name, text) in [("hook", told), ("search", found), ("context", page)] {
+    for (name, text) in [("hook", told), ("search", found), ("context", page), ("observations", events)] {
         files.push((name.into(), text.into_bytes()));
     }
     canaries.assert_in_none(files);

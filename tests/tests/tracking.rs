@@ -180,6 +180,33 @@ fn a_prompt_is_answered_once_with_what_is_remembered_of_its_matter() {
 }
 
 #[test]
+fn a_checkpoint_is_asked_for_once_when_the_context_is_nearly_full() {
+    let (home, project) = home();
+    std::fs::create_dir_all(home.throughline().join("config")).unwrap();
+    std::fs::write(
+        home.throughline().join("config/config.toml"),
+        "[checkpoint]\nmode = \"ask\"\nby = \"tokens\"\ncontext_window = 50000\n",
+    )
+    .unwrap();
+    let session = Session::new(&home, &project, &session_id(1));
+    std::fs::create_dir_all(session.path.parent().unwrap()).unwrap();
+    let used = |tokens: u64| {
+        let usage = json!({"input_tokens": 5, "cache_read_input_tokens": tokens, "output_tokens": 20});
+        let line = json!({"type": "assistant", "isSidechain": false, "message": {"role": "assistant", "content": [], "usage": usage}});
+        std::fs::write(&session.path, format!("{line}\n")).unwrap();
+    };
+    let run = |id: &str| home.hook(&session.use_of(id, "Bash", &json!({"command": "make"}), &json!({"stdout": "ok"})));
+    // 50,000 - 20,000 - 4,000.
+    used(25_900);
+    run("t1").silent();
+    used(26_000);
+    assert!(run("t2").said().contains("throughline memory save --session"));
+    run("t3").silent();
+    home.hook(&session.payload("PostCompact", &json!({"trigger": "auto", "compact_summary": "x"}))).silent();
+    assert!(run("t4").said().contains("throughline memory save --session"));
+}
+
+#[test]
 fn nothing_secret_and_nothing_excluded_is_noted_down() {
     const SECRET: &str = "hunter2Otter9";
     let (home, project) = home();

@@ -81,11 +81,7 @@ impl Gathered {
         self.drafts.retain(|(_, draft)| !draft.files.iter().any(is_about));
         self.notes.changes.retain(|change| !rules.names_path(&change.path));
         self.notes.discoveries.retain(|discovery| !rules.names_path(&discovery.file));
-        for slot in self.texts() {
-            if let Some(cleaned) = rules.clean(slot) {
-                *slot = cleaned;
-            }
-        }
+        clean(rules, self.texts());
     }
 
     /// Leaves what a sub-agent learned: its prompts are its parent's words, and it decides nothing for the human. Keys of
@@ -182,6 +178,15 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
         importance: 0.5,
         origin: Origin { line_uuid: None, at: notes.ended.or(notes.started) },
         attributes: Vec::new(),
+    }
+}
+
+/// Takes out of texts what the user wants left out.
+pub(super) fn clean(rules: &Rules, slots: Vec<&mut String>) {
+    for slot in slots {
+        if let Some(cleaned) = rules.clean(slot) {
+            *slot = cleaned;
+        }
     }
 }
 

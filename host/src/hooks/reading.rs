@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::gathered::Gathered;
+use super::gathered::{self, Gathered};
 use super::noting;
 use crate::agent::claude_code;
 use crate::contract::Session;
@@ -236,6 +236,9 @@ fn read_share(
         None => gathered.summarize(&mut work, &session, until)?,
     }
     let mut noted = job.event.clone().filter(|_| first);
+    if let Some((_, seen)) = &mut noted {
+        gathered::clean(&runtime.privacy, seen.texts_mut());
+    }
     gathered.redact(&mut work, noted.as_mut().map(|(_, seen)| seen), until)?;
     if let Some((_, seen)) = &mut noted {
         noting::bound(seen);

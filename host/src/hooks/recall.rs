@@ -109,7 +109,8 @@ fn keep(
     prompt: &str,
     deadline: Instant,
 ) -> Outcome<()> {
-    if prompt.trim().is_empty() {
+    // What a task of the agent's own reports comes as a prompt, too.
+    if prompt.trim().is_empty() || prompt.trim_start().starts_with("<task-notification>") {
         return Ok(());
     }
     let key = match &event.prompt {

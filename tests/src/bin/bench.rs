@@ -36,6 +36,10 @@ const MOST_LARGE_BYTES: u64 = 48 << 20;
 const MOST_OF_SQLITE_SEARCH: f64 = 10.0;
 /// The slowest of a hundred hooks while 16 sessions work side by side.
 const MOST_UNDER_LOAD: Duration = Duration::from_millis(100);
+/// What a session of 10,000 uses of tools may leave: a journal, a database, and what a prompt and the next start are told.
+const MOST_JOURNAL_BYTES: u64 = 32 << 20;
+const MOST_DATABASE_BYTES: u64 = 64 << 20;
+const MOST_CONTEXT_UNITS: usize = 9_500;
 /// What a drop-in policy may add to a hook.
 struct Allowance {
     /// Its folder in policies/.
@@ -103,6 +107,7 @@ fn main() -> ExitCode {
     hooks(&mut table, rounds);
     in_the_loop(&mut table, rounds);
     side_by_side(&mut table, Duration::from_secs(if arguments.smoke { 3 } else { 60 }));
+    a_long_session(&mut table, if arguments.smoke { 300 } else { 10_000 });
     policies(&mut table, rounds);
     long_flush(&mut table, rounds);
     many_memories(&mut table, rounds, arguments.smoke);
@@ -402,6 +407,46 @@ fn side_by_side(table: &mut Table, time: Duration) {
         "all, never",
         Some(stored() == uses && locked == 0),
     );
+}
+
+/// A session that never seems to end: as large as outputs get, and few ends of turns.
+fn a_long_session(table: &mut Table, uses: u64) {
+    const TURN: u64 = 1_000;
+    println!("\na session of {uses} uses of tools");
+    let home = Home::new();
+    let project = home.project("endless");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    let mut dice = Dice::new(7);
+    let journal = home.data().join("journal").join(format!("{}.jsonl", session.id()));
+    let mut longest = 0;
+    for number in 1..=uses {
+        let lines: Vec<String> = (0..400).map(|_| format!("{:x} was looked at and found good", dice.roll())).collect();
+        measure::time(home.command(["hook"]), tool_use(&session, number, &lines.join("\n")).to_string().as_bytes());
+        longest = longest.max(std::fs::metadata(&journal).map_or(0, |meta| meta.len()));
+        if number % TURN == 0 || number == uses {
+            session.transcript.user("Go on").answer("I go on.").append_to(&session.path);
+            let stop = json!({"stop_hook_active": false, "last_assistant_message": "I go on."});
+            measure::time(home.command(["hook"]), session.payload("Stop", &stop).to_string().as_bytes());
+        }
+    }
+    drop(home.run(["gc"]).success());
+    let bytes: u64 = ["throughline.db", "throughline.db-wal"]
+        .iter()
+        .map(|name| std::fs::metadata(home.data().join(name)).map_or(0, |meta| meta.len()))
+        .sum();
+    let told = Session::new(&home, &project, &session_id(2)).start("startup");
+    let units = told.context.unwrap_or_default().encode_utf16().count();
+    let size = |bytes: u64, most: u64| (mebibytes(bytes), format!("≤ {}", mebibytes(most)), Some(bytes <= most));
+    for (what, (value, limit, kept)) in [
+        ("its journal, at most", size(longest, MOST_JOURNAL_BYTES)),
+        ("database and WAL", size(bytes, MOST_DATABASE_BYTES)),
+        (
+            "what the next session is told",
+            (format!("{units} units"), format!("≤ {MOST_CONTEXT_UNITS} units"), Some(units <= MOST_CONTEXT_UNITS)),
+        ),
+    ] {
+        table.row(what, &value, &limit, kept);
+    }
 }
 
 fn borrowed<'a>(
