@@ -41,6 +41,11 @@ struct Entry {
     path: PathBuf,
 }
 
+/// A record of which memories a session was shown: their identifiers are the detail, a line each.
+pub const SHOWN: &str = "shown";
+/// A record that from here on it was shown nothing: its context is gone.
+pub const SHOWN_NOTHING: &str = "shown_nothing";
+
 /// What was seen, redacted: of the use of a tool, a prompt, the end of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -233,12 +238,8 @@ impl Journal {
     /// Takes what was noted of a session.
     pub fn take(&self, session: &str) -> io::Result<Taken> {
         Self::set_aside(&self.file(session, NOTED))?;
-        let stem = Self::stem(session);
-        let is_its = |it: &Entry| it.stem == stem && it.ending == TAKEN;
-        let mut files: Vec<PathBuf> = self.files()?.filter(is_its).map(|it| it.path).collect();
-        files.sort();
         let mut taken = Taken::default();
-        for path in files {
+        for path in self.taken(session)? {
             let mut bytes = Vec::new();
             match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
                 // Another process has stored it meanwhile.
@@ -254,6 +255,37 @@ impl Journal {
             taken.files.push(path);
         }
         Ok(taken)
+    }
+
+    /// What was taken of a session and not stored yet, the earliest first.
+    fn taken(&self, session: &str) -> io::Result<Vec<PathBuf>> {
+        let stem = Self::stem(session);
+        let is_its = |it: &Entry| it.stem == stem && it.ending == TAKEN;
+        let mut files: Vec<PathBuf> = self.files()?.filter(is_its).map(|it| it.path).collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// What the session was shown as far as it is not stored yet, and whether that is all that it was shown.
+    pub fn shown(&self, session: &str) -> (Vec<String>, bool) {
+        let mut shown = Vec::new();
+        let mut all = false;
+        for file in [self.taken(session).unwrap_or_default(), vec![self.file(session, NOTED)]].concat() {
+            let bytes = fs::read(file).unwrap_or_default();
+            // The kind is the first member: other records, which may be long, are not parsed.
+            let start = format!("{{\"kind\":\"{SHOWN}");
+            for line in bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(start.as_bytes())) {
+                match serde_json::from_slice::<Record>(line) {
+                    Ok(record) if record.kind == SHOWN => shown.extend(record.seen.detail.lines().map(str::to_owned)),
+                    Ok(record) if record.kind == SHOWN_NOTHING => {
+                        shown.clear();
+                        all = true;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (shown, all)
     }
 
     /// Which of these keys the session's journal holds already.

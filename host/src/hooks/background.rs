@@ -200,6 +200,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
                 ..Job::default()
             };
             noting::store(runtime, &mut store, session)?;
+            store.relax()?;
             reading::read(runtime, &mut store, &job, until)?;
             projection::write(runtime, &store, session)?;
         }

@@ -10,7 +10,7 @@ use super::reading::{self, Job};
 use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
 use crate::agent::{Event, claude_code};
 use crate::contract::Session;
-use crate::journal::Seen;
+use crate::journal::{self, Seen};
 use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
@@ -37,21 +37,14 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
     let store = Rc::new(store);
     let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
-    // What follows is bookkeeping: the answer does not depend on it.
-    let noted = store
-        .relax()
-        .and_then(|()| store.patience(BRIEFLY))
-        .and_then(|()| store.put_project(&project, runtime.now))
+    // What follows is bookkeeping, which nobody waits for.
+    if matches!(source, "compact" | "clear") {
         // The context in which they were shown is gone.
-        .and_then(|()| if matches!(source, "compact" | "clear") { store.forget_shown(&event.session) } else { Ok(()) })
-        .and_then(|()| store.mark_shown(&used, Some(&event.session), source, runtime.now))
-        .and_then(|()| {
-            let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
-            store.put_event("session_start", &event.session, &project.id, runtime.now, &seen)
-        });
-    if let Err(error) = noted {
-        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
+        noting::bookkeep(runtime, event, journal::SHOWN_NOTHING, Seen::default());
     }
+    noting::shown(runtime, event, source, &used);
+    let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
+    noting::bookkeep(runtime, event, "session_start", seen);
     if store.wants_checkpoint() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
         background::tidy(runtime);
     }
@@ -118,7 +111,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
         runtime.default_policy()?;
     }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
-    store.patience(BRIEFLY)?;
+    store.patience(BRIEFLY);
     for path in unread {
         if Instant::now() >= until {
             background::catch_up(runtime, folder, &event.session);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Outcome;
 use super::reading::project_of;
 use crate::agent::Event;
-use crate::journal::{Appended, Journal, Record, Seen};
+use crate::journal::{self, Appended, Journal, Record, Seen};
 use crate::log::Level;
 use crate::policy::chain::Work;
 use crate::runtime::Runtime;
@@ -59,6 +59,23 @@ pub(super) fn note(
         appended.push(journal.append(record)?);
     }
     Ok(appended)
+}
+
+/// Notes down which memories the session is shown. The database is written by whoever takes the journal: nobody waits for it.
+pub(super) fn shown(runtime: &Runtime, event: &Event, source: &str, ids: &[String]) {
+    if ids.is_empty() {
+        return;
+    }
+    let seen = Seen { summary: source.into(), detail: ids.join("\n"), ..Seen::default() };
+    bookkeep(runtime, event, journal::SHOWN, seen);
+}
+
+/// Notes down what holds no word from outside.
+pub(super) fn bookkeep(runtime: &Runtime, event: &Event, kind: &str, seen: Seen) {
+    let key = format!("{kind}:{}:{}", runtime.now, std::process::id());
+    if let Err(error) = runtime.journal().append(&record(runtime, event, kind, key, seen)) {
+        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
+    }
 }
 
 /// Passes all texts through the redactors.
@@ -118,7 +135,12 @@ pub fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()>
         return Ok(());
     };
     let project = project_of(store, &first.session, &first.cwd)?;
-    store.put_records(&project, &taken.records, runtime.now)?;
+    // The journal was not synced either. The next commit that is waited for takes this with it, and at a turn's end that is
+    // at once.
+    store.relax()?;
+    let stored = store.put_records(&project, &taken.records, runtime.now);
+    store.insist()?;
+    stored?;
     taken.done();
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::reading::project_of;
 use super::{Outcome, PATIENCE, ProjectMemories, noting};
@@ -10,11 +10,10 @@ use crate::agent::{Event, claude_code};
 use crate::contract::{Memory, Session};
 use crate::digest::sha256_hex;
 use crate::journal::Seen;
-use crate::log::Level;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::search::query::Query;
-use crate::store::{Access, PROMPT, Store, StoreError};
+use crate::store::{Access, PROMPT, StoreError};
 
 /// What a prompt is answered with at most, UTF-16 units: it comes with every one.
 const BUDGET: u32 = 2_000;
@@ -27,9 +26,6 @@ const CANDIDATES: u32 = 30;
 
 /// The longest prompt that is kept whole, bytes.
 const LONGEST: usize = 64 << 10;
-
-/// How long other writers are waited for, to note what was shown.
-const BRIEFLY: Duration = Duration::from_millis(100);
 
 /// What the agent is to be shown beside the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
@@ -68,7 +64,18 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let mut query = Query::parse(&search.text, &jiff::Zoned::now());
     query.kinds.extend(search.kinds);
-    let found = find(&store, &query, &session, search.limit, search.min_score, runtime.now)?;
+    let mut found = store.search(&query, Some(&project.id), CANDIDATES, runtime.now)?;
+    let (mut shown, is_all) = runtime.journal().shown(&event.session);
+    if !is_all {
+        shown.extend(store.shown(&event.session)?);
+    }
+    let shown: BTreeSet<String> = shown.into_iter().collect();
+    // What this session said since it was compacted last, the agent still has before it.
+    let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
+    let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
+    let is_good = |it: &Memory| it.score >= search.min_score || covers(&query, it);
+    found.retain(|it| is_good(it) && !shown.contains(&it.id) && !is_before_it(it));
+    found.truncate(MOST.min(search.limit as usize));
     if found.is_empty() {
         return Ok(None);
     }
@@ -81,13 +88,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let noted = store
-        .relax()
-        .and_then(|()| store.patience(BRIEFLY))
-        .and_then(|()| store.mark_shown(&built.used, Some(&event.session), "prompt", runtime.now));
-    if let Err(error) = noted {
-        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
-    }
+    noting::shown(runtime, event, "prompt", &built.used);
     Ok(Some(claude_code::context_output("UserPromptSubmit", &text)))
 }
 
@@ -121,16 +122,4 @@ fn keep(
     let seen = Seen { summary: first.into(), detail: prompt.into(), ..Seen::default() };
     noting::note(runtime, work, vec![noting::record(runtime, event, PROMPT, key, seen)], deadline)?;
     Ok(())
-}
-
-/// The best memories that this session has not been shown, best first.
-fn find(store: &Store, query: &Query, session: &Session, limit: u32, least: f32, now: u64) -> Outcome<Vec<Memory>> {
-    let mut found = store.search(query, Some(&session.project), CANDIDATES, now)?;
-    let shown: BTreeSet<String> = store.shown(&session.id)?.into_iter().collect();
-    // What this session said since it was compacted last, the agent still has before it.
-    let compacted = store.compacted_at(&session.id)?.unwrap_or(0);
-    let is_before_it = |it: &Memory| it.session_id == session.id && it.created >= compacted;
-    found.retain(|it| (it.score >= least || covers(query, it)) && !shown.contains(&it.id) && !is_before_it(it));
-    found.truncate(MOST.min(limit as usize));
-    Ok(found)
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Outcome, checkpoints, noting};
 use crate::agent::{Event, ToolUse, claude_code};
 use crate::contract::Session;
+use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
 use crate::log::Level;
 use crate::policy::instance::ToolEvent;
@@ -15,6 +16,10 @@ use crate::privacy::Rules;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Failure, OBSERVATION, StoreError};
+
+/// The attribute by which failures are the same, and how much of its hash is kept.
+const SIGNATURE: &str = "signature";
+const SIGNATURE_DIGITS: usize = 24;
 
 /// Notes the uses down. What is returned is for the agent: that it has met this failure before, or that it is time to save.
 pub(super) fn track(
@@ -128,17 +133,27 @@ fn observe(
     tool_use: &ToolUse,
     deadline: Instant,
 ) -> Outcome<Option<Seen>> {
+    // A policy may make another text of what it sees, in which a value would not be known again.
+    let mut texts = [tool_use.input.clone(), tool_use.output.clone(), tool_use.error.clone().unwrap_or_default()];
+    runtime.secrets.mask(&mut texts);
+    let [input, output, error] = texts;
     let event = ToolEvent {
         tool: tool_use.tool.clone(),
         use_id: tool_use.id.clone(),
         at: runtime.now,
-        input: tool_use.input.clone(),
-        output: tool_use.output.clone(),
+        input,
+        output,
         succeeded: tool_use.error.is_none(),
-        error: tool_use.error.clone(),
+        error: tool_use.error.is_some().then_some(error),
         duration_ms: tool_use.duration,
     };
-    let observation = work.observe(session, &event, deadline)?;
+    let mut observation = work.observe(session, &event, deadline)?;
+    for (name, value) in observation.iter_mut().flat_map(|seen| &mut seen.attributes) {
+        if name == SIGNATURE {
+            // It is only compared, so it need not be readable: no redactor could be sure of a text that was normalized.
+            *value = sha256_hex(value.as_bytes())[..SIGNATURE_DIGITS].to_owned();
+        }
+    }
     Ok(observation.map(|seen| Seen {
         tool: tool_use.tool.clone(),
         summary: seen.summary,
@@ -163,7 +178,7 @@ fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<O
     };
     let mut lines = Vec::new();
     for record in failed {
-        let Some(signature) = record.seen.attribute("signature") else { continue };
+        let Some(signature) = record.seen.attribute(SIGNATURE) else { continue };
         match store.failure(&project.id, signature) {
             Ok(Some(failure)) => lines.push(warn(&failure)),
             Ok(None) => {}

@@ -6,8 +6,8 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 
-use super::{Result, Store, classify, failures, json, projects, time, unjson, untime};
-use crate::journal::{Record, Seen};
+use super::{Result, Store, classify, failures, json, memories, projects, time, unjson, untime};
+use crate::journal::{self, Record, Seen};
 use crate::project::Project;
 use crate::search::query::{Facts, Query};
 use crate::search::tokens;
@@ -125,11 +125,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 impl Store {
-    /// Appends an event.
-    pub fn put_event(&self, kind: &str, session: &str, project: &str, at: u64, seen: &Seen) -> Result<()> {
-        self.explain(put(&self.conn, kind, session, project, at, seen).map(drop))
-    }
-
     /// Whether the session's event with this key is stored.
     pub fn has_event(&self, session: &str, key: &str) -> Result<bool> {
         self.explain(
@@ -507,6 +502,17 @@ pub(super) fn put(
 }
 
 fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, noted: &mut Noted) -> rusqlite::Result<()> {
+    match record.kind.as_str() {
+        journal::SHOWN => {
+            let ids = record.seen.detail.lines();
+            return memories::mark_shown(tx, ids, Some(&record.session), &record.seen.summary, record.at);
+        }
+        journal::SHOWN_NOTHING => {
+            tx.prepare_cached("DELETE FROM shown WHERE session_id = ?1")?.execute([&record.session])?;
+            return Ok(());
+        }
+        _ => {}
+    }
     let known = tx
         .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?
         .exists(params![record.session, record.key])?;

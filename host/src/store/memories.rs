@@ -497,17 +497,7 @@ impl Store {
     pub fn mark_shown(&self, ids: &[String], session: Option<&str>, source: &str, now: u64) -> Result<()> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
-            for id in ids {
-                tx.prepare_cached("UPDATE memories SET accessed_at = ?2, access_count = access_count + 1 WHERE id = ?1")?
-                    .execute(params![id, time(now)])?;
-                if let Some(session) = session {
-                    tx.prepare_cached(
-                        "INSERT INTO shown (session_id, memory, source, at) SELECT ?1, rowid, ?2, ?3 FROM memories WHERE id = ?4
-                         ON CONFLICT DO NOTHING",
-                    )?
-                    .execute(params![session, source, time(now), id])?;
-                }
-            }
+            mark_shown(&tx, ids.iter().map(String::as_str), session, source, now)?;
             tx.commit()
         })())
     }
@@ -519,11 +509,6 @@ impl Store {
                 .prepare_cached("SELECT m.id FROM shown s JOIN memories m ON m.rowid = s.memory WHERE s.session_id = ?1")
                 .and_then(|mut s| s.query_map([session], |row| row.get(0))?.collect()),
         )
-    }
-
-    /// From now on it has been shown nothing.
-    pub fn forget_shown(&self, session: &str) -> Result<()> {
-        self.explain(self.conn.execute("DELETE FROM shown WHERE session_id = ?1", [session]).map(drop))
     }
 
     /// How much is stored, of one project or of all.
@@ -562,6 +547,28 @@ impl Store {
         )
         .map(|notes| notes.map(|notes| unjson(&notes)))
     }
+}
+
+/// See [`Store::mark_shown`].
+pub(super) fn mark_shown<'a>(
+    tx: &Connection,
+    ids: impl Iterator<Item = &'a str>,
+    session: Option<&str>,
+    source: &str,
+    now: u64,
+) -> rusqlite::Result<()> {
+    for id in ids {
+        tx.prepare_cached("UPDATE memories SET accessed_at = ?2, access_count = access_count + 1 WHERE id = ?1")?
+            .execute(params![id, time(now)])?;
+        if let Some(session) = session {
+            tx.prepare_cached(
+                "INSERT INTO shown (session_id, memory, source, at) SELECT ?1, rowid, ?2, ?3 FROM memories WHERE id = ?4
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![session, source, time(now), id])?;
+        }
+    }
+    Ok(())
 }
 
 /// What lists by weight are ordered by; the column `weight` holds the same.

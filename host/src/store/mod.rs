@@ -13,9 +13,10 @@ mod transcripts;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -130,8 +131,9 @@ impl Store {
             Access::Existing => {}
         }
         let store = Connection::open_with_flags(path, flags)
-            .and_then(|conn| {
-                conn.busy_timeout(patience)?;
+            .and_then(|mut conn| {
+                PATIENCE.set((patience, None));
+                conn.busy_handler(Some(wait))?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -187,14 +189,37 @@ impl Store {
     }
 
     /// From now on other writers are waited for at most so long.
-    pub fn patience(&self, patience: Duration) -> Result<()> {
-        self.explain(self.conn.busy_timeout(patience))
+    pub fn patience(&self, patience: Duration) {
+        PATIENCE.set((patience, None));
     }
 
     /// Writes are then not waited for: for what may be lost in a power cut, such as access counts.
     pub fn relax(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))
     }
+
+    /// Writes are waited for again.
+    pub fn insist(&self) -> Result<()> {
+        self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL"))
+    }
+}
+
+thread_local! {
+    /// How long this thread's connection waits, and since when it does.
+    static PATIENCE: Cell<(Duration, Option<Instant>)> = const { Cell::new((Duration::ZERO, None)) };
+}
+
+/// Looks every millisecond whether the other writer is done. SQLite's own waiting sleeps for up to a tenth of a second at a
+/// time, and is overtaken by whoever comes later.
+fn wait(times: i32) -> bool {
+    let (patience, since) = PATIENCE.get();
+    let since = since.filter(|_| times > 0).unwrap_or_else(Instant::now);
+    PATIENCE.set((patience, Some(since)));
+    let is_patient = since.elapsed() < patience;
+    if is_patient {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    is_patient
 }
 
 fn classify(path: &Path, error: rusqlite::Error) -> StoreError {

@@ -345,6 +345,8 @@ fn in_the_loop(table: &mut Table, rounds: usize) {
 /// 16 sessions at work at once: each prompts, uses tools and stops, again and again. Nothing may be lost or come twice.
 fn side_by_side(table: &mut Table, time: Duration) {
     const SESSIONS: u64 = 16;
+    /// Between two hooks of a session: a model takes ten times as long.
+    const THINKING: Duration = Duration::from_millis(100);
     println!("\n{SESSIONS} sessions side by side for {} s", time.as_secs());
     let home = Home::new();
     let project = home.project("busy");
@@ -357,7 +359,10 @@ fn side_by_side(table: &mut Table, time: Duration) {
                     let mut session = Session::new(home, project, &session_id(number));
                     let mut times = Vec::new();
                     let mut uses = 0;
-                    let run = |payload: &Value| measure::time(home.command(["hook"]), payload.to_string().as_bytes());
+                    let run = |payload: &Value| {
+                        std::thread::sleep(THINKING);
+                        measure::time(home.command(["hook"]), payload.to_string().as_bytes())
+                    };
                     times.push(run(&session.payload("SessionStart", &json!({"source": "startup"}))));
                     while std::time::Instant::now() < until {
                         let prompt = format!("Make target {uses} of part {number}");
