@@ -2,6 +2,7 @@
 //! that the program wrote, in no form.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use aho_corasick::AhoCorasick;
 use serde_json::json;
@@ -156,14 +157,8 @@ impl<'a> Canaries<'a> {
     }
 }
 
-#[test]
-fn two_hundred_secrets_reach_no_file() {
-    let mut chance = Chance(0x5eed_cafe_f00d_1234);
-    let mut home = Home::new();
-    let project = home.project("billing");
-    let mut secrets = Vec::new();
-
-    // Forty that only their variable's name gives away.
+/// Forty that only their variable's name gives away, in the environment and in a file.
+fn of_the_environment(home: &mut Home, project: &Path, chance: &mut Chance) -> Vec<String> {
     let mut values = Vec::new();
     let mut env_file = String::from("# local settings\n");
     for number in 0..40 {
@@ -176,6 +171,32 @@ fn two_hundred_secrets_reach_no_file() {
         values.push(secret);
     }
     std::fs::write(project.join(".env"), env_file).expect("the file");
+    values
+}
+
+/// What hooks are told in one round: a prompt, tools, a failure, a sub-agent, an answer that never came.
+fn while_it_happens(home: &Home, session: &Session<'_>, round: usize, text: &str, value: &str) {
+    drop(session.prompt(&format!("Deploy it. {text}")));
+    session.ran(&format!("live-{round}"), &format!("deploy --note '{text}'"), &format!("{text}\n").repeat(40));
+    drop(session.failed(&format!("fail-{round}"), &format!("check '{text}'"), &format!("Exit code 1\nerror: {text}")));
+    session.edited(&format!("edit-{round}"), &home.work().join(format!("billing/conf/{value}.toml")), text, value);
+    let more = json!({"agent_id": format!("a{round}"), "agent_type": "Explore", "last_assistant_message": text,
+        "agent_transcript_path": "/nowhere.jsonl"});
+    home.hook(&session.payload("SubagentStop", &more)).silent();
+    if round % 5 == 4 {
+        let gave_up = json!({"error": "overloaded", "last_assistant_message": text});
+        home.hook(&session.payload("StopFailure", &gave_up)).silent();
+    }
+}
+
+#[test]
+fn two_hundred_secrets_reach_no_file() {
+    let mut chance = Chance(0x5eed_cafe_f00d_1234);
+    let mut home = Home::new();
+    let project = home.project("billing");
+    let mut secrets = Vec::new();
+
+    let values = of_the_environment(&mut home, &project, &mut chance);
 
     // And as many as fill up two hundred that have a shape.
     let mut place = |secrets: &mut Vec<String>, shapes: usize| {
@@ -197,7 +218,7 @@ fn two_hundred_secrets_reach_no_file() {
     let mut session = Session::new(&home, &project, &session_id(1));
     drop(session.start("startup"));
     // What only hooks are told.
-    let mut live = String::new();
+    let mut told_live = String::new();
     for round in 0..14 {
         let t = &mut session.transcript;
         t.user(&format!("Always deploy with {} and never with {}", place(&mut secrets, 6), value(round, round)))
@@ -224,15 +245,8 @@ fn two_hundred_secrets_reach_no_file() {
         t.answer(&answer);
         // The same while it happens: a prompt, tools, a failure, a sub-agent, an answer that never came.
         let text = if round < 6 { format!("{answer} {}", place(&mut secrets, 6)) } else { answer.clone() };
-        live.push_str(&text);
-        drop(session.prompt(&format!("Deploy it. {text}")));
-        session.ran(&format!("live-{round}"), &format!("deploy --note '{text}'"), &format!("{text}\n").repeat(40));
-        drop(session.failed(&format!("fail-{round}"), &format!("check '{text}'"), &format!("Exit code 1\nerror: {text}")));
-        let file = project.join(format!("conf/{}.toml", value(round, 0)));
-        session.edited(&format!("edit-{round}"), &file, &text, &value(round + 5, round));
-        let more = json!({"agent_id": format!("a{round}"), "agent_type": "Explore", "last_assistant_message": text,
-            "agent_transcript_path": "/nowhere.jsonl"});
-        home.hook(&session.payload("SubagentStop", &more)).silent();
+        told_live.push_str(&text);
+        while_it_happens(&home, &session, round, &text, &value(round + 5, round));
         if round == 7 {
             let noted = home.files();
             assert!(
@@ -240,8 +254,6 @@ fn two_hundred_secrets_reach_no_file() {
             );
             let known: Vec<String> = secrets.iter().chain(&values).cloned().collect();
             Canaries::new(&known).assert_in_none(noted);
-            let gave_up = json!({"error": "overloaded", "last_assistant_message": text});
-            home.hook(&session.payload("StopFailure", &gave_up)).silent();
         }
         session.stop_before_it_is_written(&answer);
         session.stop(&answer);
@@ -280,7 +292,7 @@ fn two_hundred_secrets_reach_no_file() {
     assert_eq!(secrets.len(), 200);
     let canaries = Canaries::new(&secrets);
     let transcript = std::fs::read(&session.path).expect("the transcript");
-    canaries.assert_planted(&[transcript, live.into_bytes()].concat());
+    canaries.assert_planted(&[transcript, told_live.into_bytes()].concat());
     assert!(home.memories().len() > 20 && home.log().contains("[redacted:"), "{}", home.log());
     let mut files = home.files();
     for (name, text) in [("hook", told), ("search", found), ("context", page), ("observations", events)] {

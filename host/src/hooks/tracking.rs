@@ -151,7 +151,7 @@ fn observe(
     for (name, value) in observation.iter_mut().flat_map(|seen| &mut seen.attributes) {
         if name == SIGNATURE {
             // It is only compared, so it need not be readable: no redactor could be sure of a text that was normalized.
-            *value = sha256_hex(value.as_bytes())[..SIGNATURE_DIGITS].to_owned();
+            sha256_hex(value.as_bytes())[..SIGNATURE_DIGITS].clone_into(value);
         }
     }
     Ok(observation.map(|seen| Seen {

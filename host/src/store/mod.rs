@@ -198,9 +198,9 @@ impl Store {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))
     }
 
-    /// Writes are waited for again.
+    /// Writes are waited for again. What SQLite holds in memory of those before is given back: a policy's runtime wants it.
     pub fn insist(&self) -> Result<()> {
-        self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL"))
+        self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
 }
 
