@@ -132,6 +132,7 @@ pub(super) fn name(event: &Event) -> String {
         "stop" | "stop_failure" => "stop".into(),
         "subagent_stop" => "sub-agent".into(),
         "pre_compact" | "post_compact" => "compaction".into(),
+        "session_start" => "start".into(),
         "session_end" => "end".into(),
         other => output::clean_line(other),
     }

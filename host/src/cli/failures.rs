@@ -116,16 +116,15 @@ pub(super) fn write(
         format!("{}×", failure.count)
     };
     let root = if projects {
-        format!("  {}", paths::display(failure.project.as_ref(), &runtime.paths.home))
+        format!("  {}", output::clean_line(&paths::display(failure.project.as_ref(), &runtime.paths.home)))
     } else {
         String::new()
     };
     writeln!(
         out,
-        "{mark} {BOLD}{}{BOLD:#}  {DIM}{often}, {}{}{DIM:#}",
+        "{mark} {BOLD}{}{BOLD:#}  {DIM}{often}, {}{root}{DIM:#}",
         output::clean_line(&failure.subject),
         output::ago(failure.last_at, runtime.now),
-        output::clean_line(&root)
     )?;
     let most = output::width().map_or(usize::MAX, |width| width.saturating_sub(6).max(20));
     writeln!(out, "    {}", output::fit(&output::clean_line(&failure.error), most))?;

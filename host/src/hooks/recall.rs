@@ -64,7 +64,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let mut query = Query::parse(&search.text, &jiff::Zoned::now());
     query.kinds.extend(search.kinds);
-    let mut found = store.search(&query, Some(&project.id), CANDIDATES, runtime.now)?;
+    let mut found = store.search_quickly(&query, &project.id, CANDIDATES, runtime.now)?;
     let (mut shown, is_all) = runtime.journal().shown(&event.session);
     if !is_all {
         shown.extend(store.shown(&event.session)?);

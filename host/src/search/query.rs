@@ -300,7 +300,7 @@ fn telling<'a>(weighed: &[(&'a Term, usize)]) -> Vec<(&'a Term, usize)> {
 
 /// What BM25 gives for a term that stands in `count` of `rows` rows.
 #[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
-fn idf(count: usize, rows: usize) -> f64 {
+pub fn idf(count: usize, rows: usize) -> f64 {
     let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
     (1.0 + (rows - count + 0.5) / (count + 0.5)).ln()
 }

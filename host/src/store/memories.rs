@@ -1,5 +1,6 @@
 //! Tables `memories`, `memories_fts`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
@@ -9,7 +10,7 @@ use super::{Result, Store, json, projects, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
-use crate::search::query::{COUNT_LIMIT, Facts, Query};
+use crate::search::query::{COUNT_LIMIT, Facts, Query, idf};
 use crate::search::rank::{self, Candidate};
 use crate::search::{pieces, tokens};
 
@@ -25,6 +26,12 @@ const MOST_SIGHTINGS: u32 = 4;
 
 /// About how many pieces a memory has: a guess that only the scale of scores depends on.
 const PIECES: usize = 3;
+
+/// From this many pieces on a hook does not search with BM25: a third of them took as long as all else that it does.
+const MANY_PIECES: usize = 30_000;
+
+/// How many of a query's common words a piece must all have, so that an older one is found by them.
+const MOST_COMMON: usize = 4;
 
 /// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
 /// project, and their pieces in the full-text table, are one range of rows.
@@ -262,6 +269,91 @@ impl Store {
         }
         let ranked =
             if query.term_count() > 0 { self.match_pieces(query, project, now)? } else { self.filtered(query, project)? };
+        self.accepted(query, ranked, limit)
+    }
+
+    /// [`Store::search`] for a hook: what it takes does not grow with the project. BM25 asks of each word in how many rows of
+    /// all the table it stands, and scores every one of them: with 300,000 pieces, a tenth of a second for words that are
+    /// everywhere. Here a piece counts for the words that it has, by how rare they are, and of a word that is
+    /// everywhere the newest pieces are looked at, besides those that have all such words.
+    pub fn search_quickly(&self, query: &Query, project: &str, limit: u32, now: u64) -> Result<Vec<Memory>> {
+        let Some(memories) = self.explain(row_range(&self.conn, Some(project)))? else { return Ok(Vec::new()) };
+        let rows = self.explain(self.count_rows(&memories))?;
+        let mut words = query.clone();
+        words.kinds.clear();
+        if rows <= MANY_PIECES || !words.is_plain() || words.term_count() == 0 {
+            return self.search(query, Some(project), limit, now);
+        }
+        self.search_by_words(query, memories, rows, limit, now)
+    }
+
+    /// See [`Store::search_quickly`].
+    pub(super) fn search_by_words(
+        &self,
+        query: &Query,
+        memories: RangeInclusive<i64>,
+        rows: usize,
+        limit: u32,
+        now: u64,
+    ) -> Result<Vec<Memory>> {
+        let pieces = self.explain(self.pieces_by_words(query, memories, rows))?;
+        let Some(plan) = query.plan(&pieces.counts, rows) else { return Ok(Vec::new()) };
+        let mut best: Vec<(i64, f64)> = pieces.scores.into_iter().collect();
+        // Of those that score alike, the newest.
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let mut candidates = Vec::new();
+        for (piece, score) in best {
+            if candidates.len() >= rank::CANDIDATES {
+                break;
+            }
+            let found = self.explain(candidate(&self.conn, pieces::memory_of(piece), -score))?;
+            candidates.extend(found.filter(|found| query.kinds.is_empty() || query.kinds.contains(&found.kind)));
+        }
+        let setting = rank::Setting { now: time(now), ideal: plan.ideal };
+        #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
+        let ranked =
+            rank::rank(candidates, &setting, rank::CANDIDATES).into_iter().map(|r| (r.id, r.score as f32)).collect();
+        self.accepted(query, ranked, limit)
+    }
+
+    /// Which pieces have which of the query's words; see [`Store::search_quickly`].
+    fn pieces_by_words(&self, query: &Query, memories: RangeInclusive<i64>, rows: usize) -> rusqlite::Result<ByWords> {
+        let (first, last) = pieces::rows(memories);
+        let mut newest = self.conn.prepare_cached(
+            "SELECT rowid FROM memories_fts WHERE memories_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+             ORDER BY rowid DESC LIMIT ?4",
+        )?;
+        let mut matching = |expression: &str, most: usize| -> rusqlite::Result<Vec<i64>> {
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
+        };
+        let mut found = ByWords::default();
+        let mut common: Vec<String> = Vec::new();
+        for term in query.terms() {
+            let pieces = matching(&term, COUNT_LIMIT)?;
+            let weight = idf(pieces.len(), rows);
+            for piece in &pieces {
+                *found.scores.entry(*piece).or_default() += weight;
+            }
+            if pieces.len() >= COUNT_LIMIT {
+                common.push(term);
+            }
+            found.counts.push(pieces.len());
+        }
+        if common.len() > 1 {
+            common.truncate(MOST_COMMON);
+            #[expect(clippy::cast_precision_loss, reason = "a handful")]
+            let weight = idf(COUNT_LIMIT, rows) * common.len() as f64;
+            for piece in matching(&common.join(" AND "), rank::CANDIDATES)? {
+                let score = found.scores.entry(piece).or_default();
+                *score = score.max(weight);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The memories of row numbers with their scores that are what the query asks for.
+    fn accepted(&self, query: &Query, ranked: Vec<(i64, f32)>, limit: u32) -> Result<Vec<Memory>> {
         let mut found = Vec::new();
         for (rowid, score) in ranked {
             if found.len() >= limit as usize {
@@ -337,12 +429,17 @@ impl Store {
             .terms()
             .map(|term| count.query_row(params![term, first, last], |row| row.get(0)).map(number))
             .collect::<rusqlite::Result<_>>()?;
-        let memories = self.conn.query_row(
+        Ok((counts, self.count_rows(&(pieces::memory_of(first)..=pieces::memory_of(last)))?))
+    }
+
+    /// About how many pieces a range of memories has.
+    fn count_rows(&self, memories: &RangeInclusive<i64>) -> rusqlite::Result<usize> {
+        let count: i64 = self.conn.query_row(
             "SELECT COALESCE(max(rowid) - min(rowid) + 1, 0) FROM memories WHERE rowid BETWEEN ?1 AND ?2",
-            [pieces::memory_of(first), pieces::memory_of(last)],
+            [memories.start(), memories.end()],
             |row| row.get(0),
         )?;
-        Ok((counts, number(memories).min(MOST_ROWS) * PIECES))
+        Ok(usize::try_from(count).unwrap_or(0).min(MOST_ROWS) * PIECES)
     }
 
     /// What a query without words leaves, newest first.
@@ -571,6 +668,32 @@ pub(super) fn mark_shown<'a>(
     Ok(())
 }
 
+/// Which pieces have a query's words.
+#[derive(Default)]
+struct ByWords {
+    /// By the piece's row number, the weight of the words that it has.
+    scores: HashMap<i64, f64>,
+    /// In how many pieces each word stands, as far as they were looked at.
+    counts: Vec<usize>,
+}
+
+/// A memory as a candidate; none where it is gone.
+fn candidate(conn: &Connection, memory: i64, bm25: f64) -> rusqlite::Result<Option<Candidate<i64>>> {
+    conn.prepare_cached("SELECT rowid, session_id, type, importance, created_at, seen_count FROM memories WHERE rowid = ?1")?
+        .query_row([memory], |row| {
+            Ok(Candidate {
+                id: row.get(0)?,
+                session: row.get(1)?,
+                kind: row.get(2)?,
+                bm25,
+                importance: row.get(3)?,
+                created: row.get(4)?,
+                seen: row.get(5)?,
+            })
+        })
+        .optional()
+}
+
 /// What lists by weight are ordered by; the column `weight` holds the same.
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
@@ -662,7 +785,7 @@ pub(super) fn put(
 }
 
 /// The rows that the memories of a project, or of all, can have; none where the project is not known.
-fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
+pub(super) fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
     let Some(project) = project else { return Ok(Some(0..=(1 << 54))) };
     let number: Option<i64> = conn
         .prepare_cached("SELECT number FROM projects WHERE id = ?1")?

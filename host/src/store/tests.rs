@@ -41,6 +41,28 @@ fn draft(key: Option<&str>, content: &str, uuid: &str) -> Draft {
     }
 }
 
+#[test]
+fn a_hook_finds_by_its_words_what_a_search_finds() {
+    let (mut it, project) = (fixture(), project("a"));
+    let mut drafts: Vec<Draft> = (0..60)
+        .map(|n| draft(None, &format!("The cache of part {n} is flushed before it is closed"), &format!("u{n}")))
+        .collect();
+    drafts.push(draft(None, "The parser of quokka files drops the last line", "q1"));
+    drafts.push(Draft { kind: "turn".into(), ..draft(None, "Why does the quokka parser fail?", "q2") });
+    it.commit(&project, "s", &drafts, &[]);
+    let found = |words: &str, kinds: &[&str]| -> Vec<String> {
+        let mut query = Query::parse(words, &jiff::Zoned::now());
+        query.kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
+        let memories = memories::row_range(&it.store.conn, Some(&project.id)).unwrap().unwrap();
+        let found = it.store.search_by_words(&query, memories, 200, 5, 3_000).unwrap();
+        found.into_iter().map(|memory| memory.content).collect()
+    };
+    assert_eq!(found("quokka parser", &["decision"]), ["The parser of quokka files drops the last line"]);
+    assert_eq!(found("quokka parser", &[]).len(), 2);
+    assert_eq!(found("cache part 17", &[])[0], "The cache of part 17 is flushed before it is closed");
+    assert!(found("wombat", &[]).is_empty());
+}
+
 impl Fixture {
     fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
         let update = SessionUpdate {
