@@ -30,6 +30,9 @@ const PIECES: usize = 3;
 /// From this many pieces on a hook does not search with BM25: a third of them took as long as all else that it does.
 const MANY_PIECES: usize = 30_000;
 
+/// How many of the pieces that have a word a hook looks at.
+const NEWEST: usize = 2_000;
+
 /// How many of a query's common words a piece must all have, so that an older one is found by them.
 const MOST_COMMON: usize = 4;
 
@@ -330,12 +333,12 @@ impl Store {
         let mut found = ByWords::default();
         let mut common: Vec<String> = Vec::new();
         for term in query.terms() {
-            let pieces = matching(&term, COUNT_LIMIT)?;
+            let pieces = matching(&term, NEWEST)?;
             let weight = idf(pieces.len(), rows);
             for piece in &pieces {
                 *found.scores.entry(*piece).or_default() += weight;
             }
-            if pieces.len() >= COUNT_LIMIT {
+            if pieces.len() >= NEWEST {
                 common.push(term);
             }
             found.counts.push(pieces.len());
@@ -343,7 +346,7 @@ impl Store {
         if common.len() > 1 {
             common.truncate(MOST_COMMON);
             #[expect(clippy::cast_precision_loss, reason = "a handful")]
-            let weight = idf(COUNT_LIMIT, rows) * common.len() as f64;
+            let weight = idf(NEWEST, rows) * common.len() as f64;
             for piece in matching(&common.join(" AND "), rank::CANDIDATES)? {
                 let score = found.scores.entry(piece).or_default();
                 *score = score.max(weight);
@@ -434,8 +437,10 @@ impl Store {
 
     /// About how many pieces a range of memories has.
     fn count_rows(&self, memories: &RangeInclusive<i64>) -> rusqlite::Result<usize> {
+        // Each by itself is one step into the table; both in one query would be a walk over all of it.
         let count: i64 = self.conn.query_row(
-            "SELECT COALESCE(max(rowid) - min(rowid) + 1, 0) FROM memories WHERE rowid BETWEEN ?1 AND ?2",
+            "SELECT COALESCE((SELECT max(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2)
+                             - (SELECT min(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2) + 1, 0)",
             [memories.start(), memories.end()],
             |row| row.get(0),
         )?;
