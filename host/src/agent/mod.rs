@@ -2,7 +2,7 @@
 //! types, and what is unknown is passed over.
 
 pub mod claude_code;
-mod shorten;
+pub(crate) mod shorten;
 
 use std::path::PathBuf;
 

@@ -41,6 +41,17 @@ pub(super) fn shorten(json: &str) -> String {
     if out.len() > MOST { as_text(json) } else { out }
 }
 
+/// A plain text, at most [`WHOLE`] bytes of it or a little more than twice [`END`]: what is kept of it is cut once its secrets are
+/// gone, and must not be cut through one before.
+pub(crate) fn shorten_text(text: &str) -> String {
+    if text.len() <= WHOLE {
+        return text.to_owned();
+    }
+    let (head, tail) = (text.floor_char_boundary(END), text.ceil_char_boundary(text.len() - END));
+    let tail = if has_private(&text.as_bytes()[head..tail]) { "" } else { &text[tail..] };
+    format!("{}\n…\n{tail}", &text[..head])
+}
+
 /// The position of the quote that closes a text.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
@@ -159,6 +170,16 @@ mod tests {
     fn what_is_private_does_not_lose_its_beginning() {
         let text = format!("{} <private> {} me </private>", "x".repeat(1 << 20), "y ".repeat(1 << 19));
         assert!(!shorten(&json!([text]).to_string()).contains("me </"));
+    }
+
+    #[test]
+    fn plain_texts_keep_their_ends() {
+        let text = format!("first {} last", "한 ".repeat(100_000));
+        let short = shorten_text(&text);
+        assert!(short.len() < 64 << 10 && short.starts_with("first") && short.ends_with("last"));
+        assert_eq!(shorten_text("as it is"), "as it is");
+        let private = format!("a{}<private>{} b", " x".repeat(60_000), " y".repeat(60_000));
+        assert!(!shorten_text(&private).contains('y'));
     }
 
     #[test]

@@ -98,7 +98,8 @@ enum Command {
 /// prints one JSON object or nothing; what went wrong is in the log and in `throughline doctor`.
 #[derive(clap::Args)]
 struct HookArguments {
-    /// memory-load, memory-flush or memory-save; without a name it goes by the event's `hook_event_name`
+    /// memory-load, memory-search, memory-track, memory-failure, memory-subagent, memory-flush, memory-complete or memory-save: what
+    /// it stands for where the event does not say `hook_event_name` itself
     name: Option<OsString>,
 }
 

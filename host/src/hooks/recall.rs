@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::reading::project_of;
 use super::{Outcome, PATIENCE, ProjectMemories, noting};
+use crate::agent::shorten::shorten_text;
 use crate::agent::{Event, claude_code};
 use crate::contract::{Memory, Session};
 use crate::digest::sha256_hex;
@@ -24,9 +25,6 @@ const MOST: usize = 5;
 /// How many are looked at, since some were shown already.
 const CANDIDATES: u32 = 30;
 
-/// The longest prompt that is kept whole, bytes.
-const LONGEST: usize = 64 << 10;
-
 /// What the agent is to be shown beside the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
     let store = match runtime.store(Access::Existing, PATIENCE) {
@@ -41,8 +39,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
     }
-    let prompt = &prompt[..prompt.floor_char_boundary(LONGEST)];
-    let prompt = runtime.privacy.clean(prompt).unwrap_or_else(|| prompt.to_owned());
+    let prompt = shorten_text(prompt);
+    let prompt = runtime.privacy.clean(&prompt).unwrap_or(prompt);
     let policies = runtime.policies(Some(&project.root))?;
     runtime.secrets.look_in(&project.root, &event.cwd);
     let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);

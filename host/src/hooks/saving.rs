@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::reading::{self, Job, Report};
 use super::{Outcome, PATIENCE, background, checkpoints, noting};
+use crate::agent::shorten::shorten_text;
 use crate::agent::{Event, Moment};
 use crate::journal::Seen;
 use crate::log::Level;
@@ -12,9 +13,6 @@ use crate::project::Project;
 use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, Turn};
-
-/// As much of the agent's last text as is kept with the end of its turn, characters: what it proposes stands at its end.
-const LAST_WORDS: usize = 2_000;
 
 /// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own. What is
 /// returned is for the agent.
@@ -112,10 +110,10 @@ fn plain(summary: String) -> Seen {
 /// How a turn ended: what the agent said, which files it changed, how long it took.
 fn end_of_turn(turn: Turn, said: &str, now: u64) -> Seen {
     let outcome = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Turn ended");
-    let skipped = said.chars().count().saturating_sub(LAST_WORDS);
     Seen {
         summary: outcome.trim_start_matches(['#', '*', ' ']).into(),
-        detail: said.chars().skip(skipped).collect(),
+        // Cut to its ends once its secrets are gone.
+        detail: shorten_text(said),
         files: turn.files,
         attributes: vec![("tools".into(), turn.tools.to_string()), ("failed".into(), turn.failed.to_string())],
         duration: turn.began.map(|began| now.saturating_sub(began)),
@@ -132,7 +130,7 @@ pub(super) fn sub_agent(runtime: &Runtime, event: &Event, deadline: Instant) -> 
         return Ok(());
     }
     let said = last_message.as_deref().unwrap_or_default();
-    let said = runtime.privacy.clean(said).unwrap_or_else(|| said.to_owned());
+    let said = shorten_text(&runtime.privacy.clean(said).unwrap_or_else(|| said.to_owned()));
     let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("ended without a word");
     let name = if kind.is_empty() { "Sub-agent" } else { kind.as_str() };
     let seen = Seen {
