@@ -34,7 +34,7 @@ const MOST_LARGE: Duration = Duration::from_millis(40);
 const MOST_LARGE_BYTES: u64 = 48 << 20;
 /// What a prompt's search may take of `sqlite3` among 100,000 memories of its project.
 const MOST_OF_SQLITE_SEARCH: f64 = 10.0;
-/// The slowest of a hundred hooks while 16 sessions work side by side.
+/// The slowest of a hundred hooks while 16 sessions work side by side, or 64 hooks of one at once.
 const MOST_UNDER_LOAD: Duration = Duration::from_millis(100);
 /// What a session of 10,000 uses of tools may leave: a journal, a database, and what a prompt and the next start are told.
 const MOST_JOURNAL_BYTES: u64 = 32 << 20;
@@ -106,6 +106,7 @@ fn main() -> ExitCode {
     println!("{}", process::throughline().display());
     hooks(&mut table, rounds);
     in_the_loop(&mut table, rounds);
+    at_once(&mut table, rounds.min(15));
     side_by_side(&mut table, Duration::from_secs(if arguments.smoke { 3 } else { 60 }));
     a_long_session(&mut table, if arguments.smoke { 300 } else { 10_000 });
     policies(&mut table, rounds);
@@ -340,6 +341,39 @@ fn in_the_loop(table: &mut Table, rounds: usize) {
         let (bytes, _) = measure::peak(&home.command(["hook", "memory-track"]), payload.to_string().into_bytes());
         table.row(what, &mebibytes(bytes), &format!("≤ {}", mebibytes(limit)), Some(bytes <= limit));
     }
+}
+
+/// So many hooks of one session in the same instant.
+fn at_once(table: &mut Table, rounds: usize) {
+    const HOOKS: u64 = 64;
+    println!("\n{HOOKS} hooks of one session started at once");
+    let home = Home::new();
+    let project = home.project("burst");
+    let session = Session::new(&home, &project, &session_id(1));
+    measure::time(
+        home.command(["hook"]),
+        session.payload("SessionStart", &json!({"source": "startup"})).to_string().as_bytes(),
+    );
+    let mut slowest: Vec<Duration> = (0..u64::try_from(rounds).unwrap_or(1))
+        .map(|round| {
+            let payloads: Vec<String> =
+                (0..HOOKS).map(|number| tool_use(&session, round * HOOKS + number, "made\n").to_string()).collect();
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = payloads
+                    .iter()
+                    .map(|payload| scope.spawn(|| measure::time(home.command(["hook"]), payload.as_bytes())))
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().expect("no thread panics")).max().unwrap_or_default()
+            })
+        })
+        .collect();
+    let time = median(&mut slowest);
+    table.row(
+        &format!("the last of them, a median of {rounds} times"),
+        &format!("{:.1} ms", milliseconds(time)),
+        &format!("≤ {:.0} ms", milliseconds(MOST_UNDER_LOAD)),
+        Some(time <= MOST_UNDER_LOAD),
+    );
 }
 
 /// 16 sessions at work at once: each prompts, uses tools and stops, again and again. Nothing may be lost or come twice.
