@@ -7,6 +7,7 @@ pub mod contract;
 pub mod demo;
 pub mod digest;
 pub mod doctor;
+pub mod embedding;
 pub mod files;
 pub mod hooks;
 pub mod ingest;
