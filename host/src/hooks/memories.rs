@@ -43,7 +43,7 @@ impl MemorySource for ProjectMemories {
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         let mut query = Query::parse(query, &jiff::Zoned::now());
         query.kinds.extend_from_slice(kinds);
-        Ok(self.store.search(&query, Some(&self.project), limit, self.now)?)
+        Ok(self.store.find_memories(&query, Some(&self.project), limit, self.now)?)
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {

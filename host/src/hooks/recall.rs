@@ -14,7 +14,7 @@ use crate::journal::Seen;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::search::query::Query;
-use crate::store::{Access, PROMPT, StoreError};
+use crate::store::{Access, PROMPT, Search, StoreError};
 
 /// What a prompt is answered with at most, UTF-16 units: it comes with every one.
 const BUDGET: u32 = 2_000;
@@ -62,7 +62,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let mut query = Query::parse(&search.text, &jiff::Zoned::now());
     query.kinds.extend(search.kinds);
-    let mut found = store.search_quickly(&query, &project.id, CANDIDATES, runtime.now)?;
+    let wanted = Search { is_quick: true, ..Search::new(&query, Some(&project.id), CANDIDATES, runtime.now) };
+    let mut found: Vec<Memory> = store.search(&wanted)?.hits.into_iter().map(|hit| hit.memory).collect();
     let (mut shown, is_all) = runtime.journal().shown(&event.session);
     if !is_all {
         shown.extend(store.shown(&event.session)?);

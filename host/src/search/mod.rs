@@ -4,4 +4,6 @@
 pub mod pieces;
 pub mod query;
 pub mod rank;
+pub mod score;
 pub mod tokens;
+pub mod vector;

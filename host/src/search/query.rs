@@ -7,6 +7,7 @@
 //! | `-docker`, `-"dry run"`, `-type:turn` | not this |
 //! | `type:decision,error_fix` | one of these kinds |
 //! | `file:runner.ts` | about a file with this in its path |
+//! | `tool:Bash,Edit` | learned from the use of one of these tools |
 //! | `session:61d299fc` | of a session whose identifier begins so |
 //! | `after:2026-02-23`, `before:7d` | learned since then, or before then: a year, month, day or moment, `today`, `yesterday`, or how long ago in `h`, `d` or `w` |
 
@@ -22,13 +23,6 @@ const MAX_QUERY_BYTES: usize = 8 * 1024;
 
 /// The most terms that are searched for, the first ones; each costs a walk over all rows that hold it.
 const MAX_TERMS: usize = 64;
-
-/// Up to how many rows of a term need be counted. A term that stands in as many or more is not searched for, unless the
-/// query has no better ones: so the cost of a search has a bound that does not depend on the size of the database.
-pub const COUNT_LIMIT: usize = 4_000;
-
-/// So many of the rarest terms are searched for however common they are.
-const MIN_TERMS: usize = 3;
 
 /// Words that say nothing about what is sought.
 const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
@@ -52,21 +46,34 @@ pub struct Query {
     pub excluded_kinds: Vec<String>,
     /// Folded parts of paths, of which one of the memory's files must hold one.
     pub files: Vec<String>,
+    /// Folded names of tools, of which it must have been learned from one.
+    pub tools: Vec<String>,
     /// Beginnings of session identifiers, of which the memory's session must have one.
     pub sessions: Vec<String>,
     /// Learned at this time or later; milliseconds since the Unix epoch.
     pub after: Option<i64>,
     /// Learned before this time; milliseconds since the Unix epoch.
     pub before: Option<i64>,
+    /// What it says beside its filters and exclusions, for a model that reads sentences.
+    pub text: String,
 }
 
-/// How to search for a query.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// The FTS5 expression.
-    pub expression: String,
-    /// About the BM25 of a piece that holds every word once, as a positive number.
-    pub ideal: f64,
+/// One word that a query looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word<'a> {
+    /// The token.
+    pub token: &'a str,
+    /// The token need only begin so.
+    pub prefix: bool,
+    /// An identifier, path, version or flag as a whole, of which the parts are words of the query, too.
+    pub whole: bool,
+}
+
+impl Word<'_> {
+    /// As FTS5 reads it.
+    pub fn quoted(self) -> String {
+        quoted(self.token, self.prefix)
+    }
 }
 
 /// One token to look for.
@@ -103,6 +110,8 @@ pub struct Facts<'a> {
     pub keywords: &'a str,
     /// Its files.
     pub files: &'a [String],
+    /// The tools that it was learned from.
+    pub tools: &'a [&'a str],
 }
 
 impl Query {
@@ -118,11 +127,13 @@ impl Query {
             }
         }
         query.terms = without_stop_words(&words);
+        query.text.push_str(words.trim());
         if query.is_empty() {
             // Nothing but exclusions: its words are what it says.
             query.excluded.clear();
             query.excluded_kinds.clear();
             query.terms = without_stop_words(text);
+            text.trim().clone_into(&mut query.text);
         }
         query
     }
@@ -132,15 +143,28 @@ impl Query {
         self.term_count() == 0
             && self.kinds.is_empty()
             && self.files.is_empty()
+            && self.tools.is_empty()
             && self.sessions.is_empty()
             && self.after.is_none()
             && self.before.is_none()
     }
 
-    /// Whether it asks for words of which any will do, and for nothing else: then what its expression finds needs no second look.
-    pub fn is_plain(&self) -> bool {
-        let words_alone = Self { terms: self.terms.clone(), ..Self::default() };
-        *self == words_alone
+    /// Whether it rules anything out: then what has its words, or means the same, needs a second look.
+    pub fn restricts(&self) -> bool {
+        let words_alone = Self { terms: self.terms.clone(), text: self.text.clone(), ..Self::default() };
+        *self != words_alone
+    }
+
+    /// What it looks for, each token once: first the words of which any will do, then those that must be there.
+    pub fn words(&self) -> impl Iterator<Item = Word<'_>> {
+        self.all_terms().map(|term| Word { token: &term.text, prefix: term.prefix, whole: term.whole })
+    }
+
+    /// The FTS5 expression of what a piece must hold of the query's phrases; none where it has none. It finds too much:
+    /// [`Query::accepts`] has the last word.
+    pub fn required(&self) -> Option<String> {
+        let terms: Vec<String> = self.phrases.iter().flat_map(|phrase| &phrase.terms).map(Term::quoted).collect();
+        (!terms.is_empty()).then(|| terms.join(" AND "))
     }
 
     /// How many different tokens it looks for. 0: it only filters, and what it finds is listed by age.
@@ -148,45 +172,19 @@ impl Query {
         self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()
     }
 
-    /// The FTS5 expression of each token that it looks for. The store counts the rows of each, up to [`COUNT_LIMIT`], for
-    /// [`Query::plan`].
-    pub fn terms(&self) -> impl Iterator<Item = String> {
-        self.all_terms().map(Term::quoted)
-    }
-
     fn all_terms(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().chain(self.phrases.iter().flat_map(|phrase| &phrase.terms))
     }
 
-    /// How to search, given in how many rows each of [`Query::terms`] stands, and how many rows there are; a rough
-    /// number of rows does. None where the query only filters.
-    pub fn plan(&self, counts: &[usize], rows: usize) -> Option<Plan> {
-        let weighed: Vec<(&Term, usize)> =
-            self.all_terms().zip(counts.iter().copied().chain(std::iter::repeat(0))).collect();
-        let (optional, required) = weighed.split_at(self.terms.len());
-        let telling = telling(optional);
-        let expression = self.expression(&telling, required)?;
-        let ideal = telling.iter().chain(required).map(|&(_, count)| idf(count, rows)).sum::<f64>()
-            + optional.iter().filter(|&&(term, count)| count == 0 && !term.whole).map(|_| idf(0, rows)).sum::<f64>();
-        Some(Plan { expression, ideal })
-    }
-
-    /// The expression that finds pieces, always well-formed.
-    ///
-    /// It finds too much where words must stand together or be missing from the whole memory: [`Query::accepts`] has the
-    /// last word.
-    fn expression(&self, optional: &[(&Term, usize)], required: &[(&Term, usize)]) -> Option<String> {
-        let terms = |weighed: &[(&Term, usize)], operator| {
-            weighed.iter().map(|(term, _)| term.quoted()).collect::<Vec<_>>().join(operator)
-        };
-        let mut expression = match (required, optional) {
-            ([], []) => self.terms.first()?.quoted(),
-            ([], _) => terms(optional, " OR "),
-            (_, []) => terms(required, " AND "),
-            // What is optional must not be missing, or FTS5 would not find the row: the first required term stands in.
-            ([(first, _), ..], _) => {
-                format!("{} AND ({} OR {})", terms(required, " AND "), first.quoted(), terms(optional, " OR "))
-            }
+    /// The FTS5 expression that finds what has any of its first `most` words and all of its phrases' words, always
+    /// well-formed; none where the query only filters. It finds too much where words must stand together or be missing from the
+    /// whole text: [`Query::accepts`] has the last word.
+    pub fn expression(&self, most: usize) -> Option<String> {
+        let any = self.terms.iter().take(most).map(Term::quoted).collect::<Vec<_>>().join(" OR ");
+        let mut expression = match (self.required(), any.is_empty()) {
+            (None, true) => return None,
+            (None, false) => any,
+            (Some(required), _) => required,
         };
         let excluded: Vec<String> = self.excluded.iter().filter_map(Phrase::single).map(Term::quoted).collect();
         if !excluded.is_empty() {
@@ -219,6 +217,7 @@ impl Query {
             && self.after.is_none_or(|after| facts.created >= after)
             && self.before.is_none_or(|before| facts.created < before)
             && (self.files.is_empty() || facts.files.iter().any(|file| self.names(file)))
+            && (self.tools.is_empty() || facts.tools.iter().any(|tool| self.tools.contains(&tokens::fold(tool))))
             && self.accepts_text(facts)
     }
 
@@ -253,12 +252,19 @@ impl Query {
                 if phrase.terms.len() > room || self.excluded.len() >= MAX_TERMS {
                     return false;
                 }
-                if excluded { self.excluded.push(phrase) } else { self.phrases.push(phrase) }
+                if excluded {
+                    self.excluded.push(phrase);
+                } else {
+                    self.phrases.push(phrase);
+                    self.text.push_str(item.value);
+                    self.text.push(' ');
+                }
             }
             (Some(Field::Type), true) => self.excluded_kinds.extend(list(item.value)),
             (Some(_), true) => return false,
             (Some(Field::Type), false) => self.kinds.extend(list(item.value)),
             (Some(Field::File), false) => self.files.push(fold_path(item.value)),
+            (Some(Field::Tool), false) => self.tools.extend(list(item.value)),
             (Some(Field::Session), false) => self.sessions.push(item.value.to_owned()),
             (Some(Field::After), false) => match moment(item.value, now) {
                 Some(after) => self.after = Some(after),
@@ -276,7 +282,7 @@ impl Query {
 impl Term {
     /// As FTS5 reads it: a string, which cannot be an operator. Tokens hold no quotation mark.
     fn quoted(&self) -> String {
-        format!("\"{}\"{}", self.text, if self.prefix { " *" } else { "" })
+        quoted(&self.text, self.prefix)
     }
 
     fn stands_in(&self, text: &str) -> bool {
@@ -288,21 +294,8 @@ impl Term {
     }
 }
 
-/// The terms that tell pieces apart: those that stand somewhere, but not nearly everywhere. BM25 takes over a
-/// microsecond a row and gains little from words that stand in thousands.
-fn telling<'a>(weighed: &[(&'a Term, usize)]) -> Vec<(&'a Term, usize)> {
-    let mut found: Vec<_> = weighed.iter().copied().filter(|&(_, count)| count > 0).collect();
-    found.sort_by_key(|&(_, count)| count);
-    let rare = found.iter().take_while(|&&(_, count)| count < COUNT_LIMIT).count();
-    found.truncate(rare.max(MIN_TERMS));
-    found
-}
-
-/// What BM25 gives for a term that stands in `count` of `rows` rows.
-#[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
-pub fn idf(count: usize, rows: usize) -> f64 {
-    let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
-    (1.0 + (rows - count + 0.5) / (count + 0.5)).ln()
+fn quoted(token: &str, prefix: bool) -> String {
+    format!("\"{token}\"{}", if prefix { " *" } else { "" })
 }
 
 impl Phrase {
@@ -417,6 +410,7 @@ fn ago(value: &str, now: &Zoned) -> Option<Timestamp> {
 enum Field {
     Type,
     File,
+    Tool,
     Session,
     After,
     Before,
@@ -469,6 +463,7 @@ fn field(text: &str) -> (Option<Field>, &str) {
     let known = [
         ("type:", Field::Type),
         ("file:", Field::File),
+        ("tool:", Field::Tool),
         ("session:", Field::Session),
         ("after:", Field::After),
         ("before:", Field::Before),
@@ -533,30 +528,31 @@ mod tests {
         db
     }
 
-    fn counts(db: &Connection, query: &Query) -> Vec<usize> {
-        let count = |term: String| {
-            let count: i64 = db.query_row("SELECT count(*) FROM f WHERE f MATCH ?1", [term], |row| row.get(0)).unwrap();
-            usize::try_from(count).unwrap()
-        };
-        query.terms().map(count).collect()
-    }
-
     /// The places in `contents` of what `text` finds, best first.
     fn found(text: &str, contents: &[&str]) -> Vec<usize> {
         let db = database(contents);
         let query = parse(text);
-        let Some(plan) = query.plan(&counts(&db, &query), contents.len()) else {
+        let Some(expression) = query.expression(MAX_TERMS) else {
             return Vec::new();
         };
         let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
-        let rows = select.query_map([plan.expression], |row| row.get(0)).unwrap();
+        let rows = select.query_map([expression], |row| row.get(0)).unwrap();
         rows.map(|row| usize::try_from(pieces::memory_of(row.unwrap())).unwrap())
             .filter(|&n| query.accepts(&Facts { content: contents[n], ..facts() }))
             .collect()
     }
 
     fn facts() -> Facts<'static> {
-        Facts { kind: "decision", session: "61d299fc", created: 0, title: "", content: "", keywords: "", files: &[] }
+        Facts {
+            kind: "decision",
+            session: "61d299fc",
+            created: 0,
+            title: "",
+            content: "",
+            keywords: "",
+            files: &[],
+            tools: &["Bash"],
+        }
     }
 
     #[test]
@@ -629,6 +625,13 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_is_named_in_any_case() {
+        assert!(parse("tool:bash,Edit lint").accepts(&facts()));
+        assert!(!parse("tool:Edit lint").accepts(&facts()));
+        assert_eq!(parse("tool:Bash \"dry run\" of -docker the migration").text, "dry run of the migration");
+    }
+
+    #[test]
     fn dates_in_every_form() {
         let moments =
             ["2026", "2026-02", "2026-02-23", "2026-02-23T10:30", "2026-02-23T10:30:00Z", "today", "yesterday", "3h", "2w"];
@@ -649,24 +652,15 @@ mod tests {
         for text in ["", "  ", "\"\"", "🙂🙂", "()*^:", "-"] {
             let query = parse(text);
             assert!(query.is_empty(), "{text:?}");
-            assert_eq!(query.plan(&[], 10), None, "{text:?}");
+            assert_eq!(query.expression(MAX_TERMS), None, "{text:?}");
         }
-    }
-
-    #[test]
-    fn common_terms_are_left_out_unless_there_is_nothing_rarer() {
-        let query = parse("alpha beta gamma delta");
-        let plan = query.plan(&[COUNT_LIMIT, 5, 0, 7], 100_000).unwrap();
-        assert_eq!(plan.expression, "\"beta\" OR \"delta\" OR \"alpha\"");
-        let plan = query.plan(&[COUNT_LIMIT, 5, 6, 7], 100_000).unwrap();
-        assert_eq!(plan.expression, "\"beta\" OR \"gamma\" OR \"delta\"");
     }
 
     #[test]
     fn a_query_of_a_megabyte_is_cut() {
         let query = parse(&"word1 x\"y -z type:a ".repeat(50_000));
         assert!(query.term_count() <= 2 * MAX_TERMS);
-        assert!(query.plan(&[], 10).is_some());
+        assert!(query.expression(MAX_TERMS).is_some());
     }
 
     fn queries() -> impl Strategy<Value = String> {
@@ -683,11 +677,11 @@ mod tests {
             let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
             let db = database(&contents);
             let query = parse(&text);
-            if let Some(plan) = query.plan(&counts(&db, &query), contents.len()) {
+            let expressions = query.words().map(Word::quoted).chain(query.required()).chain(query.expression(MAX_TERMS));
+            for expression in expressions {
                 let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
-                let rows: Result<Vec<i64>, _> = select.query_map([&plan.expression], |row| row.get(0)).unwrap().collect();
-                prop_assert!(rows.is_ok(), "{}: {:?}", plan.expression, rows);
-                prop_assert!(plan.ideal.is_finite() && plan.ideal >= 0.0);
+                let rows: Result<Vec<i64>, _> = select.query_map([&expression], |row| row.get(0)).unwrap().collect();
+                prop_assert!(rows.is_ok(), "{expression}: {rows:?}");
             }
             query.accepts(&Facts { content: &text, ..facts() });
         }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::events;
-use super::memories::{content_hash, forget_in_notes, index, recount, remove, unindex};
+use super::index::{index, unindex};
+use super::memories::{content_hash, forget_in_notes, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
 use crate::contract::{Draft, SessionNotes};
 use crate::digest::{hex, sha256_parts};

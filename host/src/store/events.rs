@@ -245,7 +245,7 @@ impl Store {
         }
         let mut from = "events e";
         let mut order = "e.timestamp DESC, e.event_id DESC";
-        if let Some(expression) = expression(&query) {
+        if let Some(expression) = query.expression(MOST_TERMS) {
             and("events_fts MATCH ?", Box::new(expression));
             from = "events_fts JOIN events e ON e.event_id = events_fts.rowid";
             order = "bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC";
@@ -254,7 +254,7 @@ impl Store {
             clauses.push("e.failed".into());
         }
         // Whether it is what was asked for beside words is known only when the event is there.
-        let bound = if query.is_plain() { format!("LIMIT {limit}") } else { String::new() };
+        let bound = if query.restricts() { String::new() } else { format!("LIMIT {limit}") };
         let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
         self.explain((|| {
             let mut statement = self.conn.prepare_cached(&sql)?;
@@ -463,12 +463,6 @@ pub struct FileUse {
     pub project: String,
 }
 
-/// The words as an FTS5 expression: any of them, and what stands in quotes; none where there are no words.
-fn expression(query: &Query) -> Option<String> {
-    let words: Vec<usize> = (0..query.term_count()).map(|at| usize::from(at < MOST_TERMS)).collect();
-    query.plan(&words, words.len()).map(|plan| plan.expression)
-}
-
 /// Whether the event is what the query asks for, its words aside.
 fn accepts(query: &Query, event: &Event) -> bool {
     let seen = &event.seen;
@@ -480,6 +474,7 @@ fn accepts(query: &Query, event: &Event) -> bool {
         content: &named(seen),
         keywords: &seen.tool,
         files: &seen.files,
+        tools: &[&seen.tool],
     })
 }
 

@@ -1,47 +1,30 @@
-//! Tables `memories`, `memories_fts`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
+//! Tables `memories`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
 use super::failures::MAKER;
+use super::index::{index, unindex};
 use super::{Result, Store, json, projects, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
-use crate::search::query::{COUNT_LIMIT, Facts, Query, idf};
-use crate::search::rank::{self, Candidate};
-use crate::search::{pieces, tokens};
+use crate::search::query::Query;
 
 /// Kinds that hold for the project as a whole: `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
-
-/// How many memories a query without words looks through.
-const FILTERED: u32 = 2_000;
 
 /// What each further sighting adds to a memory's weight, and how many of them count.
 const SIGHTING_WEIGHT: f64 = 0.05;
 const MOST_SIGHTINGS: u32 = 4;
 
 /// About how many pieces a memory has: a guess that only the scale of scores depends on.
-const PIECES: usize = 3;
-
-/// From this many pieces on a hook does not search with BM25: a third of them took as long as all else that it does.
-const MANY_PIECES: usize = 30_000;
-
-/// How many of the pieces that have a word a hook looks at.
-const NEWEST: usize = 2_000;
-
-/// How many of a query's common words a piece must all have, so that an older one is found by them.
-const MOST_COMMON: usize = 4;
+pub(super) const PIECES: usize = 3;
 
 /// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
 /// project, and their pieces in the full-text table, are one range of rows.
 const ROW_BITS: u32 = 32;
-
-/// What a count of rows over all projects is cut to, since their ranges lie far apart.
-const MOST_ROWS: usize = 1_000_000;
 
 /// The attribute of a memory that was saved by hand.
 pub const SAVED: (&str, &str) = ("source", "saved");
@@ -122,10 +105,10 @@ fn as_object<S: serde::Serializer>(types: &[(String, u64)], to: S) -> std::resul
     to.collect_map(types.iter().map(|(kind, number)| (kind, number)))
 }
 
-const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \
+pub(super) const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \
                        m.seen_count, m.metadata";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
     Ok(Memory {
         id: row.get(0)?,
         session_id: row.get(1)?,
@@ -156,7 +139,7 @@ fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
 
 /// The parameters and the text of a WHERE clause.
 #[derive(Default)]
-struct Where {
+pub(super) struct Where {
     clauses: Vec<String>,
     params: Vec<Box<dyn ToSql>>,
 }
@@ -198,7 +181,7 @@ impl Where {
     }
 
     /// What of a query the database can tell by itself; [`Query::accepts`] tells the rest.
-    fn query(&mut self, query: &Query, project: Option<&str>) {
+    pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
         if let Some(project) = project {
             self.and("m.project_id = ?", project.to_owned());
         }
@@ -211,7 +194,11 @@ impl Where {
         }
     }
 
-    fn sql(&self) -> String {
+    pub(super) fn params(&self) -> &[Box<dyn ToSql>] {
+        &self.params
+    }
+
+    pub(super) fn sql(&self) -> String {
         if self.clauses.is_empty() { "1".into() } else { self.clauses.join(" AND ") }
     }
 }
@@ -263,212 +250,6 @@ impl Store {
         memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
         memories.truncate(limit as usize);
         Ok(memories)
-    }
-
-    /// Full-text search, best first, over one project or all. A query without words lists what its filters leave, by age.
-    pub fn search(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
-        if query.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ranked =
-            if query.term_count() > 0 { self.match_pieces(query, project, now)? } else { self.filtered(query, project)? };
-        self.accepted(query, ranked, limit)
-    }
-
-    /// [`Store::search`] for a hook: what it takes does not grow with the project. BM25 asks of each word in how many rows of
-    /// all the table it stands, and scores every one of them: with 300,000 pieces, a tenth of a second for words that are
-    /// everywhere. Here a piece counts for the words that it has, by how rare they are, and of a word that is
-    /// everywhere the newest pieces are looked at, besides those that have all such words.
-    pub fn search_quickly(&self, query: &Query, project: &str, limit: u32, now: u64) -> Result<Vec<Memory>> {
-        let Some(memories) = self.explain(row_range(&self.conn, Some(project)))? else { return Ok(Vec::new()) };
-        let rows = self.explain(self.count_rows(&memories))?;
-        let mut words = query.clone();
-        words.kinds.clear();
-        if rows <= MANY_PIECES || !words.is_plain() || words.term_count() == 0 {
-            return self.search(query, Some(project), limit, now);
-        }
-        self.search_by_words(query, memories, rows, limit, now)
-    }
-
-    /// See [`Store::search_quickly`].
-    pub(super) fn search_by_words(
-        &self,
-        query: &Query,
-        memories: RangeInclusive<i64>,
-        rows: usize,
-        limit: u32,
-        now: u64,
-    ) -> Result<Vec<Memory>> {
-        let pieces = self.explain(self.pieces_by_words(query, memories, rows))?;
-        let Some(plan) = query.plan(&pieces.counts, rows) else { return Ok(Vec::new()) };
-        let mut best: Vec<(i64, f64)> = pieces.scores.into_iter().collect();
-        // Of those that score alike, the newest.
-        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        let mut candidates = Vec::new();
-        for (piece, score) in best {
-            if candidates.len() >= rank::CANDIDATES {
-                break;
-            }
-            let found = self.explain(candidate(&self.conn, pieces::memory_of(piece), -score))?;
-            candidates.extend(found.filter(|found| query.kinds.is_empty() || query.kinds.contains(&found.kind)));
-        }
-        let setting = rank::Setting { now: time(now), ideal: plan.ideal };
-        #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
-        let ranked =
-            rank::rank(candidates, &setting, rank::CANDIDATES).into_iter().map(|r| (r.id, r.score as f32)).collect();
-        self.accepted(query, ranked, limit)
-    }
-
-    /// Which pieces have which of the query's words; see [`Store::search_quickly`].
-    fn pieces_by_words(&self, query: &Query, memories: RangeInclusive<i64>, rows: usize) -> rusqlite::Result<ByWords> {
-        let (first, last) = pieces::rows(memories);
-        let mut newest = self.conn.prepare_cached(
-            "SELECT rowid FROM memories_fts WHERE memories_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-             ORDER BY rowid DESC LIMIT ?4",
-        )?;
-        let mut matching = |expression: &str, most: usize| -> rusqlite::Result<Vec<i64>> {
-            let most = i64::try_from(most).unwrap_or(i64::MAX);
-            newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
-        };
-        let mut found = ByWords::default();
-        let mut common: Vec<String> = Vec::new();
-        for term in query.terms() {
-            let pieces = matching(&term, NEWEST)?;
-            let weight = idf(pieces.len(), rows);
-            for piece in &pieces {
-                *found.scores.entry(*piece).or_default() += weight;
-            }
-            if pieces.len() >= NEWEST {
-                common.push(term);
-            }
-            found.counts.push(pieces.len());
-        }
-        if common.len() > 1 {
-            common.truncate(MOST_COMMON);
-            #[expect(clippy::cast_precision_loss, reason = "a handful")]
-            let weight = idf(NEWEST, rows) * common.len() as f64;
-            for piece in matching(&common.join(" AND "), rank::CANDIDATES)? {
-                let score = found.scores.entry(piece).or_default();
-                *score = score.max(weight);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The memories of row numbers with their scores that are what the query asks for.
-    fn accepted(&self, query: &Query, ranked: Vec<(i64, f32)>, limit: u32) -> Result<Vec<Memory>> {
-        let mut found = Vec::new();
-        for (rowid, score) in ranked {
-            if found.len() >= limit as usize {
-                break;
-            }
-            let memory = self.by_rowid(rowid, score)?;
-            let facts = Facts {
-                kind: &memory.kind,
-                session: &memory.session_id,
-                created: time(memory.created),
-                title: &memory.title,
-                content: &memory.content,
-                keywords: &memory.keywords.join(" "),
-                files: &memory.files,
-            };
-            if query.accepts(&facts) {
-                found.push(memory);
-            }
-        }
-        Ok(found)
-    }
-
-    /// What the full-text table finds, ranked: row numbers and scores.
-    fn match_pieces(&self, query: &Query, project: Option<&str>, now: u64) -> Result<Vec<(i64, f32)>> {
-        let Some(memories) = self.explain(row_range(&self.conn, project))? else { return Ok(Vec::new()) };
-        let (first, last) = pieces::rows(memories);
-        let (counts, rows) = self.explain(self.count_terms(query, first, last))?;
-        let Some(plan) = query.plan(&counts, rows) else { return Ok(Vec::new()) };
-        let mut condition = Where::default();
-        condition.and("memories_fts MATCH ?", plan.expression);
-        condition.and("memories_fts.rowid >= ?", first);
-        condition.and("memories_fts.rowid <= ?", last);
-        condition.query(query, None);
-        let [title, content, keywords, files] = rank::COLUMN_WEIGHTS;
-        // Not `rank`: FTS5 has a hidden column of that name, and ordering by it costs half as much again.
-        let sql = format!(
-            "SELECT m.rowid, m.session_id, m.type, bm25(memories_fts, {title:?}, {content:?}, {keywords:?}, {files:?}) AS score,
-                    m.importance, m.created_at, m.seen_count
-             FROM memories_fts JOIN memories m ON m.rowid = memories_fts.rowid >> 8
-             WHERE {} ORDER BY score LIMIT {}",
-            condition.sql(),
-            rank::CANDIDATES
-        );
-        let candidates = self.explain(self.conn.prepare_cached(&sql).and_then(|mut s| {
-            s.query_map(params_from_iter(&condition.params), |row| {
-                Ok(Candidate {
-                    id: row.get(0)?,
-                    session: row.get(1)?,
-                    kind: row.get(2)?,
-                    bm25: row.get(3)?,
-                    importance: row.get(4)?,
-                    created: row.get(5)?,
-                    seen: row.get(6)?,
-                })
-            })?
-            .collect::<rusqlite::Result<Vec<Candidate<i64>>>>()
-        }))?;
-        let setting = rank::Setting { now: time(now), ideal: plan.ideal };
-        #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
-        let ranked =
-            rank::rank(candidates, &setting, rank::CANDIDATES).into_iter().map(|r| (r.id, r.score as f32)).collect();
-        Ok(ranked)
-    }
-
-    /// In how many pieces each term of the query stands, and about how many pieces there are.
-    fn count_terms(&self, query: &Query, first: i64, last: i64) -> rusqlite::Result<(Vec<usize>, usize)> {
-        let mut count = self.conn.prepare_cached(&format!(
-            "SELECT count(*) FROM (SELECT 1 FROM memories_fts
-             WHERE memories_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {COUNT_LIMIT})"
-        ))?;
-        let number = |count: i64| usize::try_from(count).unwrap_or(0);
-        let counts = query
-            .terms()
-            .map(|term| count.query_row(params![term, first, last], |row| row.get(0)).map(number))
-            .collect::<rusqlite::Result<_>>()?;
-        Ok((counts, self.count_rows(&(pieces::memory_of(first)..=pieces::memory_of(last)))?))
-    }
-
-    /// About how many pieces a range of memories has.
-    fn count_rows(&self, memories: &RangeInclusive<i64>) -> rusqlite::Result<usize> {
-        // Each by itself is one step into the table; both in one query would be a walk over all of it.
-        let count: i64 = self.conn.query_row(
-            "SELECT COALESCE((SELECT max(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2)
-                             - (SELECT min(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2) + 1, 0)",
-            [memories.start(), memories.end()],
-            |row| row.get(0),
-        )?;
-        Ok(usize::try_from(count).unwrap_or(0).min(MOST_ROWS) * PIECES)
-    }
-
-    /// What a query without words leaves, newest first.
-    fn filtered(&self, query: &Query, project: Option<&str>) -> Result<Vec<(i64, f32)>> {
-        let mut condition = Where::default();
-        condition.query(query, project);
-        let sql = format!(
-            "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
-            condition.sql()
-        );
-        self.explain(
-            self.conn
-                .prepare_cached(&sql)
-                .and_then(|mut s| s.query_map(params_from_iter(&condition.params), |row| Ok((row.get(0)?, 0.0)))?.collect()),
-        )
-    }
-
-    fn by_rowid(&self, rowid: i64, score: f32) -> Result<Memory> {
-        let memory = self.explain(
-            self.conn
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))
-                .and_then(|mut s| s.query_row([rowid], from_row)),
-        )?;
-        Ok(Memory { score, ..memory })
     }
 
     /// The root folder of each memory's project, in the order of `ids`; empty where there is no such memory.
@@ -673,32 +454,6 @@ pub(super) fn mark_shown<'a>(
     Ok(())
 }
 
-/// Which pieces have a query's words.
-#[derive(Default)]
-struct ByWords {
-    /// By the piece's row number, the weight of the words that it has.
-    scores: HashMap<i64, f64>,
-    /// In how many pieces each word stands, as far as they were looked at.
-    counts: Vec<usize>,
-}
-
-/// A memory as a candidate; none where it is gone.
-fn candidate(conn: &Connection, memory: i64, bm25: f64) -> rusqlite::Result<Option<Candidate<i64>>> {
-    conn.prepare_cached("SELECT rowid, session_id, type, importance, created_at, seen_count FROM memories WHERE rowid = ?1")?
-        .query_row([memory], |row| {
-            Ok(Candidate {
-                id: row.get(0)?,
-                session: row.get(1)?,
-                kind: row.get(2)?,
-                bm25,
-                importance: row.get(3)?,
-                created: row.get(4)?,
-                seen: row.get(5)?,
-            })
-        })
-        .optional()
-}
-
 /// What lists by weight are ordered by; the column `weight` holds the same.
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
@@ -848,33 +603,6 @@ fn insert(
         .execute(params![id, project, draft.files.first(), draft.kind, draft.title, rowid, time(created)])?;
     }
     Ok(rowid)
-}
-
-/// Puts a memory into the full-text table, a row a piece. Title, keywords and files stand in the first.
-pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
-    let mut title = tokens::index_text(&draft.title);
-    let mut keywords = tokens::index_text(&draft.keywords.join(" "));
-    let mut files = tokens::index_text(&draft.files.join(" "));
-    let mut insert =
-        tx.prepare_cached("INSERT INTO memories_fts (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    for (number, piece) in pieces::cut(&draft.content).into_iter().enumerate() {
-        insert.execute(params![pieces::row(rowid, number), title, tokens::index_text(piece), keywords, files])?;
-        title.clear();
-        keywords.clear();
-        files.clear();
-    }
-    Ok(())
-}
-
-/// Takes all pieces of a memory out of the full-text table; its content must still be there.
-pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    let content: String =
-        tx.prepare_cached("SELECT content FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0))?;
-    let mut delete = tx.prepare_cached("DELETE FROM memories_fts WHERE rowid = ?1")?;
-    for number in 0..pieces::cut(&content).len() {
-        delete.execute([pieces::row(rowid, number)])?;
-    }
-    Ok(())
 }
 
 /// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.

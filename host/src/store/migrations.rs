@@ -8,6 +8,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_extractors.sql"),
     include_str!("migrations/0003_observations.sql"),
+    include_str!("migrations/0004_vectors.sql"),
 ];
 
 /// The newest schema that this program knows.

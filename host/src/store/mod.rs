@@ -4,11 +4,14 @@
 mod erase;
 mod events;
 mod failures;
+mod index;
 mod memories;
 mod migrations;
 mod projects;
+mod searching;
 mod sessions;
 mod transcripts;
+mod vectors;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,7 @@ pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, W
 pub use failures::Failure;
 pub use memories::{Filter, Found, Knowledge, Put, SAVED, Stats};
 pub use migrations::SCHEMA_VERSION;
+pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};
 

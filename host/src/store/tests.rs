@@ -53,9 +53,8 @@ fn a_hook_finds_by_its_words_what_a_search_finds() {
     let found = |words: &str, kinds: &[&str]| -> Vec<String> {
         let mut query = Query::parse(words, &jiff::Zoned::now());
         query.kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
-        let memories = memories::row_range(&it.store.conn, Some(&project.id)).unwrap().unwrap();
-        let found = it.store.search_by_words(&query, memories, 200, 5, 3_000).unwrap();
-        found.into_iter().map(|memory| memory.content).collect()
+        let search = Search { is_quick: true, ..Search::new(&query, Some(&project.id), 5, 3_000) };
+        it.store.search(&search).unwrap().hits.into_iter().map(|hit| hit.memory.content).collect()
     };
     assert_eq!(found("quokka parser", &["decision"]), ["The parser of quokka files drops the last line"]);
     assert_eq!(found("quokka parser", &[]).len(), 2);
@@ -102,7 +101,7 @@ impl Fixture {
 
     fn found(&self, words: &str, project: &Project) -> Vec<String> {
         let query = Query::parse(words, &jiff::Zoned::now());
-        let found = self.store.search(&query, Some(&project.id), 10, 3_000).unwrap();
+        let found = self.store.find_memories(&query, Some(&project.id), 10, 3_000).unwrap();
         found.into_iter().map(|memory| memory.content).collect()
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     query.kinds.extend_from_slice(&restriction.types);
     query.sessions.extend(restriction.session.clone());
     let id = project.as_ref().map(|project| project.id.as_str());
-    let memories = store.search(&query, id, arguments.limit, runtime.now)?;
+    let memories = store.find_memories(&query, id, arguments.limit, runtime.now)?;
     if arguments.json {
         super::write_json(store, &memories)?;
     } else if memories.is_empty() {

@@ -10,3 +10,11 @@ pub fn embed(text: &str) -> Option<Embedding> {
     let _ = text;
     None
 }
+
+/// Its name, with its version: another version's vectors cannot be compared with this one's.
+pub const NAME: &str = "none-yet";
+
+/// The model, by name.
+pub fn model() -> super::Model {
+    super::Model { provider: "local".into(), name: NAME.into(), dims: DIMS }
+}

@@ -1,0 +1,146 @@
+//! What a memory is found by: its words, a row a piece in the full-text table, and a vector a piece.
+//!
+//! Two sets of tables may stand side by side: the one that is searched, and while the index is made anew (`reindex.rs`) the
+//! one that will be. Every change goes into both.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::vectors;
+use crate::contract::Draft;
+use crate::embedding::{Embedding, local};
+use crate::search::{pieces, tokens};
+
+/// The names of one set of tables.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tables {
+    pub(super) words: &'static str,
+    pub(super) vectors: &'static str,
+    pub(super) codes: &'static str,
+}
+
+/// What is searched.
+pub(super) const LIVE: Tables = Tables { words: "memories_fts", vectors: "vectors", codes: "vector_codes" };
+
+/// What will be.
+pub(super) const NEXT: Tables = Tables { words: "memories_fts_next", vectors: "vectors_next", codes: "vector_codes_next" };
+
+/// Keys of `meta`: the model of the vectors that are searched, and of those that will be.
+pub(super) const MODEL: &str = "embedding";
+pub(super) const NEXT_MODEL: &str = "embedding_next";
+
+/// The vectors of no model: where they are not wanted.
+pub(super) const NO_MODEL: &str = "none";
+
+/// The built-in model, as `meta` names it.
+pub(super) fn local_model() -> String {
+    local::model().to_string()
+}
+
+/// How many numbers the vectors of a model have; 0 where it has none.
+pub(super) fn dims(model: &str) -> usize {
+    model.rsplit_once(':').and_then(|(_, dims)| dims.parse().ok()).unwrap_or(0)
+}
+
+pub(super) fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
+}
+
+pub(super) fn set_meta(tx: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
+        .execute([key, value])?;
+    Ok(())
+}
+
+/// The sets of tables that there are, each with the model of its vectors.
+fn sets(tx: &Connection) -> rusqlite::Result<Vec<(&'static Tables, String)>> {
+    let model = match meta(tx, MODEL)? {
+        Some(model) => model,
+        None => {
+            let model = local_model();
+            set_meta(tx, MODEL, &model)?;
+            model
+        }
+    };
+    let mut sets = vec![(&LIVE, model)];
+    sets.extend(meta(tx, NEXT_MODEL)?.map(|model| (&NEXT, model)));
+    Ok(sets)
+}
+
+/// What a memory says, to be found by.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) title: &'a str,
+    pub(super) content: &'a str,
+    pub(super) keywords: &'a [String],
+    pub(super) files: &'a [String],
+}
+
+impl<'a> From<&'a Draft> for Said<'a> {
+    fn from(draft: &'a Draft) -> Self {
+        Self { title: &draft.title, content: &draft.content, keywords: &draft.keywords, files: &draft.files }
+    }
+}
+
+/// Puts a memory into the index.
+pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
+    for (tables, model) in sets(tx)? {
+        add(tx, tables, &model, rowid, draft.into())?;
+        if tables == &LIVE && model != local_model() && model != NO_MODEL {
+            tx.prepare_cached("INSERT OR IGNORE INTO unembedded (memory) VALUES (?1)")?.execute([rowid])?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts a memory into one set of tables; with vectors where they are the built-in model's.
+pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, said: Said<'_>) -> rusqlite::Result<()> {
+    let pieces = pieces::cut(said.content);
+    // Title, keywords and files stand in the first row.
+    let mut title = tokens::index_text(said.title);
+    let mut keywords = tokens::index_text(&said.keywords.join(" "));
+    let mut files = tokens::index_text(&said.files.join(" "));
+    let mut insert = tx.prepare_cached(&format!(
+        "INSERT INTO {} (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)",
+        tables.words
+    ))?;
+    for (number, piece) in pieces.iter().enumerate() {
+        insert.execute(params![pieces::row(rowid, number), title, tokens::index_text(piece), keywords, files])?;
+        title.clear();
+        keywords.clear();
+        files.clear();
+    }
+    if model == local_model() {
+        let found: Vec<Option<Embedding>> = texts(said.title, &pieces).iter().map(|text| local::embed(text)).collect();
+        vectors::add(tx, tables, rowid, found.iter().map(|found| found.as_ref().map(|found| found.vector.as_slice())))?;
+    }
+    Ok(())
+}
+
+/// What a model reads of each piece: what the memory is called stands before all of them.
+pub(super) fn texts(title: &str, pieces: &[&str]) -> Vec<String> {
+    let title = title.trim();
+    pieces
+        .iter()
+        .map(|piece| if piece.starts_with(title) { (*piece).to_owned() } else { format!("{title}\n{piece}") })
+        .collect()
+}
+
+/// Takes a memory out of the index; its content must still be there.
+pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    let content: String =
+        tx.prepare_cached("SELECT content FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0))?;
+    let pieces = pieces::cut(&content).len();
+    for (tables, model) in sets(tx)? {
+        take_out(tx, tables, &model, rowid, pieces)?;
+    }
+    Ok(())
+}
+
+/// Takes a memory of so many pieces out of one set of tables.
+pub(super) fn take_out(tx: &Connection, tables: &Tables, model: &str, rowid: i64, pieces: usize) -> rusqlite::Result<()> {
+    let mut delete = tx.prepare_cached(&format!("DELETE FROM {} WHERE rowid = ?1", tables.words))?;
+    for number in 0..pieces {
+        delete.execute([pieces::row(rowid, number)])?;
+    }
+    vectors::remove(tx, tables, rowid, dims(model))
+}

@@ -1,0 +1,20 @@
+-- What a memory means, as numbers. (The column memories.embedding, of the first schema, stays empty: a memory has a vector
+-- a piece, and rows without them are read faster.)
+
+-- A vector a piece, eight bits a number: search/vector.rs. Which model made them stands in meta, under `embedding`.
+CREATE TABLE vectors (
+    piece  INTEGER PRIMARY KEY,               -- as memories_fts.rowid
+    vector BLOB NOT NULL
+) STRICT;
+
+-- One bit a number, of the pieces of 32 memories in a row: what a search of a large project looks through first.
+CREATE TABLE vector_codes (
+    block INTEGER PRIMARY KEY,                -- memories.rowid / 32
+    codes BLOB NOT NULL
+) STRICT;
+
+-- Memories whose vectors are still to be made.
+CREATE TABLE unembedded (
+    memory INTEGER PRIMARY KEY REFERENCES memories (rowid) ON DELETE CASCADE
+) STRICT;
+INSERT INTO unembedded (memory) SELECT rowid FROM memories;

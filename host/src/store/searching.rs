@@ -1,0 +1,464 @@
+//! Searches: by words, by meaning, and both ranked as one.
+//!
+//! What a search takes hardly grows with what is stored. A word's pieces are asked for newest first and up to a number; of
+//! words that stand in more, those pieces are asked for that have several of them. The nearest vectors are chosen by codes of
+//! one bit a number (`vectors.rs`). What both legs find is read, scored ([`score`]) and ranked ([`rank`]).
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::index::{self, LIVE, MODEL, NO_MODEL};
+use super::memories::{COLUMNS, PIECES, from_row, row_range};
+use super::{Result, Store, time, vectors};
+use crate::contract::Memory;
+use crate::embedding::local;
+use crate::search::query::{Facts, Query};
+use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
+use crate::search::score::{Piece, Words, idf};
+use crate::search::vector::Probe;
+use crate::search::{pieces, tokens};
+
+/// How many memories a query without words looks through.
+const FILTERED: u32 = 2_000;
+
+/// How many of the pieces that have a word are asked for, the newest.
+const NEWEST: usize = 4_000;
+
+/// From how many pieces of a word on its number is estimated, and pieces that have several such words are asked for.
+const MOST_COMMON: usize = 6;
+
+/// The most combinations of common words that are asked for.
+const COMBINATIONS: usize = 12;
+
+/// What is to be found.
+#[derive(Clone, Debug)]
+pub struct Search<'a> {
+    /// What for.
+    pub query: &'a Query,
+    /// Among the memories of this project; none: of all.
+    pub project: Option<&'a str>,
+    /// At most so many.
+    pub limit: u32,
+    /// The clock, milliseconds since the Unix epoch.
+    pub now: u64,
+    /// How to rank.
+    pub profile: &'a Profile,
+    /// The query as a vector, where another model than the built-in one made the database's.
+    pub probe: Option<Probe>,
+    /// Half the candidates of each leg: a hook has less time than a person.
+    pub is_quick: bool,
+}
+
+impl<'a> Search<'a> {
+    /// The usual search.
+    pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
+        Self { query, project, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
+    }
+}
+
+impl Search<'_> {
+    /// How many pieces each leg hands over.
+    fn candidates(&self) -> usize {
+        if self.is_quick { CANDIDATES / 2 } else { CANDIDATES }
+    }
+
+    /// How many of the pieces that have a word are asked for, the newest.
+    fn newest(&self) -> usize {
+        if self.is_quick { NEWEST / 2 } else { NEWEST }
+    }
+}
+
+/// What was found, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Why the search was less than it can be; none where it was not.
+    pub degraded: Option<String>,
+}
+
+/// A memory that was found.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The memory, with its score.
+    pub memory: Memory,
+    /// Where the score comes from.
+    pub why: Why,
+    /// The words of the query that stand in it.
+    pub words: Vec<String>,
+}
+
+/// Which pieces have a query's words.
+#[derive(Default)]
+struct ByWords {
+    /// By the piece's row, the weight of the words that it is known to have.
+    scores: HashMap<i64, f64>,
+    /// In about how many pieces each word stands.
+    counts: Vec<usize>,
+}
+
+impl Store {
+    /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
+    pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
+        self.explain(self.find(search))
+    }
+
+    /// The memories that answer a query by the usual ranking.
+    pub fn find_memories(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
+        let answer = self.search(&Search::new(query, project, limit, now))?;
+        Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
+    }
+
+    fn find(&self, search: &Search<'_>) -> rusqlite::Result<Answer> {
+        let conn = &self.conn;
+        let query = search.query;
+        if query.is_empty() {
+            return Ok(Answer::default());
+        }
+        let Some(memories) = row_range(conn, search.project)? else { return Ok(Answer::default()) };
+        if query.term_count() == 0 {
+            return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
+        }
+        let rows = count_rows(conn, &memories)?;
+        let by_words = by_words(conn, search, &memories, rows)?;
+        let words = Words::new(query, &by_words.counts, rows);
+        let (probe, degraded) = probe(conn, search)?;
+        let mut cosines: HashMap<i64, f32> = HashMap::new();
+        if let Some(probe) = &probe
+            && query.required().is_none()
+        {
+            cosines.extend(nearest(conn, search, probe, &memories)?);
+        }
+        let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
+        found.extend(cosines.keys());
+        if let Some(probe) = &probe {
+            let missing: Vec<i64> = found.iter().copied().filter(|piece| !cosines.contains_key(piece)).collect();
+            cosines.extend(vectors::cosines_of(conn, probe, missing)?);
+        }
+        found.sort_unstable();
+        found.dedup();
+
+        let mut read: HashMap<i64, Memory> = HashMap::new();
+        let mut candidates = Vec::with_capacity(found.len());
+        let mut has: HashMap<i64, HashSet<usize>> = HashMap::new();
+        for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
+            let rowid = pieces::memory_of(of_one[0]);
+            let Some((memory, accessed)) = memory(conn, rowid)? else { continue };
+            if !accepts(query, &memory) {
+                continue;
+            }
+            let cut = pieces::cut(&memory.content);
+            let (keywords, files) = (memory.keywords.join(" "), memory.files.join(" "));
+            let mut hasher = DefaultHasher::new();
+            (&memory.kind, tokens::fold(&memory.title), tokens::fold(&memory.content)).hash(&mut hasher);
+            let said = hasher.finish();
+            for piece in of_one {
+                let number = usize::try_from(piece & 0xff).unwrap_or(0);
+                let text = Piece {
+                    title: &memory.title,
+                    content: cut.get(number).copied().unwrap_or_default(),
+                    keywords: &keywords,
+                    files: &files,
+                };
+                let score = words.score(&text);
+                candidates.push(Candidate {
+                    id: rowid,
+                    session: memory.session_id.clone(),
+                    kind: memory.kind.clone(),
+                    bm25: score.bm25,
+                    cosine: cosines.get(piece).copied().map(f64::from),
+                    wholes: words.wholes(&score.words, &by_words.counts).unwrap_or(0.0),
+                    importance: f64::from(memory.importance),
+                    created: time(memory.created),
+                    seen: memory.seen,
+                    accessed,
+                    said,
+                });
+                has.entry(rowid).or_default().extend(score.words);
+            }
+            read.insert(rowid, memory);
+        }
+        let setting = rank::Setting {
+            now: time(search.now),
+            ideal: words.ideal(&by_words.counts),
+            known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
+            profile: search.profile,
+        };
+        let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
+        let ranked = rank::rank(candidates, &setting, search.limit as usize);
+        let hits = ranked.into_iter().filter_map(|ranked| {
+            let memory = read.remove(&ranked.id)?;
+            let mut words: Vec<usize> = has.remove(&ranked.id)?.into_iter().collect();
+            words.sort_unstable();
+            #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
+            Some(Hit {
+                memory: Memory { score: ranked.score as f32, ..memory },
+                why: ranked.why,
+                words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
+            })
+        });
+        Ok(Answer { hits: hits.collect(), degraded })
+    }
+}
+
+/// The best pieces by what is known of their words; of those that score alike, the newest.
+fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Result<Vec<i64>> {
+    let most = search.candidates();
+    let mut best: Vec<(i64, f64)> = found.scores.iter().map(|(&piece, &score)| (piece, score)).collect();
+    let order = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+    if best.len() > most && !search.query.restricts() {
+        best.select_nth_unstable_by(most, order);
+        best.truncate(most);
+    }
+    best.sort_unstable_by(order);
+    let mut kept = Vec::with_capacity(most);
+    for (piece, _) in best {
+        if kept.len() >= most {
+            break;
+        }
+        if !search.query.restricts() || is_of_kind(conn, search.query, pieces::memory_of(piece))? {
+            kept.push(piece);
+        }
+    }
+    Ok(kept)
+}
+
+/// The query as a vector that the database's can be compared with, and what is amiss where there is none.
+fn probe(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<(Option<Probe>, Option<String>)> {
+    if search.profile.vector <= 0.0 {
+        return Ok((None, None));
+    }
+    let Some(model) = index::meta(conn, MODEL)?.filter(|model| model != NO_MODEL) else { return Ok((None, None)) };
+    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(&model)) {
+        return Ok((Some(probe), None));
+    }
+    if model == index::local_model() {
+        let probe = local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known));
+        return Ok((probe, None));
+    }
+    Ok((
+        None,
+        Some(format!(
+            "the vectors are those of {model}, with which the query was not computed: only words were searched for"
+        )),
+    ))
+}
+
+/// The nearest pieces that the query accepts.
+fn nearest(
+    conn: &Connection,
+    search: &Search<'_>,
+    probe: &Probe,
+    memories: &RangeInclusive<i64>,
+) -> rusqlite::Result<Vec<(i64, f32)>> {
+    let query = search.query;
+    if !query.restricts() {
+        return vectors::nearest(conn, probe, memories, search.candidates());
+    }
+    // What is ruled out must not take the place of what is not.
+    let mut kept = Vec::new();
+    for (piece, cosine) in vectors::nearest(conn, probe, memories, search.candidates() * 10)? {
+        if kept.len() >= search.candidates() {
+            break;
+        }
+        if is_of_kind(conn, query, pieces::memory_of(piece))? {
+            kept.push((piece, cosine));
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether a memory's row says nothing against it.
+fn is_of_kind(conn: &Connection, query: &Query, rowid: i64) -> rusqlite::Result<bool> {
+    let row = conn
+        .prepare_cached("SELECT type, created_at FROM memories WHERE rowid = ?1")?
+        .query_row([rowid], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    Ok(row.is_some_and(|(kind, created)| {
+        (query.kinds.is_empty() || query.kinds.contains(&kind))
+            && !query.excluded_kinds.contains(&kind)
+            && query.after.is_none_or(|after| created >= after)
+            && query.before.is_none_or(|before| created < before)
+    }))
+}
+
+fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32)>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?
+        .query_row([rowid], |row| Ok((from_row(row)?, row.get(11)?)))
+        .optional()
+}
+
+/// Whether a memory is what the query asks for, its words aside.
+fn accepts(query: &Query, memory: &Memory) -> bool {
+    if !query.restricts() {
+        return true;
+    }
+    let tools: Vec<&str> =
+        memory.attributes.iter().filter(|(name, _)| name == "tool").map(|(_, tool)| tool.as_str()).collect();
+    query.accepts(&Facts {
+        kind: &memory.kind,
+        session: &memory.session_id,
+        created: time(memory.created),
+        title: &memory.title,
+        content: &memory.content,
+        keywords: &memory.keywords.join(" "),
+        files: &memory.files,
+        tools: &tools,
+    })
+}
+
+/// About how many pieces a range of memories has.
+fn count_rows(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<usize> {
+    /// What a count over all projects is cut to, since their ranges lie far apart.
+    const MOST: usize = 1_000_000;
+    // Each by itself is one step into the table; both in one query would be a walk over all of it.
+    let count: i64 = conn.query_row(
+        "SELECT COALESCE((SELECT max(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2)
+                         - (SELECT min(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2) + 1, 0)",
+        [memories.start(), memories.end()],
+        |row| row.get(0),
+    )?;
+    Ok(usize::try_from(count).unwrap_or(0).min(MOST) * PIECES)
+}
+
+/// Which pieces have which of the query's words.
+fn by_words(
+    conn: &Connection,
+    search: &Search<'_>,
+    memories: &RangeInclusive<i64>,
+    rows: usize,
+) -> rusqlite::Result<ByWords> {
+    let query = search.query;
+    let (first, last) = pieces::rows(memories.clone());
+    // In a hook what is ruled out is passed over afterwards: looking each row up would cost more.
+    let condition = if search.is_quick { String::new() } else { condition(query) };
+    let newest_pieces = search.newest();
+    let mut newest = conn.prepare_cached(&format!(
+        "SELECT rowid FROM {words} WHERE {words} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 {condition}
+         ORDER BY rowid DESC LIMIT ?4",
+        words = LIVE.words
+    ))?;
+    let mut matching = |expression: &str, most: usize| -> rusqlite::Result<Vec<i64>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
+    };
+    let mut found = ByWords::default();
+    let mut common: Vec<(usize, String)> = Vec::new();
+    for word in query.words() {
+        let pieces = matching(&word.quoted(), newest_pieces)?;
+        let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, memories, rows) };
+        let weight = idf(count, rows);
+        for piece in &pieces {
+            *found.scores.entry(*piece).or_default() += weight;
+        }
+        if pieces.len() >= newest_pieces {
+            common.push((count, word.quoted()));
+        }
+        found.counts.push(count);
+    }
+    common.sort();
+    common.dedup_by(|a, b| a.1 == b.1);
+    combine(&mut found, &common, rows, search.candidates(), &mut matching)?;
+    if let Some(required) = query.required() {
+        let pieces: HashSet<i64> = matching(&required, newest_pieces)?.into_iter().collect();
+        found.scores.retain(|piece, _| pieces.contains(piece));
+        for piece in pieces {
+            found.scores.entry(piece).or_default();
+        }
+    }
+    Ok(found)
+}
+
+/// Asks for the pieces that have several of the common words: first all of them, then all but one, the most common one
+/// first, and so on, until there are enough.
+fn combine(
+    found: &mut ByWords,
+    common: &[(usize, String)],
+    rows: usize,
+    enough: usize,
+    matching: &mut impl FnMut(&str, usize) -> rusqlite::Result<Vec<i64>>,
+) -> rusqlite::Result<()> {
+    let common = &common[..common.len().min(MOST_COMMON)];
+    let mut new = 0;
+    for combination in combinations(common.len()).into_iter().take(COMBINATIONS) {
+        if new >= enough {
+            break;
+        }
+        let words: Vec<&(usize, String)> = combination.iter().map(|&n| &common[n]).collect();
+        let weight: f64 = words.iter().map(|(count, _)| idf(*count, rows)).sum();
+        let expression = words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" AND ");
+        for piece in matching(&expression, enough)? {
+            let score = found.scores.entry(piece).or_insert_with(|| {
+                new += 1;
+                0.0
+            });
+            *score = score.max(weight);
+        }
+    }
+    Ok(())
+}
+
+/// The sets of at least two of `n` things, the largest first, and of those of one size first those that hold the first
+/// things.
+fn combinations(n: usize) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = (0_u32..1 << n)
+        .filter(|set| set.count_ones() > 1)
+        .map(|set| (0..n).filter(|n| set >> n & 1 == 1).collect())
+        .collect();
+    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    all
+}
+
+/// In about how many pieces a word stands, by how close together its newest ones are.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+fn estimate(newest: &[i64], memories: &RangeInclusive<i64>, rows: usize) -> usize {
+    let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
+    let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64 * PIECES as f64;
+    let _ = memories;
+    ((newest.len() as f64 * rows as f64 / spanned) as usize).clamp(newest.len(), rows.max(newest.len()))
+}
+
+/// What the memory's row must say, as a part of a WHERE clause: only what the query restricts is asked.
+fn condition(query: &Query) -> String {
+    let mut clauses = Vec::new();
+    let list =
+        |kinds: &[String]| kinds.iter().map(|kind| format!("'{}'", kind.replace('\'', "''"))).collect::<Vec<_>>().join(", ");
+    if !query.kinds.is_empty() {
+        clauses.push(format!("m.type IN ({})", list(&query.kinds)));
+    }
+    if !query.excluded_kinds.is_empty() {
+        clauses.push(format!("m.type NOT IN ({})", list(&query.excluded_kinds)));
+    }
+    clauses.extend(query.after.map(|after| format!("m.created_at >= {after}")));
+    clauses.extend(query.before.map(|before| format!("m.created_at < {before}")));
+    if clauses.is_empty() {
+        return String::new();
+    }
+    format!("AND EXISTS (SELECT 1 FROM memories m WHERE m.rowid = {}.rowid >> 8 AND {})", LIVE.words, clauses.join(" AND "))
+}
+
+/// What a query without words leaves, newest first.
+fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>> {
+    let query = search.query;
+    let mut condition = super::memories::Where::default();
+    condition.query(query, search.project);
+    let sql = format!(
+        "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+        condition.sql()
+    );
+    let mut select = conn.prepare_cached(&sql)?;
+    let mut rows = select.query(rusqlite::params_from_iter(condition.params()))?;
+    let mut hits = Vec::new();
+    while let Some(row) = rows.next()? {
+        if hits.len() >= search.limit as usize {
+            break;
+        }
+        if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory)) {
+            hits.push(Hit { memory, why: Why::default(), words: Vec::new() });
+        }
+    }
+    Ok(hits)
+}
