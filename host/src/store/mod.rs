@@ -4,6 +4,7 @@
 mod erase;
 mod events;
 mod failures;
+mod import;
 mod memories;
 mod migrations;
 mod projects;
@@ -24,6 +25,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
 pub use failures::Failure;
+pub use import::{EXTERNAL_ID, Import};
 pub use memories::{Filter, Found, Knowledge, Put, SAVED, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
