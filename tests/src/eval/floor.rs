@@ -1,6 +1,6 @@
 //! The floor: what SQLite's own full-text search finds with an OR of the words, over the units that are labelled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -12,11 +12,13 @@ use serde_json::Value;
 use super::run::{Answer, LIMIT};
 use super::set::{Question, Set, Source};
 
-/// Words that are not searched for.
-const STOP_WORDS: [&str; 24] = [
-    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "in", "is", "it", "its", "of", "on", "or",
-    "that", "the", "this", "to", "was", "with",
-];
+/// Words that are not searched for: articles, prepositions, pronouns, auxiliaries, and what questions begin with. A floor
+/// without them is a higher one.
+const STOP_WORDS: &str = "a about after all also am an and any are as at be been before being between both but by can could did do does \
+     doing done each for from had has have having he her here him his how i if in into is it its just may me might \
+     more most must my no not of on only or other our over own same shall she should so some such than that the their \
+     them then there these they this those to too us very was we were what when where which who whom whose why will \
+     with would you your";
 
 /// Asks all questions of FTS5 with `porter unicode61`.
 pub fn answers(set: &Set) -> Result<Vec<Answer>> {
@@ -86,10 +88,11 @@ fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
 fn answer(db: &Connection, tables: &HashMap<String, String>, question: &Question) -> Result<Answer> {
     let table = tables.get(&question.project).context("a question of an unknown project")?;
     let started = Instant::now();
+    let stop_words: HashSet<&str> = STOP_WORDS.split_whitespace().collect();
     let words = question
         .query
         .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.to_lowercase().as_str()))
+        .filter(|word| !word.is_empty() && !stop_words.contains(word.to_lowercase().as_str()))
         .map(|word| format!("\"{word}\""))
         .collect::<Vec<_>>()
         .join(" OR ");
