@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod embedding;
 pub mod files;
 pub mod hooks;
+pub mod import;
 pub mod ingest;
 pub mod journal;
 pub mod log;

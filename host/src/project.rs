@@ -14,9 +14,9 @@ const MOST_POINTER_BYTES: u64 = 8 << 10;
 pub struct Project {
     /// Opaque and stable: 16 hexadecimal digits of the SHA-256 of `identity`.
     pub id: String,
-    /// `git:` and the common directory, or `dir:` and the folder.
+    /// `git:` and the common directory, `dir:` and the folder, or `name:` and a name.
     pub identity: String,
-    /// The main work tree's root or the folder itself.
+    /// The main work tree's root or the folder itself; of a name, the name, which is relative.
     pub root: PathBuf,
 }
 
@@ -37,6 +37,19 @@ impl Project {
             }
         }
         Self::new("dir:", &folder.clone(), folder)
+    }
+
+    /// The project of a plain name, which is no folder: what was imported can come from anywhere.
+    pub fn named(name: &str) -> Self {
+        Self::new("name:", Path::new(name), PathBuf::from(name))
+    }
+
+    /// Whether the text is a plain name, such as `shop` or `owner/shop`, and not the path of a folder: absolute, beginning
+    /// with `.` or `~`, or of another system (`C:\\…`).
+    pub fn is_name(text: &str) -> bool {
+        let mut bytes = text.bytes();
+        let drive = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic()) && bytes.next() == Some(b':');
+        !text.trim().is_empty() && !text.starts_with(['/', '\\', '.', '~']) && !drive
     }
 
     fn new(scheme: &str, place: &Path, root: PathBuf) -> Self {
@@ -139,6 +152,18 @@ mod tests {
     #[test]
     fn a_folder_of_another_system_is_a_name() {
         assert_eq!(Project::of(Path::new("C:\\Users\\dev")).identity, "dir:C:\\Users\\dev");
+    }
+
+    #[test]
+    fn a_name_is_no_path() {
+        for name in ["shop", "owner/shop", "결제", "a b"] {
+            assert!(Project::is_name(name), "{name}");
+        }
+        for path in ["/srv/shop", "./shop", "../shop", "~/shop", "C:\\shop", "\\\\server\\shop", ".", " "] {
+            assert!(!Project::is_name(path), "{path}");
+        }
+        assert_ne!(Project::named("shop").id, Project::of(Path::new("/shop")).id);
+        assert_eq!(Project::named("shop").identity, "name:shop");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod component;
 pub mod contract_doc;
 pub mod database;
 pub mod drop_in;
+pub mod eval;
 pub mod fake_api;
 pub mod faults;
 pub mod home;

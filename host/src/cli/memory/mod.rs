@@ -3,6 +3,7 @@
 mod delete;
 mod forget;
 mod gc;
+mod import;
 mod list;
 mod save;
 mod search;
@@ -23,9 +24,9 @@ use crate::paths;
 use crate::project::Project;
 use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Access, Found, Store};
+use crate::store::{Access, EXTERNAL_ID, Found, Store};
 
-/// Search, list, show, save and delete what is remembered
+/// Search, list, show, save, import and delete what is remembered
 ///
 /// Where nothing else is said, it is about the project of the present folder: its git repository, whose worktrees share
 /// one memory, or else the folder itself.
@@ -41,6 +42,7 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Save(save::Arguments),
+    Import(import::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
     Stats(stats::Arguments),
@@ -49,14 +51,16 @@ enum Command {
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
-    // Only what is saved by hand may be the first of all.
-    let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
+    // Only what is saved by hand or imported may be the first of all.
+    let access =
+        if matches!(arguments.command, Command::Save(_) | Command::Import(_)) { Access::Write } else { Access::Existing };
     let store = runtime.store(access, PATIENCE * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
+        Command::Import(arguments) => import::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
@@ -85,7 +89,7 @@ pub(in crate::cli) fn make_anew(runtime: &Runtime, store: &Store, before: &[Proj
 /// Which projects a command is about.
 #[derive(Args)]
 pub(super) struct Scope {
-    /// The project of this folder, instead of the present one
+    /// The project of this folder, instead of the present one; or of this name, where there is no such folder
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
     /// All projects
@@ -98,6 +102,12 @@ impl Scope {
     pub(super) fn project(&self) -> Result<Option<Project>, Failure> {
         if self.all_projects {
             return Ok(None);
+        }
+        // What was imported can be of a project that is only a name.
+        if let Some(name) = self.project.as_deref().filter(|path| !path.exists()).and_then(Path::to_str)
+            && Project::is_name(name)
+        {
+            return Ok(Some(Project::named(name)));
         }
         Ok(Some(Project::of(&folder(self.project.as_deref())?)))
     }
@@ -128,6 +138,12 @@ pub(super) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> {
 #[derive(Serialize)]
 struct Entry<'a> {
     id: &'a str,
+    /// What the author of an import calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_id: Option<&'a str>,
+    /// All such names, where it has more than one: of two with the same content one is stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    external_ids: Vec<&'a str>,
     #[serde(rename = "type")]
     kind: &'a str,
     title: &'a str,
@@ -149,8 +165,12 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(memory: &'a Memory, project: &'a str) -> Self {
+        let names = memory.attributes.iter().filter(|(key, _)| key == EXTERNAL_ID).map(|(_, name)| name.as_str());
+        let external_ids: Vec<&str> = names.collect();
         Self {
             id: &memory.id,
+            external_id: external_ids.first().copied(),
+            external_ids: if external_ids.len() > 1 { external_ids } else { Vec::new() },
             kind: &memory.kind,
             title: &memory.title,
             content: &memory.content,

@@ -27,7 +27,8 @@ pub(super) struct Arguments {
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Print an array of objects: id, type, title, content, score, `session_id`, project, `created_at`, files, …
+    /// Print an array of objects: id, `external_id` (where it was imported with an id), type, title, content, score,
+    /// `session_id`, project, `created_at`, files, …
     #[arg(long)]
     json: bool,
 }

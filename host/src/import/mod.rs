@@ -1,0 +1,295 @@
+//! Memories that somebody made elsewhere, a line of JSON each, become ours: read, redacted and stored in large batches. What
+//! was imported before is known again, so that it can be stopped and repeated at any time.
+
+mod line;
+mod reader;
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::contract::{Draft, Origin};
+use crate::project::Project;
+use crate::runtime::Runtime;
+use crate::store::{Import, Put, Store};
+pub use line::{Line, MOST_LINE, parse};
+use reader::{Lines, Read};
+
+/// How many memories are stored in one transaction, at most.
+const BATCH: usize = 2_000;
+
+/// How much text is held at once, bytes; whichever comes first.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// How much text the redactors get in one call, bytes: a policy's memory has an end.
+const SHARE_BYTES: usize = 512 << 10;
+
+/// The longest that the redactors may take for a share.
+const PATIENT: Duration = Duration::from_mins(1);
+
+/// The most lines that are told one by one; the others are counted.
+const MOST_TOLD: usize = 100;
+
+/// A line that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bad {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Why: no text of the line itself.
+    pub reason: String,
+}
+
+/// What became of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Lines that are not blank.
+    pub lines: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// New memories.
+    pub memories: u64,
+    /// Of other places the same content was known.
+    pub seen_again: u64,
+    /// Known from an earlier import of the same.
+    pub known: u64,
+    /// Deleted for good before: they stay deleted.
+    pub forgotten: u64,
+    /// Of projects, sessions or times of which nothing is remembered.
+    pub left_out: u64,
+    /// Lines that could not be used.
+    pub failed: u64,
+    /// The first of these.
+    pub errors: Vec<Bad>,
+}
+
+impl Report {
+    fn fail(&mut self, line: u64, reason: String) {
+        self.failed += 1;
+        if self.errors.len() < MOST_TOLD {
+            self.errors.push(Bad { line, reason });
+        }
+    }
+
+    fn count(&mut self, put: Put) {
+        let number = match put {
+            Put::Stored => &mut self.memories,
+            Put::SeenAgain => &mut self.seen_again,
+            Put::Known => &mut self.known,
+            Put::Forgotten => &mut self.forgotten,
+        };
+        *number += 1;
+    }
+}
+
+/// Reads all of `input` into the store. Lines without a project are of the folder `default`. `progress` is told how many bytes
+/// were read so far.
+///
+/// A line that cannot be used is in the report, and the others go on; an error is one of the input, the redactors or the
+/// store, and all batches before it are stored.
+pub fn run(
+    runtime: &Runtime,
+    store: &mut Store,
+    input: impl BufRead,
+    default: &Path,
+    mut progress: impl FnMut(u64),
+) -> Result<Report> {
+    let mut report = Report::default();
+    let mut lines = Lines::new(input, MOST_LINE);
+    let mut places = Places { runtime, default, known: HashMap::new() };
+    let mut batch = Batch::default();
+    store.prepare_import()?;
+    loop {
+        match lines.next().context("the input cannot be read")? {
+            Read::End => break,
+            Read::Blank => continue,
+            Read::TooLong => report.fail(lines.number(), format!("it has more than {} KiB", MOST_LINE >> 10)),
+            Read::Line => {
+                let understood = parse(lines.line()).and_then(|line| Ok((places.of(line.project.as_deref())?, line)));
+                match understood {
+                    Ok((place, line)) if !place.takes(runtime, &line) => report.left_out += 1,
+                    Ok((place, line)) => batch.push(place, line),
+                    Err(reason) => report.fail(lines.number(), reason),
+                }
+            }
+        }
+        report.lines += 1;
+        report.bytes = lines.bytes();
+        if batch.is_full() {
+            batch.store(runtime, store, &mut report)?;
+            progress(report.bytes);
+        }
+    }
+    batch.store(runtime, store, &mut report)?;
+    store.finish_import()?;
+    Ok(report)
+}
+
+/// A project that lines name.
+struct Place {
+    project: Project,
+    /// Whether nothing of it is remembered.
+    is_off: bool,
+    /// The folder whose policies redact; none for a plain name, which may be that of a folder by chance.
+    root: Option<PathBuf>,
+}
+
+impl Place {
+    /// Whether the line may be remembered: not of what is paused, left out, or of a time that was forgotten.
+    fn takes(&self, runtime: &Runtime, line: &Line) -> bool {
+        let at = line.created.unwrap_or(runtime.now);
+        !self.is_off
+            && !runtime.intervals.hold(&self.project.id, &[&line.session], at)
+            && !runtime.intervals.is_paused(&self.project.id, &line.session)
+    }
+}
+
+/// The projects that were named so far: looking for a folder's repository is work, and many lines name one.
+struct Places<'a> {
+    runtime: &'a Runtime,
+    default: &'a Path,
+    known: HashMap<Option<String>, std::result::Result<Rc<Place>, String>>,
+}
+
+impl Places<'_> {
+    fn of(&mut self, name: Option<&str>) -> std::result::Result<Rc<Place>, String> {
+        let key = name.map(|name| name.trim().to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let place = self.find(key.as_deref()).map(Rc::new);
+        self.known.insert(key, place.clone());
+        place
+    }
+
+    fn find(&self, name: Option<&str>) -> std::result::Result<Place, String> {
+        let is_folder = |project: Project| {
+            let is_off = self.runtime.is_off(&project.root);
+            Place { is_off, root: Some(project.root.clone()), project }
+        };
+        let Some(name) = name else { return Ok(is_folder(Project::of(self.default))) };
+        if name.chars().any(char::is_control) {
+            return Err("its project has control characters".into());
+        }
+        if let Some(below) = name.strip_prefix("~/") {
+            return Ok(is_folder(Project::of(&self.runtime.paths.home.join(below))));
+        }
+        if !Project::is_name(name) {
+            let folder = std::path::absolute(name).map_err(|_| "its project is no path".to_owned())?;
+            return Ok(is_folder(Project::of(&folder)));
+        }
+        // A name is an identity: with something taken out, two projects could become one.
+        let mut texts = [name.to_owned()];
+        let until = Instant::now() + PATIENT;
+        let redacted =
+            self.runtime.policies(None).and_then(|policies| policies.work(None, until)?.redact(&mut texts, until));
+        if redacted.is_err() || texts[0] != name {
+            return Err("its project looks like a secret; give it another name".into());
+        }
+        let project = Project::named(name);
+        Ok(Place { is_off: self.runtime.is_off(&project.root), root: None, project })
+    }
+}
+
+/// Lines that are redacted and stored together.
+#[derive(Default)]
+struct Batch {
+    lines: Vec<(Rc<Place>, Line)>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, place: Rc<Place>, line: Line) {
+        self.bytes += line.content.len() + line.title.len();
+        self.lines.push((place, line));
+    }
+
+    fn is_full(&self) -> bool {
+        self.lines.len() >= BATCH || self.bytes >= BATCH_BYTES
+    }
+
+    fn store(&mut self, runtime: &Runtime, store: &mut Store, report: &mut Report) -> Result<()> {
+        let mut lines = std::mem::take(self).lines;
+        if lines.is_empty() {
+            return Ok(());
+        }
+        // As its author wrote it, because with something taken out two could become one.
+        let keys: Vec<Option<String>> = lines.iter().map(|(_, line)| line.id.clone()).collect();
+        let mut groups: HashMap<*const Place, (Rc<Place>, Vec<&mut Line>)> = HashMap::new();
+        for (place, line) in &mut lines {
+            groups.entry(Rc::as_ptr(place)).or_insert_with(|| (Rc::clone(place), Vec::new())).1.push(line);
+        }
+        for (place, lines) in groups.into_values() {
+            redact(runtime, place.root.as_deref(), lines)?;
+        }
+        let memories: Vec<Import> = lines
+            .into_iter()
+            .zip(keys)
+            .map(|((place, line), key)| Import {
+                key,
+                id: line.id,
+                session: line.session,
+                draft: Draft {
+                    key: None,
+                    title: if line.title.is_empty() { line::title_of(&line.content) } else { line.title },
+                    kind: line.kind,
+                    content: line.content,
+                    keywords: line.keywords,
+                    files: line.files,
+                    importance: line.importance,
+                    origin: Origin { line_uuid: None, at: line.created },
+                    attributes: Vec::new(),
+                },
+                project: place.project.clone(),
+            })
+            .collect();
+        for put in store.import(&memories, runtime.now)? {
+            report.count(put);
+        }
+        Ok(())
+    }
+}
+
+/// Takes out of all texts of the lines what must not be stored, a share after another.
+fn redact(runtime: &Runtime, root: Option<&Path>, lines: Vec<&mut Line>) -> Result<()> {
+    if let Some(root) = root {
+        runtime.secrets.look_in(root, root);
+    }
+    let policies = runtime.policies(root)?;
+    let mut work = policies.work(None, Instant::now() + PATIENT)?;
+    let mut sessions: HashMap<String, Vec<&mut String>> = HashMap::new();
+    let mut share: Vec<&mut String> = Vec::new();
+    let mut bytes = 0;
+    for line in lines {
+        let texts = [&mut line.title, &mut line.content].into_iter();
+        for text in texts.chain(&mut line.keywords).chain(&mut line.files).chain(&mut line.id) {
+            if let Some(clean) = runtime.privacy.clean(text) {
+                *text = clean;
+            }
+            if !text.is_empty() {
+                bytes += text.len();
+                share.push(text);
+            }
+        }
+        if !line.session.is_empty() {
+            sessions.entry(line.session.clone()).or_default().push(&mut line.session);
+        }
+        if bytes >= SHARE_BYTES {
+            work.redact_in_place(std::mem::take(&mut share), Instant::now() + PATIENT)?;
+            bytes = 0;
+        }
+    }
+    work.redact_in_place(share, Instant::now() + PATIENT)?;
+    let (mut names, places): (Vec<String>, Vec<_>) = sessions.into_iter().unzip();
+    work.redact(&mut names, Instant::now() + PATIENT)?;
+    for (name, places) in names.into_iter().zip(places) {
+        for place in places {
+            place.clone_from(&name);
+        }
+    }
+    Ok(())
+}

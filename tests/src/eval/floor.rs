@@ -1,0 +1,164 @@
+//! The floor: what SQLite's own full-text search finds with an OR of the words, over the units that are labelled.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::run::{Answer, LIMIT};
+use super::set::{Question, Set, Source};
+
+/// Words that are not searched for: articles, prepositions, pronouns, auxiliaries, and what questions begin with. A floor
+/// without them is a higher one.
+const STOP_WORDS: &str = "a about after all also am an and any are as at be been before being between both but by can could did do does \
+     doing done each for from had has have having he her here him his how i if in into is it its just may me might \
+     more most must my no not of on only or other our over own same shall she should so some such than that the their \
+     them then there these they this those to too us very was we were what when where which who whom whose why will \
+     with would you your";
+
+/// Asks all questions of FTS5 with `porter unicode61`.
+pub fn answers(set: &Set) -> Result<Vec<Answer>> {
+    let db = Connection::open_in_memory()?;
+    let tables = fill(&db, set)?;
+    set.questions.iter().map(|question| answer(&db, &tables, question)).collect()
+}
+
+/// A table a project, so that words are weighed within it, and one of all where questions are asked of all. A document and
+/// its session's others are one row where sessions are labelled. Gives the tables by project.
+fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
+    let mut texts: Vec<(String, String, String)> = Vec::new();
+    match &set.source {
+        Source::Documents(documents) => {
+            let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+            for document in documents {
+                let label = document.label(set.unit);
+                let place = *places.entry((&document.project, label)).or_insert_with(|| {
+                    texts.push((document.project.clone(), label.to_owned(), String::new()));
+                    texts.len() - 1
+                });
+                let text = &mut texts[place].2;
+                for part in ["title", "content", "keywords", "files"] {
+                    match document.others.get(part) {
+                        Some(Value::String(words)) => push(text, words),
+                        Some(Value::Array(list)) => {
+                            list.iter().filter_map(Value::as_str).for_each(|words| push(text, words))
+                        }
+                        _ if part == "content" => push(text, &document.content),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Source::Transcripts(folder) => {
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    texts.push((String::new(), id, said(&path)?));
+                }
+            }
+        }
+    }
+    let mut tables: HashMap<String, String> = HashMap::new();
+    for question in &set.questions {
+        let name = format!("t{}", tables.len());
+        if !tables.contains_key(&question.project) {
+            db.execute_batch(&format!(
+                "CREATE VIRTUAL TABLE {name} USING fts5 (label UNINDEXED, text, tokenize = 'porter unicode61')"
+            ))?;
+            tables.insert(question.project.clone(), name);
+        }
+    }
+    db.execute_batch("BEGIN")?;
+    for (project, label, text) in &texts {
+        for name in [Some(project), Some(&String::new()).filter(|_| !project.is_empty())].into_iter().flatten() {
+            if let Some(table) = tables.get(name) {
+                db.prepare_cached(&format!("INSERT INTO {table} VALUES (?1, ?2)"))?.execute((label, text))?;
+            }
+        }
+    }
+    db.execute_batch("COMMIT")?;
+    Ok(tables)
+}
+
+fn answer(db: &Connection, tables: &HashMap<String, String>, question: &Question) -> Result<Answer> {
+    let table = tables.get(&question.project).context("a question of an unknown project")?;
+    let started = Instant::now();
+    let stop_words: HashSet<&str> = STOP_WORDS.split_whitespace().collect();
+    let words = question
+        .query
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty() && !stop_words.contains(word.to_lowercase().as_str()))
+        .map(|word| format!("\"{word}\""))
+        .collect::<Vec<_>>()
+        .join(" OR ");
+    if words.is_empty() {
+        return Ok(Answer { ranking: Vec::new(), took: started.elapsed() });
+    }
+    let ranking = db
+        .prepare_cached(&format!("SELECT label FROM {table} WHERE {table} MATCH ?1 ORDER BY rank LIMIT ?2"))?
+        .query_map((words, LIMIT), |row| row.get(0))?
+        .collect::<Result<Vec<String>, _>>()?;
+    Ok(Answer { ranking, took: started.elapsed() })
+}
+
+/// All that the human and the agent said in a transcript; not what tools printed.
+fn said(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut text = String::new();
+    let lines = String::from_utf8_lossy(&bytes);
+    for line in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        if !matches!(line["type"].as_str(), Some("user" | "assistant")) || line["isMeta"] == true {
+            continue;
+        }
+        match &line["message"]["content"] {
+            Value::String(said) => push(&mut text, said),
+            Value::Array(blocks) => {
+                for block in blocks.iter().filter(|block| block["type"] == "text") {
+                    push(&mut text, block["text"].as_str().unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(text)
+}
+
+fn push(text: &mut String, said: &str) {
+    text.push_str(said);
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::set::{Document, Unit};
+    use super::*;
+
+    #[test]
+    fn words_are_weighed_within_a_project_and_sessions_are_one_row() {
+        let document = |project: &str, session: &str, content: &str| Document {
+            project: project.into(),
+            session: session.into(),
+            content: content.into(),
+            ..Document::default()
+        };
+        let question =
+            |query: &str, project: &str| Question { query: query.into(), project: project.into(), ..Question::default() };
+        let set = Set {
+            name: String::new(),
+            source: Source::Documents(vec![
+                document("p", "s1", "the otter"),
+                document("p", "s1", "swims"),
+                document("q", "s2", "an otter flies"),
+            ]),
+            unit: Unit::Session,
+            questions: vec![question("otters", "p"), question("swimming otter", ""), question("the", "q")],
+        };
+        let rankings: Vec<Vec<String>> = answers(&set).expect("answers").into_iter().map(|answer| answer.ranking).collect();
+        assert_eq!(rankings, [vec!["s1"], vec!["s1", "s2"], vec![]]);
+    }
+}
