@@ -4,8 +4,8 @@
 mod erase;
 mod events;
 mod failures;
-mod index;
 mod import;
+mod index;
 mod memories;
 mod migrations;
 mod projects;

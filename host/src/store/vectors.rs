@@ -1,7 +1,7 @@
 //! Tables `vectors` and `vector_codes`: the nearest neighbours of a vector.
 //!
-//! A small project is compared with as a whole. In a large one the codes, one bit a number, choose [`COMPARED`] pieces of
-//! which then the cosines are computed: half a million codes are 16 MB, their vectors would be 130.
+//! A small project is compared with as a whole. In a large one the codes, two bits a number, choose [`COMPARED`] pieces of
+//! which then the cosines are computed: half a million codes are 34 MB, their vectors would be 130.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -12,8 +12,9 @@ use super::index::Tables;
 use crate::search::pieces;
 use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, without};
 
-/// Memories a block of codes; the place of a piece in it fits 16 bits, and a block of one-piece memories a third of a page.
-const BLOCK: i64 = 32;
+/// Memories a block of codes. Two blocks of one-piece memories with the built-in model's codes fill a page of the database,
+/// and the place of a piece in its block fits 16 bits.
+const BLOCK: i64 = 28;
 
 /// Where a project has fewer memories than this, every vector is compared with.
 const SMALL: i64 = 16_000;

@@ -70,9 +70,6 @@ fn ratio(part: usize, whole: usize) -> f32 {
     part as f32 / whole as f32
 }
 
-/// Its name, with its version: another version's vectors cannot be compared with this one's.
-pub const NAME: &str = "none-yet";
-
 /// The model, by name.
 pub fn model() -> super::Model {
     super::Model { provider: "local".into(), name: NAME.into(), dims: DIMS }

@@ -7,9 +7,9 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL
 ) STRICT;
 
--- One bit a number, of the pieces of 32 memories in a row: what a search of a large project looks through first.
+-- Two bits a number, of the pieces of 28 memories in a row: what a search of a large project looks through first.
 CREATE TABLE vector_codes (
-    block INTEGER PRIMARY KEY,                -- memories.rowid / 32
+    block INTEGER PRIMARY KEY,                -- memories.rowid / 28
     codes BLOB NOT NULL
 ) STRICT;
 
