@@ -38,13 +38,16 @@ pub fn embed(text: &str) -> Option<Embedding> {
                 }
             }
             all += bytes;
-            known += ratio(bytes * known_here, lower.len());
+            known += ratio(bytes, 1) * ratio(known_here, lower.len());
         }
         Word::Foreign { bytes } => all += bytes,
     });
     let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
-    (known > 0.0 && length > 0.0)
-        .then(|| Embedding { vector: sum.iter().map(|x| x / length).collect(), known: known / ratio(all, 1) })
+    (known > 0.0 && length > 0.0).then(|| Embedding {
+        vector: sum.iter().map(|x| x / length).collect(),
+        // A long sum may be rounded up.
+        known: (known / ratio(all, 1)).min(1.0),
+    })
 }
 
 /// Puts the tokens of `word` into `pieces`, and what they were made from, its lower case, into `lower`.
