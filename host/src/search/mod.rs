@@ -7,3 +7,10 @@ pub mod rank;
 pub mod score;
 pub mod tokens;
 pub mod vector;
+
+/// TEMPORARY
+pub static KNOBS: std::sync::RwLock<std::collections::BTreeMap<String, f64>> = std::sync::RwLock::new(std::collections::BTreeMap::new());
+/// TEMPORARY
+pub fn knob(name: &str, default: f64) -> f64 {
+    KNOBS.read().unwrap().get(name).copied().unwrap_or(default)
+}

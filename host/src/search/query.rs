@@ -67,6 +67,8 @@ pub struct Word<'a> {
     pub prefix: bool,
     /// An identifier, path, version or flag as a whole, of which the parts are words of the query, too.
     pub whole: bool,
+    /// The same for a whole and its parts, and for no other word.
+    pub compound: usize,
 }
 
 impl Word<'_> {
@@ -84,6 +86,8 @@ struct Term {
     prefix: bool,
     /// A whole of which the parts are terms too.
     whole: bool,
+    /// See [`Word::compound`].
+    compound: usize,
 }
 
 /// Words that must, or must not, stand together.
@@ -157,7 +161,12 @@ impl Query {
 
     /// What it looks for, each token once: first the words of which any will do, then those that must be there.
     pub fn words(&self) -> impl Iterator<Item = Word<'_>> {
-        self.all_terms().map(|term| Word { token: &term.text, prefix: term.prefix, whole: term.whole })
+        self.all_terms().map(|term| Word {
+            token: &term.text,
+            prefix: term.prefix,
+            whole: term.whole,
+            compound: term.compound,
+        })
     }
 
     /// The FTS5 expression of what a piece must hold of the query's phrases; none where it has none. It finds too much:
@@ -322,11 +331,15 @@ impl Phrase {
 }
 
 fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
-    if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.text == token.text) {
+    if let Some(known) = terms.iter_mut().find(|term| term.text == token.text) {
+        // What is a part of one word and stands by itself, too, stands by itself.
+        known.compound = token.word;
+    } else if terms.len() < MAX_TERMS {
         terms.push(Term {
             text: token.text.to_owned(),
             prefix: token.class == Class::Last,
             whole: token.class == Class::Whole,
+            compound: token.word,
         });
     }
 }

@@ -200,7 +200,7 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
                 (why.text, why.vector) = (text, why.vector.map(|_| vector));
                 combine(&mut why, setting);
             }
-            let prior = setting.profile.prior;
+            let prior = super::knob("prior", setting.profile.prior);
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
@@ -219,10 +219,10 @@ fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
         match support.get_mut(&candidate.session) {
             Some((sum, share)) => {
                 *sum += *share * candidate.bm25;
-                *share *= SESSION_SHARE;
+                *share *= super::knob("SESSION_SHARE", 0.05);
             }
             None => {
-                support.insert(candidate.session.clone(), (0.0, SESSION_SHARE));
+                support.insert(candidate.session.clone(), (0.0, super::knob("SESSION_SHARE", 0.05)));
             }
         }
     }
@@ -250,7 +250,7 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
 
 /// What a cosine says. Two texts that have nothing to do with one another are about [`UNRELATED`] apart.
 fn nearness(cosine: f64) -> f64 {
-    ((cosine - UNRELATED) / (1.0 - UNRELATED)).clamp(0.0, 1.0)
+    ((cosine - super::knob("UNRELATED", 0.0)) / (1.0 - super::knob("UNRELATED", 0.0))).clamp(0.0, 1.0)
 }
 
 /// See [`nearness`].
@@ -258,7 +258,7 @@ const UNRELATED: f64 = 0.0;
 
 fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Why {
     let bm25 = candidate.bm25 + support;
-    let half = HALF_AT * setting.ideal.max(f64::MIN_POSITIVE);
+    let half = super::knob("HALF_AT", 0.5) * setting.ideal.max(f64::MIN_POSITIVE);
     let mut why = Why {
         bm25: candidate.bm25,
         session: support,
@@ -277,12 +277,12 @@ fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Wh
 /// Text, vector and wholes become the relevance.
 fn combine(why: &mut Why, setting: &Setting<'_>) {
     let profile = setting.profile;
-    let vector = if why.vector.is_some() { profile.vector * setting.known.clamp(0.0, 1.0) } else { 0.0 };
+    let vector = if why.vector.is_some() { super::knob("vector", profile.vector) * setting.known.clamp(0.0, 1.0) } else { 0.0 };
     let all = profile.text + vector;
     why.vector_share = if all > 0.0 { vector / all } else { 0.0 };
     let text = if profile.text > 0.0 { why.text } else { 0.0 };
     let relevance = text * (1.0 - why.vector_share) + why.vector.unwrap_or(0.0) * why.vector_share;
-    why.relevance = relevance + (1.0 - relevance) * profile.exact * why.wholes.clamp(0.0, 1.0);
+    why.relevance = relevance + (1.0 - relevance) * super::knob("exact", profile.exact) * why.wholes.clamp(0.0, 1.0);
 }
 
 /// Of each memory the reciprocal ranks by words and by vector, from 1 downward.
@@ -305,7 +305,7 @@ fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
 fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
     let days = now.saturating_sub(candidate.created).max(0) as f64 / 86_400_000.0;
-    let fresh = 0.5_f64.powf(days / HALF_LIFE_DAYS);
+    let fresh = 0.5_f64.powf(days / super::knob("HALF_LIFE_DAYS", 30.0));
     let importance = if candidate.importance.is_nan() { 0.0 } else { candidate.importance.clamp(0.0, 1.0) };
     let often = |times: u32| 1.0 - 1.0 / (1.0 + f64::from(times));
     0.6 * importance + 0.2 * fresh + 0.15 * often(candidate.seen.max(1) - 1) + 0.05 * often(candidate.accessed)
@@ -322,7 +322,7 @@ fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64,
             if best.is_some_and(|(_, best, _)| *score <= best) {
                 break;
             }
-            let kept: f64 = if candidate.kind == TURN { REPEATED_TURN } else { REPEAT };
+            let kept: f64 = if candidate.kind == TURN { super::knob("REPEATED_TURN", 0.75) } else { super::knob("REPEAT", 0.92) };
             let kept = kept.powi(shown.get(&candidate.session).copied().unwrap_or(0));
             if best.is_none_or(|(_, best, _)| score * kept > best) {
                 best = Some((n, score * kept, kept));

@@ -68,6 +68,8 @@ pub struct Token<'a> {
     pub surface: &'a str,
     /// What it was made of.
     pub class: Class,
+    /// Which word, compound or run of the text it was made from, counted from 1: a whole and its parts have the same.
+    pub word: usize,
 }
 
 /// What the full-text table stores for `text`: its tokens, with a space between any two.
@@ -87,7 +89,7 @@ pub fn each(text: &str, mut sink: impl FnMut(Token<'_>)) {
     let text = compose(text);
     // Taken, not borrowed: the sink may tokenize too.
     let mut stems = STEMS.take().unwrap_or_else(Stems::new);
-    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new() }.scan(&text);
+    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new(), number: 0 }.scan(&text);
     STEMS.set(Some(stems));
 }
 
@@ -257,6 +259,8 @@ struct Scanner<'s, S> {
     /// The folded parts of the compound at hand, without what joins them.
     folded: String,
     whole: String,
+    /// Of the word at hand.
+    number: usize,
 }
 
 impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
@@ -264,6 +268,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let rest = &text[at..];
+            self.number += usize::from(is_paired(c) || is_word(c));
             at += if is_paired(c) {
                 let run = leading(rest, is_paired);
                 self.pairs(&rest[..run]);
@@ -289,12 +294,12 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         for (at, c) in run.char_indices() {
             if let Some(start) = previous {
                 let text = &run[start..at + c.len_utf8()];
-                (self.sink)(Token { text, surface: run, class: Class::Pair });
+                (self.sink)(Token { text, surface: run, class: Class::Pair, word: self.number });
             }
             previous = Some(at);
             last = at;
         }
-        (self.sink)(Token { text: &run[last..], surface: run, class: Class::Last });
+        (self.sink)(Token { text: &run[last..], surface: run, class: Class::Last, word: self.number });
     }
 
     /// A word without parts, as most are.
@@ -410,7 +415,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         }
         let has_stem = surface.len() > 2 && surface.bytes().all(|b| b.is_ascii_lowercase());
         let text = if has_stem { self.stems.of(surface) } else { surface };
-        (self.sink)(Token { text, surface, class });
+        (self.sink)(Token { text, surface, class, word: self.number });
     }
 
     /// The names as one token, with `_` between them.
@@ -424,7 +429,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
             self.whole.push_str(&self.folded[name.range()]);
         }
         let text = clip_end(&self.whole);
-        (self.sink)(Token { text, surface: text, class: Class::Whole });
+        (self.sink)(Token { text, surface: text, class: Class::Whole, word: self.number });
     }
 
     /// Whether the names are numbers with dots between them, the first perhaps after a `v`.
@@ -445,7 +450,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
             self.whole.push('_');
             self.whole.push_str(&self.folded[name.range()]);
             let text = clip(&self.whole);
-            (self.sink)(Token { text, surface: text, class: Class::Whole });
+            (self.sink)(Token { text, surface: text, class: Class::Whole, word: self.number });
         }
     }
 }

@@ -19,9 +19,6 @@ const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "pre
 const SIGHTING_WEIGHT: f64 = 0.05;
 const MOST_SIGHTINGS: u32 = 4;
 
-/// About how many pieces a memory has: a guess that only the scale of scores depends on.
-pub(super) const PIECES: usize = 3;
-
 /// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
 /// project, and their pieces in the full-text table, are one range of rows.
 const ROW_BITS: u32 = 32;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::{self, LIVE, MODEL, NO_MODEL};
-use super::memories::{COLUMNS, PIECES, from_row, row_range};
+use super::memories::{COLUMNS, from_row, row_range};
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
@@ -122,9 +122,9 @@ impl Store {
         if query.term_count() == 0 {
             return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
         }
-        let rows = count_rows(conn, &memories)?;
-        let by_words = by_words(conn, search, &memories, rows)?;
-        let words = Words::new(query, &by_words.counts, rows);
+        let extent = extent(conn, &memories)?;
+        let by_words = by_words(conn, search, &memories, extent)?;
+        let words = Words::new(query, &by_words.counts, extent.pieces);
         let (probe, degraded) = probe(conn, search)?;
         let mut cosines: HashMap<i64, f32> = HashMap::new();
         if let Some(probe) = &probe
@@ -143,7 +143,7 @@ impl Store {
 
         let mut read: HashMap<i64, Memory> = HashMap::new();
         let mut candidates = Vec::with_capacity(found.len());
-        let mut has: HashMap<i64, HashSet<usize>> = HashMap::new();
+        let mut has: HashMap<i64, Vec<usize>> = HashMap::new();
         for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
             let rowid = pieces::memory_of(of_one[0]);
             let Some((memory, accessed)) = memory(conn, rowid)? else { continue };
@@ -155,30 +155,27 @@ impl Store {
             let mut hasher = DefaultHasher::new();
             (&memory.kind, tokens::fold(&memory.title), tokens::fold(&memory.content)).hash(&mut hasher);
             let said = hasher.finish();
+            let mut scores = Vec::with_capacity(of_one.len());
             for piece in of_one {
                 let number = usize::try_from(piece & 0xff).unwrap_or(0);
-                let text = Piece {
-                    title: &memory.title,
-                    content: cut.get(number).copied().unwrap_or_default(),
-                    keywords: &keywords,
-                    files: &files,
-                };
-                let score = words.score(&text);
-                candidates.push(Candidate {
-                    id: rowid,
-                    session: memory.session_id.clone(),
-                    kind: memory.kind.clone(),
-                    bm25: score.bm25,
-                    cosine: cosines.get(piece).copied().map(f64::from),
-                    wholes: words.wholes(&score.words, &by_words.counts).unwrap_or(0.0),
-                    importance: f64::from(memory.importance),
-                    created: time(memory.created),
-                    seen: memory.seen,
-                    accessed,
-                    said,
-                });
-                has.entry(rowid).or_default().extend(score.words);
+                let content = cut.get(number).copied().unwrap_or_default();
+                scores.push(words.score(&Piece { title: &memory.title, content, keywords: &keywords, files: &files }));
             }
+            let score = words.together(&scores);
+            candidates.push(Candidate {
+                id: rowid,
+                session: memory.session_id.clone(),
+                kind: memory.kind.clone(),
+                bm25: score.bm25,
+                cosine: of_one.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
+                wholes: words.wholes(&score, &by_words.counts),
+                importance: f64::from(memory.importance),
+                created: time(memory.created),
+                seen: memory.seen,
+                accessed,
+                said,
+            });
+            has.insert(rowid, score.words().collect());
             read.insert(rowid, memory);
         }
         let setting = rank::Setting {
@@ -191,8 +188,7 @@ impl Store {
         let ranked = rank::rank(candidates, &setting, search.limit as usize);
         let hits = ranked.into_iter().filter_map(|ranked| {
             let memory = read.remove(&ranked.id)?;
-            let mut words: Vec<usize> = has.remove(&ranked.id)?.into_iter().collect();
-            words.sort_unstable();
+            let words = has.remove(&ranked.id)?;
             #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
             Some(Hit {
                 memory: Memory { score: ranked.score as f32, ..memory },
@@ -310,18 +306,42 @@ fn accepts(query: &Query, memory: &Memory) -> bool {
     })
 }
 
-/// About how many pieces a range of memories has.
-fn count_rows(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<usize> {
+/// How much is searched through.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    /// From the oldest to the newest memory, in rows.
+    memories: i64,
+    /// About how many pieces there are.
+    pieces: usize,
+}
+
+/// How much a range of memories holds.
+fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<Extent> {
     /// What a count over all projects is cut to, since their ranges lie far apart.
-    const MOST: usize = 1_000_000;
+    const MOST: i64 = 1_000_000;
+    /// How many pieces are counted one by one: so many memories, or more, tell how many pieces one has.
+    const COUNTED: i64 = 4_000;
     // Each by itself is one step into the table; both in one query would be a walk over all of it.
-    let count: i64 = conn.query_row(
-        "SELECT COALESCE((SELECT max(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2)
-                         - (SELECT min(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2) + 1, 0)",
-        [memories.start(), memories.end()],
-        |row| row.get(0),
-    )?;
-    Ok(usize::try_from(count).unwrap_or(0).min(MOST) * PIECES)
+    let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
+        conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
+            .query_row([memories.start(), memories.end()], |row| row.get(0))
+    };
+    let (Some(oldest), Some(newest)) = (bound("min")?, bound("max")?) else { return Ok(Extent::default()) };
+    let (first, last) = pieces::rows(oldest..=newest);
+    let (counted, down_to): (i64, Option<i64>) = conn
+        .prepare_cached(&format!(
+            "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
+            LIVE.words
+        ))?
+        .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let pieces = match down_to {
+        Some(down_to) if counted == COUNTED => {
+            let memories = (newest - pieces::memory_of(down_to) + 1).max(1);
+            ((newest - oldest + 1).min(MOST) * counted / memories).max(counted)
+        }
+        _ => counted,
+    };
+    Ok(Extent { memories: newest - oldest + 1, pieces: usize::try_from(pieces).unwrap_or(0) })
 }
 
 /// Which pieces have which of the query's words.
@@ -329,7 +349,7 @@ fn by_words(
     conn: &Connection,
     search: &Search<'_>,
     memories: &RangeInclusive<i64>,
-    rows: usize,
+    extent: Extent,
 ) -> rusqlite::Result<ByWords> {
     let query = search.query;
     let (first, last) = pieces::rows(memories.clone());
@@ -349,8 +369,8 @@ fn by_words(
     let mut common: Vec<(usize, String)> = Vec::new();
     for word in query.words() {
         let pieces = matching(&word.quoted(), newest_pieces)?;
-        let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, memories, rows) };
-        let weight = idf(count, rows);
+        let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, extent) };
+        let weight = idf(count, extent.pieces);
         for piece in &pieces {
             *found.scores.entry(*piece).or_default() += weight;
         }
@@ -361,7 +381,7 @@ fn by_words(
     }
     common.sort();
     common.dedup_by(|a, b| a.1 == b.1);
-    combine(&mut found, &common, rows, search.candidates(), &mut matching)?;
+    combine(&mut found, &common, extent.pieces, search.candidates(), &mut matching)?;
     if let Some(required) = query.required() {
         let pieces: HashSet<i64> = matching(&required, newest_pieces)?.into_iter().collect();
         found.scores.retain(|piece, _| pieces.contains(piece));
@@ -414,11 +434,11 @@ fn combinations(n: usize) -> Vec<Vec<usize>> {
 
 /// In about how many pieces a word stands, by how close together its newest ones are.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-fn estimate(newest: &[i64], memories: &RangeInclusive<i64>, rows: usize) -> usize {
+fn estimate(newest: &[i64], extent: Extent) -> usize {
     let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
-    let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64 * PIECES as f64;
-    let _ = memories;
-    ((newest.len() as f64 * rows as f64 / spanned) as usize).clamp(newest.len(), rows.max(newest.len()))
+    let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64;
+    ((newest.len() as f64 * extent.memories as f64 / spanned) as usize)
+        .clamp(newest.len(), extent.pieces.max(newest.len()))
 }
 
 /// What the memory's row must say, as a part of a WHERE clause: only what the query restricts is asked.

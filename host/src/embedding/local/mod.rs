@@ -38,13 +38,16 @@ pub fn embed(text: &str) -> Option<Embedding> {
                 }
             }
             all += bytes;
-            known += ratio(bytes * known_here, lower.len());
+            known += ratio(bytes, 1) * ratio(known_here, lower.len());
         }
         Word::Foreign { bytes } => all += bytes,
     });
     let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
-    (known > 0.0 && length > 0.0)
-        .then(|| Embedding { vector: sum.iter().map(|x| x / length).collect(), known: known / ratio(all, 1) })
+    (known > 0.0 && length > 0.0).then(|| Embedding {
+        vector: sum.iter().map(|x| x / length).collect(),
+        // A long sum may be rounded up.
+        known: (known / ratio(all, 1)).min(1.0),
+    })
 }
 
 /// Puts the tokens of `word` into `pieces`, and what they were made from, its lower case, into `lower`.
@@ -73,4 +76,125 @@ fn ratio(part: usize, whole: usize) -> f32 {
 /// The model, by name.
 pub fn model() -> super::Model {
     super::Model { provider: "local".into(), name: NAME.into(), dims: DIMS }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// A line of `reference.jsonl`.
+    #[derive(Deserialize)]
+    struct Reference {
+        text: String,
+        /// As the tokenizer of the source model makes them.
+        tokens: Vec<String>,
+        /// The mean of the vectors before they were rounded, in ten-thousandths; empty where there is no token.
+        vector: Vec<i16>,
+    }
+
+    fn references() -> Vec<Reference> {
+        let lines = include_str!("../../../models/minilm/reference.jsonl").lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn tokens(text: &str) -> Vec<String> {
+        let (mut tokens, mut lower, mut pieces) = (Vec::new(), String::new(), Vec::new());
+        words::each(text, |word| {
+            if let Word::Latin { text, .. } = word {
+                cut(text, &mut lower, &mut pieces);
+                tokens.extend(pieces.iter().map(|piece| piece.row.name()));
+            }
+        });
+        tokens
+    }
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    fn similarity(a: &str, b: &str) -> f32 {
+        cosine(&embed(a).unwrap().vector, &embed(b).unwrap().vector)
+    }
+
+    fn known(text: &str) -> Option<f32> {
+        embed(text).map(|embedding| embedding.known)
+    }
+
+    #[test]
+    fn tokens_are_those_of_the_source_model() {
+        for reference in references() {
+            assert_eq!(tokens(&reference.text), reference.tokens, "{}", reference.text);
+        }
+    }
+
+    #[test]
+    fn vectors_are_those_of_the_reference() {
+        for Reference { text, vector, .. } in references() {
+            let Some(embedding) = embed(&text) else {
+                assert!(vector.is_empty(), "{text}");
+                continue;
+            };
+            let vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
+            let cosine = cosine(&embedding.vector, &vector);
+            assert!(cosine > 0.999, "{text}: {cosine}");
+        }
+    }
+
+    #[test]
+    fn what_means_the_same_is_near() {
+        let near = similarity("the database is slow", "queries against Postgres take long");
+        let far = similarity("the database is slow", "the logo should be blue");
+        assert!(near > far + 0.1, "{near} {far}");
+        let identifier = similarity("getUserName", "get_user_name");
+        assert!(identifier > 0.999, "{identifier}");
+    }
+
+    #[test]
+    fn a_text_of_other_scripts_is_not_known() {
+        for text in ["", " ", "인증 실패", "認証に失敗した", "Проверка подписи", "🚀🚀", "→ … !", "\u{1b}\0"]
+        {
+            assert_eq!(embed(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn known_is_the_share_of_the_text_in_bytes() {
+        assert_eq!(known("refresh the token"), Some(1.0));
+        assert_eq!(known("인증 token refresh 실패"), Some(0.5));
+        assert!(known("the commit e01fe3a9c2b77d").unwrap() < 0.7);
+    }
+
+    #[test]
+    fn words_of_a_known_text_weigh_by_their_rarity() {
+        assert!(similarity("the token of the session is in the cookie", "token session cookie") > 0.8);
+    }
+
+    proptest! {
+        #[test]
+        fn a_vector_is_finite_and_of_length_1(text in r"(\PC|[a-zA-Z0-9_가-힣é０-ｚ \x00-\x1f]){0,200}") {
+            if let Some(Embedding { vector, known }) = embed(&text) {
+                prop_assert_eq!(vector.len(), DIMS);
+                let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+                prop_assert!((length - 1.0).abs() < 1e-4, "{}", length);
+                prop_assert!(known > 0.0 && known <= 1.0, "{}", known);
+            }
+        }
+
+        #[test]
+        fn look_ups_grow_with_the_text_and_no_faster(
+            unit in prop_oneof![r"[a-z]{1,4}", r"[A-Za-z0-9ß]{1,30}", r"(\PC){1,8}"],
+            times in 1usize..500,
+        ) {
+            let text = unit.repeat(times);
+            let before = table::lookups();
+            embed(&text);
+            // Each byte is where at most one look-up of every length begins, in the whole word and in its part.
+            let most = 2 * table::LONGEST * (text.len() * 3 + 1);
+            prop_assert!(table::lookups() - before <= most);
+        }
+    }
 }

@@ -116,6 +116,8 @@ impl Hash {
 
 /// The token `text` at `place`, where `hash` is its hash.
 pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
+    #[cfg(test)]
+    LOOKUPS.set(LOOKUPS.get() + 1);
     let mut slot = (hash.0 ^ hash.0 >> 16) as usize;
     // Ends: more than half of the slots are empty.
     loop {
@@ -130,6 +132,15 @@ pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
         }
         slot += 1;
     }
+}
+
+#[cfg(test)]
+thread_local!(static LOOKUPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
+
+/// How often this thread has looked for a token.
+#[cfg(test)]
+pub fn lookups() -> usize {
+    LOOKUPS.get()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Cuts a word into tokens of the vocabulary, the longest first, as BERT's WordPiece does.
+//! Cuts a word into tokens of the vocabulary, the longest first, as BERT's `WordPiece` does.
 
 use super::table::{Hash, LONGEST, Place, Row, find};
 

@@ -83,9 +83,8 @@ enum Kind {
 fn kind(c: char) -> Kind {
     match c {
         '0'..='9' | 'A'..='Z' | 'a'..='z' => Kind::Latin(c),
-        '\0'..='\x7f' => Kind::Separator,
-        // Signs of multiplication and division.
-        '\u{d7}' | '\u{f7}' => Kind::Separator,
+        // The rest of ASCII, and the signs of multiplication and division among the Latin letters.
+        '\0'..='\x7f' | '\u{d7}' | '\u{f7}' => Kind::Separator,
         '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Kind::Latin(c),
         // Full-width forms of ASCII, in its order.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).map_or(Kind::Separator, kind),
@@ -182,7 +181,7 @@ mod tests {
                 }
                 Word::Foreign { bytes } => counted += bytes,
             });
-            let letters: usize = text.chars().filter(|c| c.is_ascii_alphanumeric()).count();
+            let letters: usize = text.chars().filter(char::is_ascii_alphanumeric).count();
             prop_assert!((letters..=text.len()).contains(&counted));
         }
     }

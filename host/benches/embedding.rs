@@ -1,0 +1,42 @@
+//! What the local model costs: `cargo bench -p host --bench embedding`.
+//!
+//! The first call is timed on its own, since it is the only one of most processes: a hook embeds one text and ends, and its
+//! share is not arithmetic but pages of the program that are touched for the first time.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use host::embedding::local::{NAME, embed};
+
+const QUERY: &str = "why did we replace the retry loop in getUserName with exponential backoff last week already";
+
+/// Of 1,000 bytes; English prose, with names of code and a path.
+fn document() -> String {
+    let paragraph = "The upload fails when the server answers 503, because parse_http_header drops the Retry-After field. We \
+                     decided to keep the connection pool at 50 and to back off exponentially in src/net/HTTPClient.rs instead; \
+                     the flaky integration test was waiting for a lock that another worker held. ";
+    let mut text = paragraph.repeat(4);
+    text.truncate(1_000);
+    text
+}
+
+fn main() {
+    let first = timed(QUERY);
+    let second = timed(QUERY);
+    println!("{NAME}: first call of the process {first:?}, second {second:?}");
+    println!("query of {} words: {:?}", QUERY.split(' ').count(), median(QUERY));
+    let document = document();
+    println!("text of {} bytes: first {:?}, median {:?}", document.len(), timed(&document), median(&document));
+}
+
+fn timed(text: &str) -> Duration {
+    let start = Instant::now();
+    black_box(embed(black_box(text)));
+    start.elapsed()
+}
+
+fn median(text: &str) -> Duration {
+    let mut times: Vec<Duration> = (0..10_001).map(|_| timed(text)).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
