@@ -50,6 +50,9 @@ struct Arguments {
     /// Draws the picture, such as docs/search-growth.svg.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Writes the memories, as many as --most says, as lines of an import, and measures nothing.
+    #[arg(long, value_name = "FILE")]
+    lines: Option<PathBuf>,
     /// Draws the picture from the figures of an earlier run, and measures nothing.
     #[arg(long, value_name = "FILE", requires = "plot")]
     from: Option<PathBuf>,
@@ -62,8 +65,13 @@ fn main() -> Result<ExitCode> {
         draw(plot, &serde_json::from_str(&text).with_context(|| format!("{} is no JSON", from.display()))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{}", process::throughline().display());
     let words = Words::new(SEED);
+    if let Some(file) = &arguments.lines {
+        let out = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+        memories::write(&words, 0..arguments.most, &mut BufWriter::new(out))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{}", process::throughline().display());
     let home = Home::new();
     let mut stages: Vec<Value> = Vec::new();
     let (mut size, mut text_bytes) = (0, 0);

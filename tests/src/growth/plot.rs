@@ -20,7 +20,7 @@ pub struct Curve {
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 190.0;
+const RIGHT: f64 = 214.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 48.0;
 
