@@ -8,7 +8,7 @@ use tests::home::Home;
 use tests::process::{self, Finished, WATCHDOG};
 
 fn file(home: &Home, lines: &[Value]) -> PathBuf {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n");
     let path = home.path().join("memories.jsonl");
     std::fs::write(&path, text).expect("write");
     path

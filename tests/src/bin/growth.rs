@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode> {
     for wanted in SIZES.into_iter().filter(|wanted| *wanted <= arguments.most) {
         let (took, bytes) = import(&home, &words, size..wanted)?;
         text_bytes += bytes;
-        let stage = stage(&home, &words, wanted, arguments.queries, text_bytes, took / (wanted - size) as u32)?;
+        let stage = stage(&home, &words, wanted, arguments.queries, text_bytes, took / u32::try_from(wanted - size)?)?;
         tell(&stage);
         stages.push(stage);
         size = wanted;

@@ -50,7 +50,9 @@ impl Words {
                 sum
             })
             .collect();
-        shares.iter_mut().for_each(|share| *share /= sum);
+        for share in &mut shares {
+            *share /= sum;
+        }
         Self { english, korean, shares }
     }
 
