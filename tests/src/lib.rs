@@ -13,6 +13,7 @@ pub mod drop_in;
 pub mod eval;
 pub mod fake_api;
 pub mod faults;
+pub mod growth;
 pub mod home;
 pub mod managed;
 pub mod measure;

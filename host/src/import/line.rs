@@ -94,10 +94,12 @@ struct Fields {
 /// What the line says, or why it cannot be used: words without the line's own text, which was not redacted.
 pub fn parse(line: &[u8]) -> Result<Line, String> {
     let text = std::str::from_utf8(line).map_err(|error| format!("it is not UTF-8 at byte {}", error.valid_up_to() + 1))?;
-    let fields: Fields = serde_json::from_str(text).map_err(|error| {
-        let why = if error.is_data() { "it is no JSON object" } else { "it is no JSON" };
-        format!("{why} at column {}", error.column())
-    })?;
+    // serde would take a list for the fields in their order.
+    if !text.starts_with('{') {
+        return Err("it is no JSON object".into());
+    }
+    let fields: Fields =
+        serde_json::from_str(text).map_err(|error| format!("it is no JSON at column {}", error.column()))?;
     let content = match fields.content {
         Value::String(content) if !content.trim().is_empty() => content,
         Value::String(_) => return Err("its content is empty".into()),

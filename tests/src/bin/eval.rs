@@ -1,8 +1,8 @@
 //! Measures `throughline memory search` on labelled questions, through the real binary in a home of its own, beside what
-//! SQLite's own full-text search finds in the same documents in the same run.
+//! the database's own full-text search finds in the same documents in the same run.
 //!
-//! Sets: JSON lines of anybody's (`jsonl`), transcripts with questions about their sessions, and the files of DevMemBench,
-//! LoCoMo, LongMemEval and replay sets, which the user supplies. The exit code is 1 where fewer questions are answered among
+//! Sets: JSON lines of anybody's (`jsonl`), transcripts with questions about their sessions, and the files of `DevMemBench`,
+//! `LoCoMo`, `LongMemEval` and replay sets, which the user supplies. The exit code is 1 where fewer questions are answered among
 //! the first five results than was asked for.
 
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ enum Which {
         /// The questions
         questions: PathBuf,
     },
-    /// DevMemBench: a folder with sessions.json and questions.json
+    /// `DevMemBench`: a folder with sessions.json and questions.json
     Devmembench {
         /// The folder
         folder: PathBuf,
@@ -154,7 +154,9 @@ fn main() -> Result<ExitCode> {
     }
     rows.push(Row::new("floor: FTS5 porter", &set, &floor::answers(&set)?));
     if options.json {
-        rows.iter().for_each(|row| println!("{}", row.json(&set.name)));
+        for row in &rows {
+            println!("{}", row.json(&set.name));
+        }
     } else {
         print!("{}", report::table(&rows));
     }

@@ -1,4 +1,5 @@
-//! Sets in the formats of others, read from files that the user supplies: DevMemBench, LoCoMo, LongMemEval, and replay sets.
+//! Sets in the formats of others, read from files that the user supplies: `DevMemBench`, `LoCoMo`,
+//! `LongMemEval`, and replay sets.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -73,11 +74,11 @@ fn time(text: &str, format: &str) -> Option<String> {
     jiff::civil::DateTime::strptime(format, text).ok().map(|time| time.to_string())
 }
 
-/// DevMemBench: `sessions.json` and `questions.json` in one folder. A question is answered by sessions.
+/// `DevMemBench`: `sessions.json` and `questions.json` in one folder. A question is answered by sessions.
 pub fn devmembench(folder: &Path, grain: Grain) -> Result<Set> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Session {
+    struct Dialogue {
         session_id: String,
         #[serde(default)]
         metadata: Metadata,
@@ -95,7 +96,7 @@ pub fn devmembench(folder: &Path, grain: Grain) -> Result<Set> {
         question: String,
         haystack_session_ids: Vec<String>,
     }
-    let sessions: Vec<Session> = read(&folder.join("sessions.json"), "a DevMemBench file of sessions")?;
+    let sessions: Vec<Dialogue> = read(&folder.join("sessions.json"), "a DevMemBench file of sessions")?;
     let asked: Vec<Asked> = read(&folder.join("questions.json"), "a DevMemBench file of questions")?;
     let documents = sessions
         .iter()
@@ -117,7 +118,7 @@ pub fn devmembench(folder: &Path, grain: Grain) -> Result<Set> {
 /// (category 5), to which there is no answer, are left out, and so are those whose evidence names no turn.
 pub fn locomo(file: &Path) -> Result<Set> {
     #[derive(Deserialize)]
-    struct Sample {
+    struct Talk {
         sample_id: String,
         conversation: Map<String, serde_json::Value>,
         qa: Vec<Asked>,
@@ -137,7 +138,7 @@ pub fn locomo(file: &Path) -> Result<Set> {
         evidence: Vec<String>,
         category: u32,
     }
-    let samples: Vec<Sample> = read(file, "a LoCoMo file: a list with sample_id, conversation and qa")?;
+    let samples: Vec<Talk> = read(file, "a LoCoMo file: a list with sample_id, conversation and qa")?;
     let (mut documents, mut questions) = (Vec::new(), Vec::new());
     for sample in samples {
         let project = &sample.sample_id;
@@ -372,7 +373,7 @@ mod tests {
             {"query": "n", "category": "trap", "expectedIds": [], "forbiddenIds": ["m"]}]}),
         );
         let set = replay(&[path]).expect("a set");
-        assert_eq!(set.questions[0].relevant["m"], 3.0);
+        assert!((set.questions[0].relevant["m"] - 3.0).abs() < 1e-9);
         assert!(set.questions[1].relevant.is_empty() && set.questions[1].forbidden.contains("m"));
         assert_eq!(set.questions[1].kind, "trap");
     }

@@ -1,4 +1,4 @@
-//! The floor: what SQLite's own full-text search finds with an OR of the words, over the units that are labelled.
+//! The floor: what the database's own full-text search finds with an OR of the words, over the units that are labelled.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -45,7 +45,9 @@ fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
                     match document.others.get(part) {
                         Some(Value::String(words)) => push(text, words),
                         Some(Value::Array(list)) => {
-                            list.iter().filter_map(Value::as_str).for_each(|words| push(text, words))
+                            for words in list.iter().filter_map(Value::as_str) {
+                                push(text, words);
+                            }
                         }
                         _ if part == "content" => push(text, &document.content),
                         _ => {}

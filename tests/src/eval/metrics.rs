@@ -99,7 +99,7 @@ mod tests {
         let measures = of(&["b", "a"], &[("a", 3.0), ("b", 2.0), ("c", 0.0)]);
         // (3 / 1 + 7 / log2 3) / (7 / 1 + 3 / log2 3)
         close(measures.ndcg10, (3.0 + 7.0 / 3_f64.log2()) / (7.0 + 3.0 / 3_f64.log2()));
-        close(measures.ndcg10, 0.833_988_839_293_149_7);
+        close(measures.ndcg10, 0.833_991_232_398_148_8);
         assert_eq!((measures.any[0], measures.recall[0]), (1.0, 1.0));
     }
 
@@ -107,7 +107,8 @@ mod tests {
     fn what_is_not_found_counts() {
         let grades = [("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)];
         let measures = of(&["a", "1", "2", "3", "4", "b"], &grades);
-        assert_eq!(measures.recall, [0.25, 0.5]);
+        close(measures.recall[0], 0.25);
+        close(measures.recall[1], 0.5);
         let ideal = 1.0 + 1.0 / 3_f64.log2() + 0.5 + 1.0 / 5_f64.log2();
         close(measures.ndcg10, (1.0 + 1.0 / 7_f64.log2()) / ideal);
         assert_eq!(of(&[], &grades), Measures::default());
@@ -119,7 +120,7 @@ mod tests {
         let ranking: Vec<String> = (0..11).map(|n| n.to_string()).collect();
         let measures = Measures::of(&ranking, &BTreeMap::from([("10".to_owned(), 1.0)]));
         close(measures.mrr, 1.0 / 11.0);
-        assert_eq!((measures.any[3], measures.ndcg10), (0.0, 0.0));
+        assert!(measures.any[3] + measures.ndcg10 < 1e-9);
     }
 
     #[test]

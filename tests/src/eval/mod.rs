@@ -1,5 +1,5 @@
 //! Labelled sets, and how well the memory search answers them: documents are imported into a home of their own, each question
-//! is asked of the real binary, and the same documents are searched with SQLite's own full-text search beside it.
+//! is asked of the real binary, and the same documents are searched with the database's own full-text search beside it.
 
 pub mod adapters;
 pub mod floor;
