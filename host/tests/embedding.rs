@@ -25,7 +25,7 @@ fn keys(name: &str) -> Option<OsString> {
 }
 
 fn real() -> Embedder<'static> {
-    Embedder { program: Some(process::embedder()), variable: &keys, backoff_ms: 1 }
+    Embedder { program: Some(process::embedder()), variable: &keys, backoff_ms: 1, until: None }
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -57,7 +57,7 @@ fn instead(folder: &Path, script: &str) -> PathBuf {
 
 #[test]
 fn without_configuration_nobody_is_started() {
-    let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1 };
+    let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1, until: None };
     assert_eq!(ask(&Settings::default(), &nobody, &Log::default()), Ok(Embedded::Local));
     assert_eq!(ask(&settings("embedding.provider = \"none\""), &nobody, &Log::default()), Ok(Embedded::Nobody));
 }
@@ -111,7 +111,7 @@ fn auto_goes_on_to_the_next_and_says_so() {
     let told = log.told().join("\n");
     assert!(told.contains("embeddings of openai") && told.contains("401") && !told.contains("QWERTY"), "{told}");
     // And to the model that is always there; without a key for the others nothing needs to be said.
-    let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1 };
+    let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1, until: None };
     let log = Log::default();
     assert_eq!(ask(&both, &nobody, &log), Ok(Embedded::Local));
     assert_eq!(log.told().len(), 2);
@@ -180,6 +180,19 @@ fn an_embedder_that_hangs_is_ended_with_what_it_started() {
 }
 
 #[test]
+fn a_hook_waits_no_longer_than_it_can() {
+    let server = FakeProvider::start([Act::Silent]);
+    let settings = settings(&format!(
+        "[embedding]\nprovider = \"auto\"\nopenai.base_url = {0:?}\ngemini.base_url = {0:?}\norder = [\"openai\", \"gemini\"]",
+        server.url()
+    ));
+    let started = Instant::now();
+    let failure = ask(&settings, &Embedder { until: Some(started + Duration::from_millis(300)), ..real() }, &Log::default());
+    assert!(failure.as_ref().is_err_and(|failure| failure.again), "{failure:?}");
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+}
+
+#[test]
 fn it_gets_no_more_of_the_environment_than_it_needs() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
@@ -187,7 +200,7 @@ fn it_gets_no_more_of_the_environment_than_it_needs() {
     let everything = |name: &str| Some(OsString::from(format!("value-of-{name}")));
     let names = |provider: &str| {
         let settings = settings(&format!("[embedding]\nprovider = {provider:?}\nfolder.path = \"/models\""));
-        let embedder = Embedder { program: program.clone(), variable: &everything, backoff_ms: 1 };
+        let embedder = Embedder { program: program.clone(), variable: &everything, backoff_ms: 1, until: None };
         drop(ask(&settings, &embedder, &Log::default()).unwrap_err());
         let text = fs::read_to_string(&seen).unwrap();
         let mut names: Vec<String> = text.lines().filter_map(|line| Some(line.split_once('=')?.0.to_owned())).collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use serde_json::{Value, json};
 use tests::fake_provider::{Act, DIMS, FakeProvider, vector_of};
+use tests::home::Home;
 use tests::process::{self, Finished};
 
 /// Stands in the environment and nowhere else: no output may hold a part of it.
@@ -200,6 +201,15 @@ fn a_server_is_left_alone_as_long_as_it_wants() {
 }
 
 #[test]
+fn no_time_that_a_server_names_is_too_much() {
+    for header in
+        ["Retry-After: 10000000000000000000", "retry-after-ms: 1e300", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT"]
+    {
+        assert_eq!(after(Act::Says(503, format!("{header}\r\n"), String::new())).0, failed("server", true), "{header}");
+    }
+}
+
+#[test]
 fn what_goes_on_ends_after_four_tries() {
     assert_eq!(after(says(500, "")), (failed("server", true), 4));
     assert_eq!(after(says(429, "")), (failed("rate", true), 4));
@@ -330,4 +340,33 @@ fn it_says_its_version_and_what_it_is() {
     };
     assert!(run("--version").success().stdout.starts_with("throughline-embedder "));
     drop(run("--help").failure_with_hint());
+}
+
+#[test]
+fn doctor_says_who_is_asked_and_what_is_missing() {
+    let mut home = Home::new();
+    let told = |home: &Home, text: &str| {
+        let folder = home.throughline().join("config");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("config.toml"), text).expect("write the configuration");
+        let run = home.run(["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
+        let checks = report["checks"].as_array().into_iter().flatten();
+        let check = checks.clone().find(|check| check["check"] == "embedding").unwrap_or_else(|| panic!("none in {report}"));
+        format!("{}: {}", check["status"].as_str().expect("a word"), check["message"].as_str().expect("a sentence"))
+    };
+    assert_eq!(told(&home, ""), "ok: the built-in model");
+    assert_eq!(told(&home, "embedding.provider = \"none\""), "ok: no vectors are wanted: search is for words only");
+    let openai = "embedding.provider = \"openai\"";
+    assert_eq!(
+        told(&home, openai),
+        "warn: text-embedding-3-small at https://api.openai.com/v1: OPENAI_API_KEY is not set, so search is for words only"
+    );
+    home.set("OPENAI_API_KEY", KEY);
+    let named = told(&home, openai);
+    let wanted = "ok: text-embedding-3-small at https://api.openai.com/v1, with the key in OPENAI_API_KEY, by /";
+    assert!(named.starts_with(wanted) && named.ends_with("/throughline-embedder"), "{named}");
+    let auto = told(&home, "embedding.provider = \"auto\"");
+    assert!(auto.contains(", then the built-in model (GEMINI_API_KEY or GOOGLE_API_KEY is not set)"), "{auto}");
+    assert!(!auto.contains("QWERTY"), "{auto}");
 }

@@ -5,6 +5,9 @@ use std::time::{Duration, SystemTime};
 /// The longest wait between two tries, however often they failed.
 const LONGEST: Duration = Duration::from_mins(1);
 
+/// The longest that a server can ask to be left alone: what is more is no time that anybody means.
+const MOST_ASKED: Duration = Duration::from_hours(24);
+
 /// How long to wait after the try of this number, the first being 1: twice as long each time, and `dice` (0 to 1) of the upper
 /// half of it, so that many who failed together do not come back together. At least what the server asked for.
 pub fn wait(tried: u32, backoff: Duration, asked: Option<Duration>, dice: f64) -> Duration {
@@ -21,6 +24,10 @@ pub fn dice() -> f64 {
 /// How long a server wants to be left alone. `millis` is `retry-after-ms`, which OpenAI has; `after` is `Retry-After`: seconds,
 /// or a date. None where neither says anything that can be read.
 pub fn asked(millis: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
+    said(millis, after, now).map(|wait| wait.min(MOST_ASKED))
+}
+
+fn said(millis: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
     if let Some(millis) = millis.and_then(number) {
         return Duration::try_from_secs_f64(millis / 1_000.0).ok();
@@ -58,6 +65,8 @@ mod tests {
         assert_eq!(asked(Some("250"), Some("7"), now), Some(Duration::from_millis(250)));
         assert_eq!(asked(None, Some("Wed, 21 Oct 2015 07:28:00 GMT"), now), Some(10 * SECOND));
         assert_eq!(asked(None, Some("Tue, 20 Oct 2015 07:28:00 GMT"), now), Some(Duration::ZERO));
+        assert_eq!(asked(None, Some("10000000000000000000"), now), Some(MOST_ASKED));
+        assert_eq!(asked(None, Some("Tue, 31 Dec 2999 23:59:59 GMT"), now), Some(MOST_ASKED));
         for nonsense in ["", "soon", "-1", "NaN", "inf", "1e400", "Wed, 99 Oct"] {
             assert_eq!(asked(None, Some(nonsense), now), None, "{nonsense}");
         }

@@ -51,6 +51,7 @@ impl Failure {
             }
             Kind::Rate if fault.retryable => "nothing need be done: it is tried again later".into(),
             Kind::Rate => "look at the account's limits, or set another embedding.provider".into(),
+            Kind::Timeout if provider == Provider::Folder => "raise embedding.timeout_ms, or take a smaller model".into(),
             Kind::Timeout => "look at the network and the server, or raise embedding.timeout_ms".into(),
             Kind::Connection => format!("look at the network, the proxy's variables and embedding.{section}.base_url"),
             Kind::Server => "look at the server's state; it is tried again later".into(),

@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use embedder_wire::{Fault, Kind};
@@ -41,13 +42,17 @@ pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Durat
         return Err(Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to")));
     };
     // Neither is waited for: both end when the process does, and one who holds its output open is left behind.
-    std::thread::spawn(move || drop(input.write_all(&request)));
     let (sender, receiver) = mpsc::sync_channel(1);
-    std::thread::spawn(move || {
+    let writing = thread::Builder::new().spawn(move || drop(input.write_all(&request)));
+    let reading = thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         let read = output.take(most + 1).read_to_end(&mut bytes).map(|_| bytes);
         drop(sender.send(read));
     });
+    if let Err(error) = writing.and(reading) {
+        end(&mut child);
+        return Err(Fault::passing(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to: {error}")));
+    }
     let read = receiver.recv_timeout(time);
     end(&mut child);
     match read {

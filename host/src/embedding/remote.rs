@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use embedder_wire::{Answer, Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Request, Server, VERSION};
 
@@ -47,6 +47,8 @@ pub struct Embedder<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// How long it waits before a second try, milliseconds.
     pub backoff_ms: u64,
+    /// When it is ended at the latest, whatever the settings say: for a hook, which somebody waits for.
+    pub until: Option<Instant>,
 }
 
 impl Embedder<'_> {
@@ -57,6 +59,7 @@ impl Embedder<'_> {
             program: process::find(own.as_deref(), std::env::var_os("PATH").as_deref()),
             variable: &|name| std::env::var_os(name),
             backoff_ms: Limits::default().backoff_ms,
+            until: None,
         }
     }
 
@@ -79,8 +82,12 @@ impl Embedder<'_> {
             return Err(failed(Fault::lasting(Kind::Unsupported, format!("{PROGRAM} is not installed"))));
         };
         let (asked, key) = self.request(settings, provider).map_err(failed)?;
+        let left = self.until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return Err(failed(Fault::passing(Kind::Timeout, "no time is left to ask")));
+        }
         let limits = Limits {
-            timeout_ms: settings.timeout_ms,
+            timeout_ms: settings.timeout_ms.min(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
             batch: settings.batch,
             backoff_ms: self.backoff_ms,
             ..Limits::default()
@@ -89,7 +96,11 @@ impl Embedder<'_> {
             Purpose::Query => embedder_wire::Purpose::Query,
             Purpose::Document => embedder_wire::Purpose::Document,
         };
-        let batches = embedder_wire::batches(texts.iter().map(String::len), &limits).len();
+        // A model on this machine takes its time for each text, a server for each request.
+        let shares = match provider {
+            Provider::Folder => texts.len(),
+            _ => embedder_wire::batches(texts.iter().map(String::len), &limits).len(),
+        };
         let request = Request { version: VERSION, provider: asked, purpose, texts: texts.to_vec(), limits };
         let request = serde_json::to_vec(&request)
             .map_err(|_| failed(Fault::lasting(Kind::Request, "the request cannot be written as JSON")))?;
@@ -100,8 +111,9 @@ impl Embedder<'_> {
         }
         command.envs(key.and_then(|name| Some((name, (self.variable)(name)?))));
         let time = Duration::from_millis(settings.timeout_ms)
-            .saturating_mul(u32::try_from(batches).unwrap_or(u32::MAX))
-            .saturating_add(GRACE);
+            .saturating_mul(u32::try_from(shares).unwrap_or(u32::MAX))
+            .saturating_add(GRACE)
+            .min(left);
         let most = texts.len() as u64 * MOST_DIMS as u64 * NUMBER + MORE;
         let answer = process::run(command, request, most, time).map_err(failed)?;
         let Embedded { model, dims, vectors, .. } = read(&answer, texts.len()).map_err(failed)?;

@@ -25,7 +25,7 @@ pub struct Settings {
     pub provider: Wanted,
     /// For [`Wanted::Auto`]: whom to ask, the first that can be asked and answers.
     pub order: Vec<Provider>,
-    /// The longest that one request may take with all its tries, milliseconds.
+    /// The longest that one request may take with all its tries, milliseconds; of a model in a folder, one text.
     pub timeout_ms: u64,
     /// The most texts of one request.
     pub batch: usize,
