@@ -42,9 +42,17 @@ impl Failure {
     pub(super) fn new(settings: &Settings, provider: Provider, fault: Fault) -> Self {
         let section = provider.name();
         let hint = match fault.kind {
+            Kind::Key if provider.key_env(settings).is_empty() => {
+                format!("name the variable that holds its key in embedding.{section}.key_env")
+            }
             Kind::Key => {
                 let names = provider.key_env(settings).join(" or ");
                 format!("set {names} to a key that is valid, or another embedding.provider")
+            }
+            Kind::Unsupported if provider == Provider::Folder => {
+                format!(
+                    "install {PROGRAM} with its feature \"folder\" beside throughline, or set another embedding.provider"
+                )
             }
             Kind::Unsupported => {
                 format!("install {PROGRAM} beside throughline, or set embedding.provider to \"local\"")

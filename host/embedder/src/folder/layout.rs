@@ -27,6 +27,9 @@ const PLACES: usize = 256;
 /// … of so many bytes: another training changes nearly every weight, and reading on would cost more than the model.
 const PLACE: usize = 1 << 10;
 
+/// So many bytes of the hash tell one model from another.
+const FINGERPRINT: usize = 6;
+
 /// How the vectors of the tokens become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
@@ -147,7 +150,7 @@ fn check(config: &Config) -> Result<(), Fault> {
             return Err(unusable(format!("config.json: {name} is {size}, and must be between 1 and {most}")));
         }
     }
-    if config.hidden_size % heads != 0 || config.max_position_embeddings < 3 {
+    if !config.hidden_size.is_multiple_of(heads) || config.max_position_embeddings < 3 {
         return Err(unusable("config.json: its sizes do not fit together"));
     }
     Ok(())
@@ -194,5 +197,7 @@ fn fingerprint(settings: &[&[u8]], weights: &[u8]) -> String {
     for place in weights.chunks(step) {
         hash.update(&place[..place.len().min(PLACE)]);
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    let digest = hash.finalize();
+    let nibbles = digest.iter().take(FINGERPRINT).flat_map(|byte| [byte >> 4, byte & 15]);
+    nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect()
 }

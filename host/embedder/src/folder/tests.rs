@@ -17,7 +17,7 @@ fn weights(shape: &[usize], seed: &mut u64) -> Tensor {
     let numbers: Vec<f32> = (0..shape.iter().product())
         .map(|_| {
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f32::from(i8::from_le_bytes([(*seed >> 40) as u8])) / 128.0
+            f32::from(i8::from_le_bytes([seed.to_le_bytes()[5]])) / 128.0
         })
         .collect();
     Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap()
