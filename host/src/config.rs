@@ -43,6 +43,8 @@ pub struct Config {
     pub checkpoint: Checkpoint,
     /// Section `[projections]`.
     pub projections: Projections,
+    /// Section `[embedding]`.
+    pub embedding: crate::embedding::Settings,
     /// Sections `[policy.NAME]`: the tables that policies see through their `settings`.
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
@@ -211,6 +213,7 @@ impl Default for Config {
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
             projections: Projections::default(),
+            embedding: crate::embedding::Settings::default(),
             policy: std::collections::BTreeMap::new(),
         }
     }
@@ -300,6 +303,7 @@ impl Config {
         if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
             return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
         }
+        config.embedding.check()?;
         // Compiled again by whoever needs it; where nothing is set it costs nothing.
         crate::privacy::Rules::new(&config.privacy, Path::new("/"))?;
         Ok(config)

@@ -3,13 +3,15 @@
 //! It answers by what the last prompt asks for: each scenario word in it is a script of tool calls, played one round a
 //! request, and closed by a text. Every request is kept, so that a test sees what the model would have been shown.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+
+use crate::http::{self, Request, write_json};
 
 /// The words that the model "writes" when it is asked to summarize the conversation.
 pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it was written and then put in capitals.";
@@ -225,7 +227,7 @@ fn closing(prompt: &str) -> &'static str {
 fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut out = stream;
-    while let Some((method, path, body)) = read_request(&mut reader)? {
+    while let Some(Request { method, path, body, .. }) = http::read(&mut reader)? {
         let route = path.split('?').next().unwrap_or_default();
         match (method.as_str(), route) {
             ("POST", "/v1/messages") => {
@@ -251,53 +253,6 @@ fn serve(stream: TcpStream, project: &Path, requests: &Mutex<Vec<Value>>) -> std
         }
     }
     Ok(())
-}
-
-/// Method, path and body of the next request; none at the connection's end.
-fn read_request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
-    let mut line = String::new();
-    if reader.read_line(&mut line)? == 0 {
-        return Ok(None);
-    }
-    let mut words = line.split_whitespace().map(str::to_owned);
-    let (Some(method), Some(path)) = (words.next(), words.next()) else {
-        return Ok(None);
-    };
-    let mut length = 0;
-    let mut chunked = false;
-    loop {
-        let mut header = String::new();
-        reader.read_line(&mut header)?;
-        let header = header.trim().to_ascii_lowercase();
-        if header.is_empty() {
-            break;
-        }
-        if let Some(value) = header.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
-        }
-        chunked |= header == "transfer-encoding: chunked";
-    }
-    let mut body = Vec::new();
-    if chunked {
-        loop {
-            let mut size = String::new();
-            reader.read_line(&mut size)?;
-            let size = u64::from_str_radix(size.trim(), 16).unwrap_or(0);
-            reader.take(size).read_to_end(&mut body)?;
-            reader.read_line(&mut String::new())?;
-            if size == 0 {
-                break;
-            }
-        }
-    } else {
-        reader.take(length).read_to_end(&mut body)?;
-    }
-    Ok(Some((method, path, body)))
-}
-
-fn write_json(out: &mut TcpStream, code: u16, body: &Value) -> std::io::Result<()> {
-    let body = body.to_string();
-    write!(out, "HTTP/1.1 {code} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 fn usage(output: u32) -> Value {

@@ -125,9 +125,7 @@ pub fn throughline() -> PathBuf {
         assert!(path.is_file(), "THROUGHLINE_BIN names {}, which is no file", path.display());
         return path;
     }
-    let own = std::env::current_exe().expect("the path of the running executable");
-    let profile = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
-    let path = profile.join(format!("throughline{}", std::env::consts::EXE_SUFFIX));
+    let path = beside_us("throughline");
     assert!(
         path.is_file(),
         "{} does not exist: run `cargo test --workspace`, or `cargo build -p host` with the same profile first, or let \
@@ -135,6 +133,23 @@ pub fn throughline() -> PathBuf {
         path.display()
     );
     path
+}
+
+/// The `throughline-embedder` under test: the one beside the running test.
+pub fn embedder() -> PathBuf {
+    let path = beside_us("throughline-embedder");
+    assert!(
+        path.is_file(),
+        "{} does not exist: run `cargo test --workspace`, or `cargo build -p embedder` with the same profile first",
+        path.display()
+    );
+    path
+}
+
+fn beside_us(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("the path of the running executable");
+    let profile = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
+    profile.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Where a program of this name lies, by `PATH`.

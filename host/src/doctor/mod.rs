@@ -1,6 +1,7 @@
 //! Looks over every link of the chain between a session and the next one's memory by using it: what is not run here is not
 //! known to work.
 
+mod embedding;
 mod hooks;
 mod machine;
 mod policies;
@@ -33,7 +34,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `projections`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -85,6 +86,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
+    findings.push(embedding::embedding(&config.embedding));
     findings.extend(hooks::registrations(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

@@ -5,7 +5,19 @@
 
 use std::fmt;
 
+use crate::log::{Level, Log};
+
+pub mod choice;
+pub mod failure;
 pub mod local;
+pub mod process;
+pub mod remote;
+pub mod settings;
+
+pub use choice::Choice;
+pub use failure::Failure;
+pub use remote::Embedder;
+pub use settings::{Provider, Settings};
 
 /// What texts are embedded for: some models treat a question and what answers it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,4 +54,51 @@ pub struct Embedding {
     /// The share of the text that the model knows, 0 to 1. A model of English knows nothing of a Korean sentence, and its
     /// vector says nothing.
     pub known: f32,
+}
+
+/// Who answered, and what.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Embedded {
+    /// A provider outside this program: a vector for each text, in their order.
+    Remote(Model, Vec<Embedding>),
+    /// It is the turn of the model that is part of this program, [`local`].
+    Local,
+    /// The user wants no vectors.
+    Nobody,
+}
+
+/// Asks whom the settings name for the vectors of these texts; none of them may be empty.
+///
+/// Where they say `auto`, whoever fails is noted in the log and the next one is asked. A provider that is named fails alone:
+/// then search is for words only, and has to say so with the failure.
+pub fn embed(
+    settings: &Settings,
+    embedder: &Embedder<'_>,
+    texts: &[String],
+    purpose: Purpose,
+    log: &Log,
+) -> Result<Embedded, Failure> {
+    let choice = Provider::choose(settings, |name| embedder.is_set(name));
+    let mut failed = None;
+    for provider in choice.order {
+        if let Some(failure) = failed.take() {
+            note(log, &failure);
+        }
+        if provider == Provider::Local {
+            return Ok(Embedded::Local);
+        }
+        match embedder.embed(settings, provider, texts, purpose) {
+            Ok((model, vectors)) => return Ok(Embedded::Remote(model, vectors)),
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    match (failed, choice.passed_over.into_iter().next()) {
+        (Some(failure), _) => Err(failure),
+        (None, Some((provider, what))) => Err(Failure::not_asked(settings, provider, what)),
+        (None, None) => Ok(Embedded::Nobody),
+    }
+}
+
+fn note(log: &Log, failure: &Failure) {
+    log.note(Level::Warn, "a provider of embeddings failed and the next one is asked", failure.to_string());
 }

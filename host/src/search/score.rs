@@ -36,6 +36,8 @@ pub struct Words<'q> {
     prefixes: Vec<usize>,
     /// Places of the words that were made from one word of the query.
     compounds: Vec<Vec<usize>>,
+    /// Of each word, the place of its compound.
+    compound_of: Vec<usize>,
 }
 
 /// What a piece has of a query.
@@ -89,7 +91,12 @@ impl<'q> Words<'q> {
                 prefixes.push(n);
             }
         }
-        Self { words, weights, exact, prefixes, compounds: compounds.into_values().collect() }
+        let compounds: Vec<Vec<usize>> = compounds.into_values().collect();
+        let mut compound_of = vec![0; words.len()];
+        for (place, compound) in compounds.iter().enumerate() {
+            compound.iter().for_each(|&n| compound_of[n] = place);
+        }
+        Self { words, weights, exact, prefixes, compounds, compound_of }
     }
 
     /// What each weighs.
@@ -132,13 +139,24 @@ impl<'q> Words<'q> {
     pub fn score(&self, piece: &Piece<'_>) -> Score {
         let mut counts = vec![0.0_f64; self.words.len()];
         let mut tokens = 0_u32;
+        let mut pairs = vec![0.0_f64; self.compounds.len()];
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
         let weights = [super::knob("WT", COLUMN_WEIGHTS[0]), 1.0, super::knob("WK", COLUMN_WEIGHTS[2]), super::knob("WF", COLUMN_WEIGHTS[3])];
         for (text, weight) in texts.into_iter().zip(weights) {
+            let mut last: Option<(usize, usize)> = None;
             tokens::each(text, |token| {
                 tokens += 1;
                 if let Some(&n) = self.exact.get(token.text) {
                     counts[n] += weight;
+                    let here = self.compound_of[n];
+                    if let Some((before, at)) = last
+                        && here == before + 1
+                        && token.word > at
+                        && token.word - at <= super::knob("NEAR", 2.0) as usize
+                    {
+                        pairs[before] += weight;
+                    }
+                    if last.is_none_or(|(before, _)| before != here) { last = Some((here, token.word)); }
                 }
                 for &n in &self.prefixes {
                     let word = self.words[n].token;
@@ -152,7 +170,11 @@ impl<'q> Words<'q> {
         let length = k1 * (1.0 - b + b * f64::from(tokens) / mean);
         let part = |(count, weight): (&f64, &f64)| weight * count * (k1 + 1.0) / (count + length);
         let parts: Vec<f64> = counts.iter().zip(&self.weights).map(part).collect();
-        Score { bm25: self.sum(|n| parts[n]), parts }
+        let weight_of = |place: usize| self.compounds[place].iter().map(|&n| self.weights[n]).fold(0.0_f64, f64::max);
+        let beside: f64 = (1..self.compounds.len())
+            .map(|place| weight_of(place - 1).min(weight_of(place)) * pairs[place - 1] * (k1 + 1.0) / (pairs[place - 1] + length))
+            .sum();
+        Score { bm25: self.sum(|n| parts[n]) + super::knob("PAIR", 0.0) * beside, parts }
     }
 
     /// How well several pieces of one memory answer them together: as well as the best, and of what the others have beside

@@ -45,6 +45,80 @@ const MIN_HASH_LEN: usize = 7;
 /// How many stems a thread remembers. Words repeat: looking one up costs a tenth of making it.
 const REMEMBERED_STEMS: usize = 8 * 1024;
 
+/// Short forms that programmers write for one another, and the words that they stand for: what was called one is found by the
+/// other. Sorted. None that is a word of its own or stands for several.
+const SHORT_FORMS: &[(&str, &str)] = &[
+    ("admins", "administrators"),
+    ("apps", "applications"),
+    ("arg", "argument"),
+    ("args", "arguments"),
+    ("attr", "attribute"),
+    ("attrs", "attributes"),
+    ("auth", "authentication"),
+    ("btn", "button"),
+    ("calc", "calculate"),
+    ("cfg", "configuration"),
+    ("cmd", "command"),
+    ("cmds", "commands"),
+    ("config", "configuration"),
+    ("configs", "configuration"),
+    ("db", "database"),
+    ("dbs", "databases"),
+    ("dep", "dependency"),
+    ("deps", "dependencies"),
+    ("dev", "development"),
+    ("dir", "directory"),
+    ("dirs", "directories"),
+    ("doc", "documentation"),
+    ("docs", "documentation"),
+    ("env", "environment"),
+    ("envs", "environments"),
+    ("err", "error"),
+    ("errs", "errors"),
+    ("fn", "function"),
+    ("fns", "functions"),
+    ("func", "function"),
+    ("funcs", "functions"),
+    ("idx", "index"),
+    ("impl", "implementation"),
+    ("infra", "infrastructure"),
+    ("init", "initialize"),
+    ("js", "javascript"),
+    ("len", "length"),
+    ("lib", "library"),
+    ("libs", "libraries"),
+    ("msg", "message"),
+    ("msgs", "messages"),
+    ("num", "number"),
+    ("param", "parameter"),
+    ("params", "parameters"),
+    ("perf", "performance"),
+    ("pkg", "package"),
+    ("pkgs", "packages"),
+    ("postgres", "postgresql"),
+    ("prefs", "preferences"),
+    ("prop", "property"),
+    ("props", "properties"),
+    ("py", "python"),
+    ("regex", "regexp"),
+    ("regexes", "regexps"),
+    ("repo", "repository"),
+    ("repos", "repositories"),
+    ("req", "request"),
+    ("spec", "specification"),
+    ("specs", "specifications"),
+    ("str", "string"),
+    ("sync", "synchronous"),
+    ("temp", "temporary"),
+    ("tmp", "temporary"),
+    ("ts", "typescript"),
+    ("util", "utility"),
+    ("utils", "utilities"),
+    ("val", "value"),
+    ("var", "variable"),
+    ("vars", "variables"),
+];
+
 /// What a token was made of; a query treats them differently, the index does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -247,7 +321,8 @@ impl Stems {
             if self.made.len() >= REMEMBERED_STEMS {
                 self.made.clear();
             }
-            self.made.insert(word.into(), self.stemmer.stem(word).into());
+            let long = SHORT_FORMS.binary_search_by_key(&word, |(short, _)| short).map_or(word, |at| SHORT_FORMS[at].1);
+            self.made.insert(word.into(), self.stemmer.stem(long).into());
         }
         self.made.get(word).map_or("", AsRef::as_ref)
     }
@@ -413,7 +488,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         if surface.is_empty() {
             return;
         }
-        let has_stem = surface.len() > 2 && surface.bytes().all(|b| b.is_ascii_lowercase());
+        let has_stem = surface.len() > 1 && surface.bytes().all(|b| b.is_ascii_lowercase());
         let text = if has_stem { self.stems.of(surface) } else { surface };
         (self.sink)(Token { text, surface, class, word: self.number });
     }

@@ -1,0 +1,239 @@
+//! One server over HTTP: batches, tries, time, and how much of an answer is read.
+
+use std::io;
+use std::time::{Duration, Instant, SystemTime};
+
+use embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
+use ureq::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use ureq::{Agent, Body, Error};
+
+use crate::reply::{checked, words};
+use crate::{retry, tls};
+
+/// The longest number of a vector as JSON, bytes: what is longer than this times the numbers is no answer.
+const LONGEST_NUMBER: u64 = 26;
+
+/// What else an answer may hold, bytes.
+const MORE: u64 = 1 << 20;
+
+/// So much of an error's body is looked at, bytes.
+const MOST_OF_AN_ERROR: u64 = 64 << 10;
+
+/// How a server is shown the key.
+#[derive(Clone, Copy, Debug)]
+pub enum Authorization {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// `x-goog-api-key: KEY`.
+    GoogleApiKey,
+}
+
+/// A server, and how it is asked. It has no `Debug`, since it holds the key.
+pub struct Client {
+    agent: Agent,
+    endpoint: Endpoint,
+    dimensions: Option<usize>,
+    key: Option<Key>,
+    limits: Limits,
+}
+
+struct Key {
+    /// The variable that it stands in.
+    variable: String,
+    secret: String,
+    header: (&'static str, HeaderValue),
+}
+
+/// A try that failed.
+struct Miss {
+    fault: Fault,
+    /// Whether the next try may go better within this request.
+    again: bool,
+}
+
+impl Client {
+    /// Looks at the address and takes the key from the environment; connects to nothing.
+    pub fn new(server: &Server, authorization: Authorization, limits: Limits) -> Result<Self, Fault> {
+        let endpoint = Endpoint::parse(&server.base_url)
+            .map_err(|what| Fault::lasting(Kind::Request, format!("base_url cannot be used: {what}")))?;
+        let key = server.key_env.as_deref().map(|name| Key::read(name, authorization)).transpose()?;
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            // None is followed: the key and the texts go where they were meant to go, and nowhere else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .https_only(!endpoint.is_loopback)
+            .user_agent(concat!("throughline-embedder/", env!("CARGO_PKG_VERSION")));
+        if endpoint.is_loopback {
+            config = config.proxy(None);
+        }
+        if endpoint.url.starts_with("https:") {
+            config = config.tls_config(tls::config()?);
+        }
+        Ok(Self { agent: config.build().new_agent(), endpoint, dimensions: server.dimensions, key, limits })
+    }
+
+    /// The vectors of all texts, in their order. `asked` writes the body of a request for some texts, `read` gives the vectors
+    /// in the body of its answer.
+    pub fn embed(
+        &self,
+        model: &str,
+        path: &str,
+        texts: &[String],
+        asked: impl Fn(&[String]) -> serde_json::Result<Vec<u8>>,
+        read: impl Fn(&[u8]) -> Result<Vec<Vec<f32>>, Fault>,
+    ) -> Result<Embedded, Fault> {
+        let mut dims = self.dimensions;
+        let mut vectors = Vec::with_capacity(texts.len());
+        for range in batches(texts.iter().map(String::len), &self.limits) {
+            let texts = &texts[range];
+            let body = asked(texts).map_err(|_| Fault::lasting(Kind::Request, "the request cannot be written as JSON"))?;
+            let most = texts.len() as u64 * MOST_DIMS as u64 * LONGEST_NUMBER + MORE;
+            let reply = self.post(path, &body, most)?;
+            vectors.extend(checked(read(&reply)?, texts.len(), &mut dims)?);
+        }
+        Ok(Embedded { version: VERSION, model: model.to_owned(), dims: dims.unwrap_or_default(), vectors })
+    }
+
+    /// The body of the answer to this body, after as many tries as there may be.
+    fn post(&self, path: &str, body: &[u8], most: u64) -> Result<Vec<u8>, Fault> {
+        let until = Instant::now() + Duration::from_millis(self.limits.timeout_ms);
+        let backoff = Duration::from_millis(self.limits.backoff_ms);
+        let mut tried = 1;
+        loop {
+            let Miss { mut fault, again } = match self.once(path, body, most, until) {
+                Ok(body) => return Ok(body),
+                Err(miss) => miss,
+            };
+            let asked = fault.retry_after_ms.map(Duration::from_millis);
+            let wait = retry::wait(tried, backoff, asked, retry::dice());
+            // A wait that leaves no time for another try is none that helps.
+            if !again || tried >= self.limits.tries || Instant::now() + wait >= until {
+                if tried > 1 {
+                    fault.message = format!("{}, the last of {tried} times", fault.message);
+                }
+                return Err(fault);
+            }
+            std::thread::sleep(wait);
+            tried += 1;
+        }
+    }
+
+    /// One try.
+    fn once(&self, path: &str, body: &[u8], most: u64, until: Instant) -> Result<Vec<u8>, Miss> {
+        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let mut request = self
+            .agent
+            .post(format!("{}{path}", self.endpoint.url))
+            .config()
+            .timeout_global(Some(left))
+            .build()
+            .header("content-type", "application/json");
+        if let Some(Key { header: (name, value), .. }) = &self.key {
+            request = request.header(*name, value.clone());
+        }
+        let mut response = request.send(body).map_err(|error| self.miss(&error))?;
+        if response.status() != StatusCode::OK {
+            return Err(self.refusal(&mut response));
+        }
+        response.body_mut().with_config().limit(most).read_to_vec().map_err(|error| self.miss(&error))
+    }
+
+    /// What an answer other than 200 means.
+    fn refusal(&self, response: &mut Response<Body>) -> Miss {
+        let status = response.status();
+        let from = &self.endpoint.authority;
+        if status.is_redirection() {
+            let message = format!("{from} answers {status} and points to another address, which is not followed");
+            return Miss { fault: Fault::lasting(Kind::Refused, message), again: false };
+        }
+        if matches!(status.as_u16(), 401 | 403) {
+            // Its words are left out, because they tend to be about the key.
+            let message = match &self.key {
+                Some(key) => format!("{from} answers {status}: it does not take the key in {}", key.variable),
+                None => format!("{from} answers {status}: it wants a key, and key_env names none"),
+            };
+            return Miss { fault: Fault::lasting(Kind::Key, message), again: false };
+        }
+        let retry_after = asked(response.headers());
+        let body = response.body_mut().with_config().limit(MOST_OF_AN_ERROR).read_to_vec().unwrap_or_default();
+        let (said, code) = words(&body, self.key.as_ref().map(|key| key.secret.as_str()));
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        let message = format!("{from} answers {status}{said}");
+        let mut fault = match status.as_u16() {
+            // OpenAI's word for an account without money: waiting does not help.
+            429 if code.as_deref() == Some("insufficient_quota") => Fault::lasting(Kind::Rate, message),
+            429 => Fault::passing(Kind::Rate, message),
+            408 => Fault::passing(Kind::Timeout, message),
+            500.. => Fault::passing(Kind::Server, message),
+            _ => Fault::lasting(Kind::Refused, message),
+        };
+        if fault.retryable {
+            fault.retry_after_ms = retry_after.and_then(|wait| u64::try_from(wait.as_millis()).ok());
+        }
+        Miss { again: fault.retryable, fault }
+    }
+
+    /// What a connection that failed means.
+    fn miss(&self, error: &Error) -> Miss {
+        let from = &self.endpoint.authority;
+        let connection = |what: String| Fault::passing(Kind::Connection, what);
+        let (fault, again) = match error {
+            Error::Timeout(_) => {
+                let message = format!("{from} gave no answer within {} ms", self.limits.timeout_ms);
+                (Fault::passing(Kind::Timeout, message), false)
+            }
+            Error::HostNotFound => (connection(format!("{from} was not found")), true),
+            Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                (connection(format!("{from} closed the connection in the middle of its answer")), true)
+            }
+            // What rustls refuses arrives so: a certificate is as wrong the next time.
+            Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false)
+            }
+            Error::Io(error) => (connection(format!("no connection to {from}: {error}")), true),
+            Error::Rustls(error) => (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false),
+            Error::ConnectionFailed => (connection(format!("no connection to {from}")), true),
+            // Its words could hold a proxy's password.
+            Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
+                (connection(format!("the proxy gives no connection to {from}")), true)
+            }
+            Error::BodyExceedsLimit(most) => {
+                (Fault::lasting(Kind::Answer, format!("{from} answers with more than {most} bytes")), false)
+            }
+            Error::LargeResponseHeader(..) | Error::Protocol(_) => {
+                (Fault::passing(Kind::Answer, format!("{from} answers with what is no HTTP")), false)
+            }
+            other => (Fault::lasting(Kind::Request, format!("{from} cannot be asked: {other}")), false),
+        };
+        Miss { fault, again }
+    }
+}
+
+/// How long the server wants to be left alone.
+fn asked(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    retry::asked(text("retry-after-ms"), text("retry-after"), SystemTime::now())
+}
+
+impl Key {
+    /// From the environment. The error names the variable and never what is in it.
+    fn read(variable: &str, authorization: Authorization) -> Result<Self, Fault> {
+        let fault = |what: &str| Fault::lasting(Kind::Key, format!("{variable} {what}"));
+        let secret = std::env::var(variable).map_err(|_| fault("is not set, or is no text"))?;
+        let secret = secret.trim();
+        if secret.is_empty() {
+            return Err(fault("is empty"));
+        }
+        let (name, value) = match authorization {
+            Authorization::Bearer => ("authorization", format!("Bearer {secret}")),
+            Authorization::GoogleApiKey => ("x-goog-api-key", secret.to_owned()),
+        };
+        let is_plain = secret.bytes().all(|byte| byte.is_ascii_graphic());
+        let Some(mut value) = HeaderValue::from_str(&value).ok().filter(|_| is_plain) else {
+            return Err(fault("holds characters that no key has"));
+        };
+        value.set_sensitive(true);
+        Ok(Self { variable: variable.to_owned(), secret: secret.to_owned(), header: (name, value) })
+    }
+}

@@ -1,0 +1,203 @@
+//! What is in a model's folder: read whole, bounded, and refused where it asks for more than can be done here, since a vector that
+//! is nearly right is wrong.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use candle_transformers::models::bert::Config;
+use embedder_wire::{Fault, Purpose};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::unusable;
+
+/// The largest file of settings, bytes.
+const MOST_SETTINGS: u64 = 1 << 20;
+
+/// The largest vocabulary, bytes: those of a quarter of a million tokens have 17 MB.
+const MOST_TOKENIZER: u64 = 128 << 20;
+
+/// The largest weights, bytes. They are read into memory; large models of the family have 1.3 GB.
+const MOST_WEIGHTS: u64 = 4 << 30;
+
+/// The fingerprint looks at so many places of the weights, evenly spread …
+const PLACES: usize = 256;
+
+/// … of so many bytes: another training changes nearly every weight, and reading on would cost more than the model.
+const PLACE: usize = 1 << 10;
+
+/// So many bytes of the hash tell one model from another.
+const FINGERPRINT: usize = 6;
+
+/// How the vectors of the tokens become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one's, of the token `[CLS]`.
+    First,
+}
+
+/// A model's files.
+pub struct Layout {
+    /// `config.json`.
+    pub config: Config,
+    /// `tokenizer.json`.
+    pub tokenizer: Vec<u8>,
+    /// `model.safetensors`.
+    pub weights: Vec<u8>,
+    /// `1_Pooling/config.json`.
+    pub pooling: Pooling,
+    /// The most tokens of a text; what is beyond is cut.
+    pub longest: usize,
+    prompts: Value,
+    folder: String,
+    fingerprint: String,
+}
+
+impl Layout {
+    /// Reads a model's folder.
+    pub fn read(folder: &Path) -> Result<Self, Fault> {
+        let config_bytes = file(folder, "config.json", MOST_SETTINGS)?;
+        let settings = json("config.json", &config_bytes)?;
+        match settings["model_type"].as_str() {
+            None | Some("bert") => {}
+            Some(other) => {
+                return Err(unusable(format!("config.json: models of type {other:?} are not known here, \"bert\" is")));
+            }
+        }
+        let config: Config = serde_json::from_value(settings)
+            .map_err(|error| unusable(format!("config.json is of no BERT model: {error}")))?;
+        check(&config)?;
+        modules(&optional(folder, "modules.json")?)?;
+        let pooling = pooling(&optional(folder, "1_Pooling/config.json")?)?;
+        let longest = optional(folder, "sentence_bert_config.json")?["max_seq_length"].as_u64();
+        let longest = longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(config.max_position_embeddings);
+        let prompts = optional(folder, "config_sentence_transformers.json")?["prompts"].take();
+        let tokenizer = file(folder, "tokenizer.json", MOST_TOKENIZER)?;
+        let weights = file(folder, "model.safetensors", MOST_WEIGHTS)?;
+        let fingerprint = fingerprint(&[&config_bytes, &tokenizer, &[pooling as u8]], &weights);
+        Ok(Self {
+            longest: longest.clamp(3, config.max_position_embeddings),
+            config,
+            tokenizer,
+            weights,
+            pooling,
+            prompts,
+            folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            fingerprint,
+        })
+    }
+
+    /// The folder's name and what is in it, such as `all-MiniLM-L6-v2-0123456789ab`.
+    pub fn name(&self) -> String {
+        let folder: String = self.folder.chars().filter(|c| !c.is_control()).take(60).collect();
+        format!("{folder}-{}", self.fingerprint)
+    }
+
+    /// What the model wants before a text; nothing for most.
+    pub fn prompt(&self, purpose: Purpose) -> &str {
+        let names = match purpose {
+            Purpose::Query => &["query"][..],
+            Purpose::Document => &["document", "passage", "corpus"],
+        };
+        names.iter().find_map(|name| self.prompts[name].as_str()).unwrap_or_default()
+    }
+}
+
+/// A file's bytes.
+fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
+    let path = folder.join(name);
+    let fault = |what: String| unusable(format!("{} {what}", path.display()));
+    let meta = std::fs::metadata(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    if !meta.is_file() || meta.len() > most {
+        return Err(fault(format!("is no file of at most {most} bytes")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
+    let read = File::open(&path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map_err(|error| fault(format!("cannot be read: {error}")))?;
+    Ok(bytes)
+}
+
+fn json(name: &str, bytes: &[u8]) -> Result<Value, Fault> {
+    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is no JSON: {error}")))
+}
+
+/// A file of settings; null where there is none.
+fn optional(folder: &Path, name: &str) -> Result<Value, Fault> {
+    if folder.join(name).try_exists().unwrap_or(true) {
+        json(name, &file(folder, name, MOST_SETTINGS)?)
+    } else {
+        Ok(Value::Null)
+    }
+}
+
+/// Sizes by which nothing is divided or asked for that there is not.
+fn check(config: &Config) -> Result<(), Fault> {
+    let heads = config.num_attention_heads;
+    let sizes = [
+        ("vocab_size", config.vocab_size, 4_000_000),
+        ("hidden_size", config.hidden_size, embedder_wire::MOST_DIMS),
+        ("num_hidden_layers", config.num_hidden_layers, 200),
+        ("num_attention_heads", heads, config.hidden_size),
+        ("intermediate_size", config.intermediate_size, 1 << 17),
+        ("max_position_embeddings", config.max_position_embeddings, 1 << 15),
+        ("type_vocab_size", config.type_vocab_size, 1_000),
+    ];
+    for (name, size, most) in sizes {
+        if !(1..=most).contains(&size) {
+            return Err(unusable(format!("config.json: {name} is {size}, and must be between 1 and {most}")));
+        }
+    }
+    if !config.hidden_size.is_multiple_of(heads) || config.max_position_embeddings < 3 {
+        return Err(unusable("config.json: its sizes do not fit together"));
+    }
+    Ok(())
+}
+
+/// What is done one after another: the model, pooling, length 1, and nothing else.
+fn modules(modules: &Value) -> Result<(), Fault> {
+    let kinds = modules.as_array().into_iter().flatten().filter_map(|module| module["type"].as_str());
+    for kind in kinds {
+        let name = kind.rsplit('.').next().unwrap_or(kind);
+        if !["Transformer", "Pooling", "Normalize"].contains(&name) {
+            return Err(unusable(format!("modules.json: {name} is not known here")));
+        }
+    }
+    Ok(())
+}
+
+/// Which pooling the settings want; the mean where there are none.
+fn pooling(settings: &Value) -> Result<Pooling, Fault> {
+    let wanted: Vec<&str> = settings
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| name.starts_with("pooling_mode_") && value.as_bool() == Some(true))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    match wanted[..] {
+        [] if settings.is_null() => Ok(Pooling::Mean),
+        ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
+        ["pooling_mode_cls_token"] => Ok(Pooling::First),
+        _ => Err(unusable("1_Pooling/config.json: only the mean of the tokens and the first token are known here")),
+    }
+}
+
+/// Twelve hexadecimal digits by which a model is told from another.
+fn fingerprint(settings: &[&[u8]], weights: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    for part in settings {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.update((weights.len() as u64).to_le_bytes());
+    let step = (weights.len() / PLACES).max(PLACE);
+    for place in weights.chunks(step) {
+        hash.update(&place[..place.len().min(PLACE)]);
+    }
+    let digest = hash.finalize();
+    let nibbles = digest.iter().take(FINGERPRINT).flat_map(|byte| [byte >> 4, byte & 15]);
+    nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect()
+}

@@ -1,0 +1,104 @@
+//! A sentence model of the BERT family from a folder on this machine, as sentence-transformers lays it out: `config.json`,
+//! `tokenizer.json`, `model.safetensors`, and what `modules.json` and `1_Pooling` say of what comes after. Nothing is downloaded.
+
+mod layout;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use candle_transformers::models::bert::BertModel;
+use embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
+use tokenizers::{Tokenizer, TruncationParams};
+
+use layout::{Layout, Pooling};
+
+/// So many texts go through the model at once. More would only be padded more.
+const AT_ONCE: usize = 16;
+
+/// A fault of what is in the folder: it is as wrong the next time.
+fn unusable(what: impl std::fmt::Display) -> Fault {
+    Fault::lasting(Kind::Model, what.to_string())
+}
+
+/// Runs the model.
+pub fn embed(folder: &Path, request: &Request) -> Result<Embedded, Fault> {
+    let layout = Layout::read(folder)?;
+    let model = Model::load(&layout)?;
+    let prompt = layout.prompt(request.purpose);
+    let texts: Vec<String> = request.texts.iter().map(|text| format!("{prompt}{text}")).collect();
+    let vectors = model.vectors(&texts)?;
+    Ok(Embedded { version: VERSION, model: layout.name(), dims: layout.config.hidden_size, vectors })
+}
+
+struct Model {
+    bert: BertModel,
+    tokenizer: Tokenizer,
+    pooling: Pooling,
+    padding: u32,
+}
+
+impl Model {
+    fn load(layout: &Layout) -> Result<Self, Fault> {
+        let mut tokenizer = Tokenizer::from_bytes(&layout.tokenizer)
+            .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
+        // Padding is done here, group by group.
+        tokenizer.with_padding(None);
+        let cut = TruncationParams { max_length: layout.longest, ..TruncationParams::default() };
+        tokenizer.with_truncation(Some(cut)).map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
+        let weights = |error| unusable(format!("model.safetensors does not fit config.json: {error}"));
+        let tensors = candle_core::safetensors::load_buffer(&layout.weights, &Device::Cpu).map_err(weights)?;
+        let variables = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
+        let bert = BertModel::load(variables, &layout.config).map_err(weights)?;
+        let padding =
+            u32::try_from(layout.config.pad_token_id).map_err(|_| unusable("config.json: pad_token_id is too large"))?;
+        Ok(Self { bert, tokenizer, pooling: layout.pooling, padding })
+    }
+
+    /// The vectors of the texts, in their order.
+    fn vectors(&self, texts: &[String]) -> Result<Vec<Vector>, Fault> {
+        let encoded = self
+            .tokenizer
+            .encode_batch(texts.iter().map(String::as_str).collect(), true)
+            .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
+        let tokens: Vec<&[u32]> = encoded.iter().map(tokenizers::Encoding::get_ids).collect();
+        // Texts of like length go together, so that little is padded.
+        let mut order: Vec<usize> = (0..tokens.len()).collect();
+        order.sort_by_key(|place| tokens[*place].len());
+        let mut vectors = vec![Vector(Vec::new()); tokens.len()];
+        for places in order.chunks(AT_ONCE) {
+            let group: Vec<&[u32]> = places.iter().map(|place| tokens[*place]).collect();
+            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model cannot be run: {error}")))?;
+            for (place, vector) in places.iter().zip(pooled) {
+                vectors[*place] = Vector(normalized(vector).map_err(|what| unusable(format!("of the model {what}")))?);
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// One vector for each list of tokens.
+    fn pooled(&self, group: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
+        let width = group.iter().map(|tokens| tokens.len()).max().unwrap_or_default().max(1);
+        let padded = |tokens: &[u32]| {
+            let rest = width - tokens.len();
+            tokens.iter().copied().chain(std::iter::repeat_n(self.padding, rest)).collect::<Vec<_>>()
+        };
+        let ids: Vec<u32> = group.iter().flat_map(|tokens| padded(tokens)).collect();
+        let mask: Vec<f32> =
+            group.iter().flat_map(|tokens| (0..width).map(|place| f32::from(u8::from(place < tokens.len())))).collect();
+        let ids = Tensor::from_vec(ids, (group.len(), width), &Device::Cpu)?;
+        let mask = Tensor::from_vec(mask, (group.len(), width), &Device::Cpu)?;
+        let hidden = self.bert.forward(&ids, &ids.zeros_like()?, Some(&mask))?;
+        let pooled = match self.pooling {
+            Pooling::First => hidden.narrow(1, 0, 1)?.squeeze(1)?,
+            Pooling::Mean => {
+                let mask = mask.unsqueeze(2)?;
+                let count = mask.sum(1)?.clamp(1.0, f64::INFINITY)?;
+                hidden.broadcast_mul(&mask)?.sum(1)?.broadcast_div(&count)?
+            }
+        };
+        pooled.to_vec2()
+    }
+}

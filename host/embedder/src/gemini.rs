@@ -1,0 +1,94 @@
+//! `POST {base_url}/models/{model}:batchEmbedContents`: Gemini's protocol.
+
+use embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
+use serde::{Deserialize, Serialize};
+
+use crate::client::{Authorization, Client};
+use crate::reply::{Numbers, parse};
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    requests: Vec<One<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct One<'a> {
+    model: &'a str,
+    content: Content<'a>,
+    task_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_dimensionality: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    text: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    embeddings: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    values: Numbers,
+}
+
+/// Asks such a server.
+pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
+    let name = server.model.strip_prefix("models/").unwrap_or(&server.model);
+    // It becomes a part of the address.
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)) {
+        return Err(Fault::lasting(Kind::Request, "the model's name holds other characters than letters, digits and -._"));
+    }
+    let client = Client::new(server, Authorization::GoogleApiKey, request.limits)?;
+    let (model, path) = (format!("models/{name}"), format!("/models/{name}:batchEmbedContents"));
+    let task_type = match request.purpose {
+        Purpose::Query => "RETRIEVAL_QUERY",
+        Purpose::Document => "RETRIEVAL_DOCUMENT",
+    };
+    let asked = |texts: &[String]| {
+        let one = |text| One {
+            model: &model,
+            content: Content { parts: [Part { text }] },
+            task_type,
+            output_dimensionality: server.dimensions,
+        };
+        serde_json::to_vec(&Asked { requests: texts.iter().map(|text| one(text.as_str())).collect() })
+    };
+    client.embed(name, &path, &request.texts, asked, read)
+}
+
+/// The vectors, which come in the order of the requests.
+fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
+    Ok(parse::<Reply>(body)?.embeddings.into_iter().map(|item| item.values.0).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_it_answers() {
+        assert_eq!(read(br#"{"embeddings":[{"values":[1.0]},{"values":[2,3]}]}"#).unwrap(), [vec![1.0], vec![2.0, 3.0]]);
+        for body in ["{}", "[]", "{\"embeddings\":[{}]}", "{\"embeddings\":[{\"values\":[null]}]}"] {
+            assert!(read(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&bytes);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `throughline-embedder`: one request on standard input, one answer on standard output, both JSON, then its end.
+//!
+//! What needs a network or a large library is here and not in `throughline`, which starts this program only where the
+//! configuration names a provider that needs it.
+
+#![forbid(unsafe_code)]
+
+mod client;
+#[cfg(feature = "folder")]
+mod folder;
+mod gemini;
+mod openai;
+mod reply;
+mod retry;
+mod tls;
+
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::process::ExitCode;
+
+use embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
+use serde::Deserialize;
+
+const USAGE: &str =
+    "throughline-embedder is started by throughline: a request as JSON on standard input, an answer on standard output";
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        None if !io::stdin().is_terminal() => {}
+        Some("--version" | "-V") => {
+            let folder = if cfg!(feature = "folder") { ", with models from a folder" } else { "" };
+            println!("throughline-embedder {}{folder}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}\nhint: look at [embedding] in throughline's configuration");
+            return ExitCode::from(2);
+        }
+    }
+    let answer = read().and_then(|request| embed(&request)).map_or_else(Answer::Failed, Answer::Embedded);
+    let is_embedded = matches!(answer, Answer::Embedded(_));
+    let written = serde_json::to_vec(&answer).map_err(io::Error::other).and_then(|bytes| io::stdout().write_all(&bytes));
+    if written.is_ok() && is_embedded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The request on standard input.
+fn read() -> Result<Request, Fault> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .take(MOST_REQUEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Fault::lasting(Kind::Request, format!("the request cannot be read: {error}")))?;
+    if bytes.len() as u64 > MOST_REQUEST {
+        return Err(Fault::lasting(Kind::Request, format!("the request is longer than {MOST_REQUEST} bytes")));
+    }
+    parse(&bytes)
+}
+
+/// Only as much of a request as every version has.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+fn parse(bytes: &[u8]) -> Result<Request, Fault> {
+    // Of what is wrong only the place is told: a message could repeat what stands there.
+    let malformed = |error: serde_json::Error| {
+        Fault::lasting(
+            Kind::Request,
+            format!("the request is malformed at line {}, column {}", error.line(), error.column()),
+        )
+    };
+    let Versioned { version } = serde_json::from_slice(bytes).map_err(malformed)?;
+    if version != VERSION {
+        return Err(Fault::lasting(
+            Kind::Request,
+            format!("the request has version {version} and this embedder speaks {VERSION}: install both of one version"),
+        ));
+    }
+    let request: Request = serde_json::from_slice(bytes).map_err(malformed)?;
+    if request.limits.batch == 0 || request.limits.batch_bytes == 0 || request.limits.tries == 0 {
+        return Err(Fault::lasting(Kind::Request, "a limit is 0"));
+    }
+    match request.texts.iter().position(|text| text.trim().is_empty()) {
+        Some(index) => Err(Fault::lasting(Kind::Request, format!("text {} of {} is empty", index + 1, request.texts.len()))),
+        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "there is no text")),
+        None => Ok(request),
+    }
+}
+
+/// Asks whom the request names.
+fn embed(request: &Request) -> Result<Embedded, Fault> {
+    match &request.provider {
+        Provider::Openai { server, encoding_format } => openai::embed(server, *encoding_format, request),
+        Provider::Gemini { server } => gemini::embed(server, request),
+        #[cfg(feature = "folder")]
+        Provider::Folder { path } => folder::embed(path.as_ref(), request),
+        #[cfg(not(feature = "folder"))]
+        Provider::Folder { .. } => Err(Fault::lasting(
+            Kind::Unsupported,
+            "this embedder was built without models from a folder: build it with --features folder",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(change: impl FnOnce(&mut Request)) -> Vec<u8> {
+        let mut request = Request {
+            version: VERSION,
+            provider: Provider::Folder { path: "/nowhere".into() },
+            purpose: embedder_wire::Purpose::Query,
+            texts: vec!["a".into()],
+            limits: embedder_wire::Limits::default(),
+        };
+        change(&mut request);
+        serde_json::to_vec(&request).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_named() {
+        assert!(parse(&request(|_| {})).is_ok());
+        for (bytes, word) in [
+            (request(|request| request.version = 2), "version 2"),
+            (request(|request| request.texts.clear()), "no text"),
+            (request(|request| request.texts.push(" \n".into())), "text 2 of 2 is empty"),
+            (request(|request| request.limits.batch = 0), "limit"),
+            (b"{\"version\":1,\"key\":\"secret\"}".to_vec(), "malformed"),
+            (b"".to_vec(), "malformed"),
+        ] {
+            let fault = parse(&bytes).unwrap_err();
+            assert_eq!((fault.kind, fault.retryable), (Kind::Request, false));
+            assert!(fault.message.contains(word) && !fault.message.contains("secret"), "{fault:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_request_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&bytes);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `POST {base_url}/embeddings`: OpenAI's protocol, which many other servers speak.
+
+use embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
+use serde::{Deserialize, Serialize};
+
+use crate::client::{Authorization, Client};
+use crate::reply::{Numbers, parse, wrong};
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    model: &'a str,
+    input: &'a [String],
+    encoding_format: EncodingFormat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: usize,
+    embedding: Numbers,
+}
+
+/// Asks such a server.
+pub fn embed(server: &Server, encoding_format: EncodingFormat, request: &Request) -> Result<Embedded, Fault> {
+    let client = Client::new(server, Authorization::Bearer, request.limits)?;
+    let Server { model, dimensions, .. } = server;
+    let asked = |input: &[String]| serde_json::to_vec(&Asked { model, input, encoding_format, dimensions: *dimensions });
+    client.embed(model, "/embeddings", &request.texts, asked, read)
+}
+
+/// The vectors in the order of the texts, which is that of `index` and not always that of the list.
+fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
+    let mut items = parse::<Reply>(body)?.data;
+    items.sort_by_key(|item| item.index);
+    if items.iter().enumerate().any(|(place, item)| item.index != place) {
+        return Err(wrong("the server's answer numbers its vectors wrongly"));
+    }
+    Ok(items.into_iter().map(|item| item.embedding.0).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn in_the_order_of_the_index() {
+        let body = br#"{"data":[{"index":1,"embedding":[2.0]},{"index":0,"embedding":[1.0]}]}"#;
+        assert_eq!(read(body).unwrap(), [[1.0], [2.0]]);
+    }
+
+    #[test]
+    fn what_is_numbered_wrongly_is_refused() {
+        for indices in [[0, 0], [1, 2], [0, 9]] {
+            let data: Vec<_> = indices.map(|index| serde_json::json!({"index": index, "embedding": [1.0]})).into();
+            assert!(read(serde_json::json!({"data": data}).to_string().as_bytes()).is_err(), "{indices:?}");
+        }
+        for body in
+            ["{}", "{\"data\":null}", "{\"data\":[{\"embedding\":[1.0]}]}", "{\"data\":[{\"index\":-1,\"embedding\":[1]}]}"]
+        {
+            assert!(read(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_json_is_read_or_refused(index in any::<i64>(), text in ".{0,20}", number in any::<f64>(), cut in 0_usize..90) {
+            let body = serde_json::json!({"data": [{"index": index, "embedding": [number, text]}, {"embedding": text}]});
+            let body = body.to_string();
+            let _ = read(&body.as_bytes()[..cut.min(body.len())]);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What servers answer: numbers as JSON or base64, checked, and the words of their errors, without the key.
+
+use std::fmt;
+
+use embedder_wire::{Fault, Kind, MOST_DIMS, Vector, normalized};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// The longest part of a server's own words that is repeated, characters.
+const LONGEST: usize = 200;
+
+/// So many bytes of a key in a word say that it is about the key.
+const PART_OF_A_KEY: usize = 5;
+
+/// The numbers of a vector as a server writes them: a list of numbers, or base64.
+#[derive(Debug)]
+pub struct Numbers(pub Vec<f32>);
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Numbers;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of numbers, or base64")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Numbers, E> {
+                Vector::from_base64(text).map(|vector| Numbers(vector.0)).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Numbers, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = list.next_element::<f32>()? {
+                    if numbers.len() == MOST_DIMS {
+                        return Err(serde::de::Error::custom("a vector is longer than any model's"));
+                    }
+                    numbers.push(number);
+                }
+                Ok(Numbers(numbers))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// A fault of the server's answer that it would make again.
+pub fn wrong(message: impl Into<String>) -> Fault {
+    Fault::lasting(Kind::Answer, message)
+}
+
+/// The answer as `T`. What else it is (a proxy's page, half of it) may be over next time.
+pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
+    serde_json::from_slice(body).map_err(|error| {
+        let message =
+            format!("the server's answer is not what its protocol says, at byte {} of {}", at(body, &error), body.len());
+        Fault::passing(Kind::Answer, message)
+    })
+}
+
+fn at(body: &[u8], error: &serde_json::Error) -> usize {
+    let lines: usize =
+        body.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
+    lines + error.column()
+}
+
+/// The vectors of one batch, each of length 1. `dims` is how many numbers each must have; where it is none it is set by the
+/// first.
+pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) -> Result<Vec<Vector>, Fault> {
+    if found.len() != wanted {
+        return Err(wrong(format!("the server gave {} vectors for {wanted} texts", found.len())));
+    }
+    let mut vectors = Vec::with_capacity(wanted);
+    for vector in found {
+        let expected = *dims.get_or_insert(vector.len());
+        if vector.len() != expected {
+            return Err(wrong(format!("the server gave a vector of {} numbers where {expected} are wanted", vector.len())));
+        }
+        vectors.push(Vector(normalized(vector).map_err(|what| wrong(format!("of the server's answer {what}")))?));
+    }
+    Ok(vectors)
+}
+
+/// The server's own words in an error, and its code; without what may be of the key, on one line, and not too long.
+pub fn words(body: &[u8], key: Option<&str>) -> (Option<String>, Option<String>) {
+    let error = serde_json::from_slice::<Value>(body).map(|mut value| value["error"].take()).unwrap_or_default();
+    let message = error.as_str().or_else(|| error["message"].as_str());
+    let code = error["code"].as_str().or_else(|| error["status"].as_str());
+    (message.map(|text| quoted(text, key)).filter(|text| !text.is_empty()), code.map(|text| quoted(text, key)))
+}
+
+fn quoted(text: &str, key: Option<&str>) -> String {
+    let text: String = text.chars().take(10 * LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = text.split_whitespace().map(|word| if is_of_key(word, key) { "…" } else { word }).collect();
+    words.join(" ").chars().take(LONGEST).collect()
+}
+
+/// Whether a part of the key stands in the word. Servers repeat it, with stars in its middle.
+fn is_of_key(word: &str, key: Option<&str>) -> bool {
+    if word.contains("**") {
+        return true;
+    }
+    let Some(key) = key.map(str::as_bytes).filter(|key| !key.is_empty()) else { return false };
+    key.windows(PART_OF_A_KEY.min(key.len())).any(|part| word.as_bytes().windows(part.len()).any(|found| found == part))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn both_ways_of_writing_numbers() {
+        assert_eq!(parse::<Numbers>(b"[1, 0.5, -2e0]").unwrap().0, [1.0, 0.5, -2.0]);
+        assert_eq!(parse::<Numbers>(b"\"AACAPwAAAD8=\"").unwrap().0, [1.0, 0.5]);
+        for other in ["null", "[null]", "[1e999]", "[\"1\"]", "{}", "\"AAA\"", "[1", "7", ""] {
+            assert!(parse::<Numbers>(other.as_bytes()).is_err(), "{other}");
+        }
+        // Beyond 32 bits it is infinite, and `checked` refuses it.
+        assert!(checked(vec![parse::<Numbers>(b"[1e39]").unwrap().0], 1, &mut None).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        assert_eq!(checked(vec![vec![2.0, 0.0]], 1, &mut Some(2)).unwrap(), [Vector(vec![1.0, 0.0])]);
+        for (found, wanted, dims) in [
+            (vec![], 1, None),
+            (vec![vec![1.0], vec![1.0]], 1, None),
+            (vec![vec![1.0], vec![1.0, 2.0]], 2, None),
+            (vec![vec![1.0, 2.0]], 1, Some(3)),
+            (vec![vec![0.0, 0.0]], 1, None),
+            (vec![vec![]], 1, None),
+        ] {
+            let fault = checked(found, wanted, &mut { dims }).unwrap_err();
+            assert_eq!((fault.kind, fault.retryable), (Kind::Answer, false));
+        }
+    }
+
+    #[test]
+    fn a_servers_words_hold_no_key() {
+        let key = ["sk-", "proj-abcdefghijkl"].concat();
+        let body =
+            serde_json::json!({"error": {"message": format!("key {key}\nor sk-pr*****ijkl\u{7}, sorry"), "code": "bad"}});
+        let (message, code) = words(body.to_string().as_bytes(), Some(&key));
+        assert_eq!(message.unwrap(), "key … or … , sorry");
+        assert_eq!(code.unwrap(), "bad");
+        assert_eq!(words(b"{\"error\": \"plain\"}", None), (Some("plain".into()), None));
+        assert_eq!(words(b"<html>", Some("")), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_numbers_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse::<Numbers>(&bytes);
+            let _ = words(&bytes, Some("key-of-somebody"));
+        }
+
+        #[test]
+        fn no_message_holds_the_key(before in ".{0,40}", after in ".{0,40}", key in "[a-zA-Z0-9_-]{8,40}") {
+            let body = serde_json::json!({"error": {"message": format!("{before}{key}{after}")}});
+            let (message, _) = words(body.to_string().as_bytes(), Some(&key));
+            prop_assert!(!message.unwrap_or_default().contains(&key));
+        }
+    }
+}

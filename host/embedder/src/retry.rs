@@ -1,0 +1,86 @@
+//! When to try again: the wait between two tries, and what a server says about it.
+
+use std::time::{Duration, SystemTime};
+
+/// The longest wait between two tries, however often they failed.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// The longest that a server can ask to be left alone: what is more is no time that anybody means.
+const MOST_ASKED: Duration = Duration::from_hours(24);
+
+/// How long to wait after the try of this number, the first being 1: twice as long each time, and `dice` (0 to 1) of the upper
+/// half of it, so that many who failed together do not come back together. At least what the server asked for.
+pub fn wait(tried: u32, backoff: Duration, asked: Option<Duration>, dice: f64) -> Duration {
+    let factor = 1_u32.checked_shl(tried.saturating_sub(1)).unwrap_or(u32::MAX);
+    let full = backoff.saturating_mul(factor).min(LONGEST);
+    full.mul_f64(0.5 + dice.clamp(0.0, 1.0) / 2.0).max(asked.unwrap_or_default())
+}
+
+/// A random number from 0 to 1; 1 where there is no randomness.
+pub fn dice() -> f64 {
+    getrandom::u32().map_or(1.0, |number| f64::from(number) / f64::from(u32::MAX))
+}
+
+/// How long a server wants to be left alone. `millis` is `retry-after-ms`, which OpenAI has; `after` is `Retry-After`: seconds,
+/// or a date. None where neither says anything that can be read.
+pub fn asked(millis: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
+    said(millis, after, now).map(|wait| wait.min(MOST_ASKED))
+}
+
+fn said(millis: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
+    if let Some(millis) = millis.and_then(number) {
+        return Duration::try_from_secs_f64(millis / 1_000.0).ok();
+    }
+    let after = after?;
+    if let Some(seconds) = number(after) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at = SystemTime::from(jiff::fmt::rfc2822::parse(after.trim()).ok()?.timestamp());
+    Some(at.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn it_doubles_and_has_an_end() {
+        assert_eq!(wait(1, SECOND, None, 1.0), SECOND);
+        assert_eq!(wait(3, SECOND, None, 1.0), 4 * SECOND);
+        assert_eq!(wait(3, SECOND, None, 0.0), 2 * SECOND);
+        assert_eq!(wait(90, SECOND, None, 1.0), LONGEST);
+        assert_eq!(wait(1, SECOND, Some(5 * SECOND), 0.3), 5 * SECOND);
+        assert!((0.0..=1.0).contains(&dice()));
+    }
+
+    #[test]
+    fn what_servers_say() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_445_412_470);
+        assert_eq!(asked(None, Some("7"), now), Some(7 * SECOND));
+        assert_eq!(asked(Some("250"), Some("7"), now), Some(Duration::from_millis(250)));
+        assert_eq!(asked(None, Some("Wed, 21 Oct 2015 07:28:00 GMT"), now), Some(10 * SECOND));
+        assert_eq!(asked(None, Some("Tue, 20 Oct 2015 07:28:00 GMT"), now), Some(Duration::ZERO));
+        assert_eq!(asked(None, Some("10000000000000000000"), now), Some(MOST_ASKED));
+        assert_eq!(asked(None, Some("Tue, 31 Dec 2999 23:59:59 GMT"), now), Some(MOST_ASKED));
+        for nonsense in ["", "soon", "-1", "NaN", "inf", "1e400", "Wed, 99 Oct"] {
+            assert_eq!(asked(None, Some(nonsense), now), None, "{nonsense}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_is_a_time_or_nothing(millis in any::<Option<String>>(), after in any::<Option<String>>()) {
+            let _ = asked(millis.as_deref(), after.as_deref(), SystemTime::UNIX_EPOCH);
+        }
+
+        #[test]
+        fn no_wait_overflows(tried in any::<u32>(), backoff in any::<u64>(), dice in any::<f64>()) {
+            prop_assert!(wait(tried, Duration::from_millis(backoff), None, dice) <= LONGEST);
+        }
+    }
+}

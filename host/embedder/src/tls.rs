@@ -1,0 +1,24 @@
+//! Whom to trust: the machine's certificates, so that an administrator's decision holds here too; where it has none, Mozilla's.
+
+use std::sync::Arc;
+
+use embedder_wire::{Fault, Kind};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// Variables that name other certificates than the machine's.
+const VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// What connections are made with.
+pub fn config() -> Result<TlsConfig, Fault> {
+    let found = rustls_native_certs::load_native_certs().certs;
+    let roots = if found.is_empty() {
+        if let Some(name) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
+            return Err(Fault::lasting(Kind::Request, format!("{name} names no readable certificates")));
+        }
+        RootCerts::WebPki
+    } else {
+        let certificates: Vec<_> = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+        RootCerts::Specific(Arc::new(certificates))
+    };
+    Ok(TlsConfig::builder().root_certs(roots).build())
+}

@@ -1,0 +1,79 @@
+//! Why a provider gave no vectors, and what to do.
+
+use std::fmt;
+use std::time::Duration;
+
+use embedder_wire::{Fault, Kind};
+
+use super::process::PROGRAM;
+use super::settings::{Provider, Settings};
+
+/// Why there are no vectors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Who was asked.
+    pub provider: Provider,
+    /// What happened and where, without a full stop. It holds no key.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+    /// Whether the same may succeed later, without anything being changed.
+    pub again: bool,
+    /// How long the provider wants to be left alone.
+    pub after: Option<Duration>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "embeddings of {}: {}", self.provider.name(), self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Failure {
+    /// Of a provider that lacks what it needs to be asked.
+    pub(super) fn not_asked(settings: &Settings, provider: Provider, what: String) -> Self {
+        let kind = if provider == Provider::Folder { Kind::Request } else { Kind::Key };
+        Self::new(settings, provider, Fault::lasting(kind, what))
+    }
+
+    /// A fault with what to do about it.
+    pub(super) fn new(settings: &Settings, provider: Provider, fault: Fault) -> Self {
+        let section = provider.name();
+        let hint = match fault.kind {
+            Kind::Key if provider.key_env(settings).is_empty() => {
+                format!("name the variable that holds its key in embedding.{section}.key_env")
+            }
+            Kind::Key => {
+                let names = provider.key_env(settings).join(" or ");
+                format!("set {names} to a key that is valid, or another embedding.provider")
+            }
+            Kind::Unsupported if provider == Provider::Folder => {
+                format!(
+                    "install {PROGRAM} with its feature \"folder\" beside throughline, or set another embedding.provider"
+                )
+            }
+            Kind::Unsupported => {
+                format!("install {PROGRAM} beside throughline, or set embedding.provider to \"local\"")
+            }
+            Kind::Rate if fault.retryable => "nothing need be done: it is tried again later".into(),
+            Kind::Rate => "look at the account's limits, or set another embedding.provider".into(),
+            Kind::Timeout if provider == Provider::Folder => "raise embedding.timeout_ms, or take a smaller model".into(),
+            Kind::Timeout => "look at the network and the server, or raise embedding.timeout_ms".into(),
+            Kind::Connection => format!("look at the network, the proxy's variables and embedding.{section}.base_url"),
+            Kind::Server => "look at the server's state; it is tried again later".into(),
+            Kind::Request | Kind::Refused => format!("look at [embedding.{section}] in the configuration"),
+            Kind::Answer if provider == Provider::Folder => format!("install throughline and {PROGRAM} of one version"),
+            Kind::Answer => format!("look at embedding.{section}.base_url, model and dimensions: is it such a server?"),
+            Kind::Model => "look at embedding.folder.path: it must hold a model of the BERT family".into(),
+        };
+        Self {
+            provider,
+            what: fault.message,
+            hint,
+            again: fault.retryable,
+            after: fault.retry_after_ms.map(Duration::from_millis),
+        }
+    }
+}

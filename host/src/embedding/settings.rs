@@ -1,0 +1,243 @@
+//! Section `[embedding]` of the configuration.
+
+use std::path::PathBuf;
+
+use embedder_wire::{EncodingFormat, Endpoint, MOST_DIMS};
+use serde::{Deserialize, Serialize};
+
+/// OpenAI's own address.
+pub const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Gemini's own address.
+pub const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+/// The most texts of one request that every provider takes: Gemini's limit.
+const MOST_TEXTS: usize = 100;
+
+/// The longest time that a user may set, milliseconds.
+const LONGEST: u64 = 600_000;
+
+/// Who turns texts into vectors, and how they are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Who.
+    pub provider: Wanted,
+    /// For [`Wanted::Auto`]: whom to ask, the first that can be asked and answers.
+    pub order: Vec<Provider>,
+    /// The longest that one request may take with all its tries, milliseconds; of a model in a folder, one text.
+    pub timeout_ms: u64,
+    /// The most texts of one request.
+    pub batch: usize,
+    /// Section `[embedding.openai]`.
+    pub openai: Openai,
+    /// Section `[embedding.gemini]`.
+    pub gemini: Gemini,
+    /// Section `[embedding.folder]`.
+    pub folder: Folder,
+}
+
+/// What `embedding.provider` can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// The model that is part of this program.
+    Local,
+    /// The first of `embedding.order` that can be asked and answers.
+    Auto,
+    /// This one and no other.
+    Openai,
+    /// This one and no other.
+    Gemini,
+    /// This one and no other.
+    Folder,
+    /// Nobody: search is for words only.
+    None,
+}
+
+/// Who can turn texts into vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// The model that is part of this program.
+    Local,
+    /// OpenAI, or a server that speaks its protocol.
+    Openai,
+    /// Gemini.
+    Gemini,
+    /// A model of the BERT family in a folder.
+    Folder,
+}
+
+/// A server that speaks OpenAI's protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Openai {
+    /// What `/embeddings` is added to.
+    pub base_url: String,
+    /// As the server calls it.
+    pub model: String,
+    /// How many numbers a vector is to have; none: as many as the model gives.
+    pub dimensions: Option<usize>,
+    /// How the server is asked to write vectors.
+    pub encoding_format: EncodingFormat,
+    /// Variables of the environment, the first that is set holds the key; none: the server wants none.
+    pub key_env: Vec<String>,
+}
+
+/// Gemini.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gemini {
+    /// What `/models/…` is added to.
+    pub base_url: String,
+    /// Without `models/`.
+    pub model: String,
+    /// How many numbers a vector is to have; none: as many as the model gives.
+    pub dimensions: Option<usize>,
+    /// Variables of the environment, the first that is set holds the key.
+    pub key_env: Vec<String>,
+}
+
+/// A model on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Folder {
+    /// Holds `config.json`, `tokenizer.json` and `model.safetensors`.
+    pub path: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            provider: Wanted::Local,
+            order: vec![Provider::Openai, Provider::Gemini, Provider::Local],
+            timeout_ms: 10_000,
+            batch: 96,
+            openai: Openai::default(),
+            gemini: Gemini::default(),
+            folder: Folder::default(),
+        }
+    }
+}
+
+impl Default for Openai {
+    fn default() -> Self {
+        Self {
+            base_url: OPENAI.into(),
+            model: "text-embedding-3-small".into(),
+            dimensions: None,
+            encoding_format: EncodingFormat::Float,
+            key_env: vec!["OPENAI_API_KEY".into()],
+        }
+    }
+}
+
+impl Default for Gemini {
+    fn default() -> Self {
+        Self {
+            base_url: GEMINI.into(),
+            model: "gemini-embedding-001".into(),
+            dimensions: None,
+            key_env: vec!["GEMINI_API_KEY".into(), "GOOGLE_API_KEY".into()],
+        }
+    }
+}
+
+impl Provider {
+    /// As it is called in the configuration and in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Openai => "openai",
+            Self::Gemini => "gemini",
+            Self::Folder => "folder",
+        }
+    }
+}
+
+impl Settings {
+    /// Looks at what a type cannot say. The error names the setting and what is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        if !(1..=MOST_TEXTS).contains(&self.batch) {
+            return Err(format!("embedding.batch is {}, and must be between 1 and {MOST_TEXTS}", self.batch));
+        }
+        if !(100..=LONGEST).contains(&self.timeout_ms) {
+            return Err(format!("embedding.timeout_ms is {}, and must be between 100 and {LONGEST}", self.timeout_ms));
+        }
+        for (place, provider) in self.order.iter().enumerate() {
+            if self.order[..place].contains(provider) {
+                return Err(format!("embedding.order names {} twice", provider.name()));
+            }
+        }
+        if self.provider == Wanted::Auto && self.order.is_empty() {
+            return Err("embedding.order is empty; to have no vectors, set embedding.provider to \"none\"".into());
+        }
+        let servers = [
+            ("openai", &self.openai.base_url, &self.openai.model, self.openai.dimensions, &self.openai.key_env),
+            ("gemini", &self.gemini.base_url, &self.gemini.model, self.gemini.dimensions, &self.gemini.key_env),
+        ];
+        for (name, base_url, model, dimensions, key_env) in servers {
+            Endpoint::parse(base_url).map_err(|what| format!("embedding.{name}.base_url cannot be used: {what}"))?;
+            if model.trim().is_empty() {
+                return Err(format!("embedding.{name}.model is empty"));
+            }
+            if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MOST_DIMS).contains(dimensions)) {
+                return Err(format!("embedding.{name}.dimensions is {dimensions}, and must be between 1 and {MOST_DIMS}"));
+            }
+            if !key_env.iter().all(|variable| is_variable(variable)) {
+                // It is not repeated: whoever puts a key here must not find it in a log.
+                return Err(format!("embedding.{name}.key_env must hold names of variables, and never a key itself"));
+            }
+        }
+        match &self.folder.path {
+            Some(path) if !path.is_absolute() => {
+                Err(format!("embedding.folder.path is {}, which is not absolute", path.display()))
+            }
+            None if self.provider == Wanted::Folder => {
+                Err("embedding.provider is \"folder\", and embedding.folder.path names none".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether it can be the name of a variable: capitals, digits and `_`, which hardly any key is made of alone.
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name.len() <= 100
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(Settings::default().check(), Ok(()));
+        for (text, words) in [
+            ("batch = 0", "embedding.batch is 0"),
+            ("batch = 101", "embedding.batch is 101"),
+            ("timeout_ms = 1", "embedding.timeout_ms is 1"),
+            ("order = [\"local\", \"local\"]", "names local twice"),
+            ("provider = \"auto\"\norder = []", "is empty"),
+            ("provider = \"folder\"", "names none"),
+            ("folder.path = \"models/x\"", "not absolute"),
+            ("openai.base_url = \"http://example.org/v1\"", "embedding.openai.base_url"),
+            ("gemini.base_url = \"https://me:pass@example.org\"", "embedding.gemini.base_url"),
+            ("openai.dimensions = 0", "embedding.openai.dimensions is 0"),
+            ("gemini.model = \" \"", "embedding.gemini.model"),
+        ] {
+            let error = toml::from_str::<Settings>(text).unwrap().check().unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_the_file_is_refused_and_not_repeated() {
+        let key = ["sk-", "abcdefgh12345678"].concat();
+        let settings: Settings = toml::from_str(&format!("openai.key_env = [\"{key}\"]")).unwrap();
+        assert!(!settings.check().unwrap_err().contains(&key));
+    }
+}
