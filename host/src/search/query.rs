@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
 
+use super::glossary;
 use super::tokens::{self, Class, Token};
 
 /// What is beyond this many bytes of a query is not read.
@@ -132,6 +133,7 @@ impl Query {
         }
         query.terms = without_stop_words(&words);
         query.text.push_str(words.trim());
+        query.translate();
         if query.is_empty() {
             // Nothing but exclusions: its words are what it says.
             query.excluded.clear();
@@ -140,6 +142,23 @@ impl Query {
             text.trim().clone_into(&mut query.text);
         }
         query
+    }
+
+    /// Adds the English of its Korean words: it counts as a part of them.
+    fn translate(&mut self) {
+        let mut runs: Vec<(String, usize)> = Vec::new();
+        tokens::each(&self.text, |token| {
+            if matches!(token.class, Class::Pair | Class::Last) && runs.last().is_none_or(|(_, word)| *word != token.word) {
+                runs.push((token.surface.to_owned(), token.word));
+            }
+        });
+        for (run, word) in runs {
+            for english in glossary::english(&run) {
+                self.text.push(' ');
+                self.text.push_str(english);
+                tokens::each(english, |token| push(&mut self.terms, &Token { word, ..token }));
+            }
+        }
     }
 
     /// Whether it asks for nothing at all. Such a query finds nothing.

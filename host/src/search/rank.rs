@@ -4,9 +4,8 @@
 //! 2. Its BM25 becomes a relevance between 0 and 1 that means the same whatever the query and the size of the database; so
 //!    does the cosine of its vector with the query's. A [`Profile`] says how much each counts. Whoever was found by one alone has
 //!    the other computed, too: nothing is lost because only its words, or only its meaning, was found.
-//! 3. A whole identifier or path of the query that stands in it lifts it above what has only its parts.
-//! 4. Importance, age and how often it was seen or looked at move it a little: they part equals, but do not beat relevance.
-//! 5. What comes after others of its own session steps back, archived turns most of all, so that the first results are not
+//! 3. Importance, age and how often it was seen or looked at move it a little: they part equals, but do not beat relevance.
+//! 4. What comes after others of its own session steps back, archived turns most of all, so that the first results are not
 //!    one session's; what says the same as one above it is left out.
 
 use std::collections::{HashMap, HashSet};
@@ -26,13 +25,17 @@ const REPEAT: f64 = 0.92;
 /// The same for archived turns, which are long and match much.
 const REPEATED_TURN: f64 = 0.75;
 
-/// The textual relevance is one half at this share of the ideal BM25. So a piece that holds every word of the query has
-/// 0.67 or more, and one that holds a fifth of what they weigh less than 0.3.
-const HALF_AT: f64 = 0.5;
+/// The textual relevance is one half at this share of the ideal BM25: a piece of the usual length that holds every word of the
+/// query has one half or more, and one that holds a fifth of what they weigh a sixth.
+const HALF_AT: f64 = 1.0;
 
 /// What the second-best piece of a memory's session adds to the memory's BM25, as a share of its own; the third adds the
 /// square of this share, and so on. A session that is about the matter is trusted more than one that mentions it.
 const SESSION_SHARE: f64 = 0.05;
+
+/// With more words than this the vectors count less: a long query says by its words alone what it is about, and its mean
+/// vector is that of everything.
+const FEW_WORDS: f64 = 4.0;
 
 /// RRF's constant, as in the paper that it comes from (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
@@ -59,8 +62,9 @@ pub struct Profile {
     pub fusion: Fusion,
     /// The share of the final score that importance, age and sightings decide.
     pub prior: f64,
-    /// How far a whole identifier of the query closes the gap to 1.
-    pub exact: f64,
+    /// The mean itself is the relevance, as the memory system's design has it; otherwise it is lifted to what a reader
+    /// takes for it, see [`lifted`].
+    pub is_raw: bool,
     /// What scores less is left out.
     pub min_score: f64,
     /// How many results there are where nobody says how many.
@@ -70,11 +74,11 @@ pub struct Profile {
 /// The default: what measured best over all labelled sets.
 pub const DEFAULT: Profile = Profile {
     name: "default",
-    text: 0.75,
-    vector: 0.25,
+    text: 0.6,
+    vector: 0.4,
     fusion: Fusion::Weighted,
     prior: 0.05,
-    exact: 0.1,
+    is_raw: false,
     min_score: 0.0,
     results: None,
 };
@@ -85,10 +89,10 @@ pub const PROFILES: [Profile; 5] = [
     // The words alone.
     Profile { name: "text", text: 1.0, vector: 0.0, ..DEFAULT },
     // The vectors alone.
-    Profile { name: "vector", text: 0.0, vector: 1.0, exact: 0.0, ..DEFAULT },
+    Profile { name: "vector", text: 0.0, vector: 1.0, ..DEFAULT },
     Profile { name: "rrf", text: 0.5, vector: 0.5, fusion: Fusion::ReciprocalRank, ..DEFAULT },
     // The figures of the memory system's design.
-    Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, exact: 0.0, min_score: 0.35, results: Some(6), ..DEFAULT },
+    Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, is_raw: true, min_score: 0.35, results: Some(6), ..DEFAULT },
 ];
 
 /// A piece that was found.
@@ -104,8 +108,6 @@ pub struct Candidate<Id> {
     pub bm25: f64,
     /// The cosine of its vector with the query's; none where one of them has none.
     pub cosine: Option<f64>,
-    /// The share of the query's whole identifiers that it holds, 0 to 1.
-    pub wholes: f64,
     /// 0 to 1.
     pub importance: f64,
     /// When it was learned; milliseconds since the Unix epoch.
@@ -127,6 +129,8 @@ pub struct Setting<'a> {
     pub ideal: f64,
     /// The share of the query that the model of the vectors knows, 0 to 1; 0 where there are no vectors.
     pub known: f64,
+    /// How many words the query has.
+    pub words: f64,
     /// How to rank.
     pub profile: &'a Profile,
 }
@@ -157,9 +161,7 @@ pub struct Why {
     pub vector: Option<f64>,
     /// The share that the vector has in the relevance, 0 to 1.
     pub vector_share: f64,
-    /// The share of the query's whole identifiers that it holds, 0 to 1.
-    pub wholes: f64,
-    /// Text, vector and wholes in one, 0 to 1.
+    /// Text and vector in one, 0 to 1.
     pub relevance: f64,
     /// Importance, freshness and sightings, 0 to 1.
     pub prior: f64,
@@ -200,7 +202,7 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
                 (why.text, why.vector) = (text, why.vector.map(|_| vector));
                 combine(&mut why, setting);
             }
-            let prior = super::knob("prior", setting.profile.prior);
+            let prior = setting.profile.prior;
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
@@ -219,10 +221,10 @@ fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
         match support.get_mut(&candidate.session) {
             Some((sum, share)) => {
                 *sum += *share * candidate.bm25;
-                *share *= super::knob("SESSION_SHARE", 0.05);
+                *share *= SESSION_SHARE;
             }
             None => {
-                support.insert(candidate.session.clone(), (0.0, super::knob("SESSION_SHARE", 0.05)));
+                support.insert(candidate.session.clone(), (0.0, SESSION_SHARE));
             }
         }
     }
@@ -236,7 +238,6 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
     for candidate in candidates {
         if let Some(&place) = places.get(&candidate.id) {
             let best = &mut memories[place];
-            best.wholes = best.wholes.max(candidate.wholes);
             if candidate.cosine > best.cosine {
                 best.cosine = candidate.cosine;
             }
@@ -250,7 +251,7 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
 
 /// What a cosine says. Two texts that have nothing to do with one another are about [`UNRELATED`] apart.
 fn nearness(cosine: f64) -> f64 {
-    ((cosine - super::knob("UNRELATED", 0.0)) / (1.0 - super::knob("UNRELATED", 0.0))).clamp(0.0, 1.0)
+    ((cosine - UNRELATED) / (1.0 - UNRELATED)).clamp(0.0, 1.0)
 }
 
 /// See [`nearness`].
@@ -258,14 +259,13 @@ const UNRELATED: f64 = 0.0;
 
 fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Why {
     let bm25 = candidate.bm25 + support;
-    let half = super::knob("HALF_AT", 0.5) * setting.ideal.max(f64::MIN_POSITIVE);
+    let half = HALF_AT * setting.ideal.max(f64::MIN_POSITIVE);
     let mut why = Why {
         bm25: candidate.bm25,
         session: support,
         text: bm25 / (bm25 + half),
         cosine: candidate.cosine,
         vector: candidate.cosine.map(nearness),
-        wholes: candidate.wholes,
         prior: prior(candidate, setting.now),
         repeat: 1.0,
         ..Why::default()
@@ -274,15 +274,25 @@ fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Wh
     why
 }
 
-/// Text, vector and wholes become the relevance.
+/// Text and vector become the relevance.
 fn combine(why: &mut Why, setting: &Setting<'_>) {
     let profile = setting.profile;
-    let vector = if why.vector.is_some() { super::knob("vector", profile.vector) * setting.known.clamp(0.0, 1.0) } else { 0.0 };
+    let vector = if why.vector.is_some() {
+        profile.vector * setting.known.clamp(0.0, 1.0) * (FEW_WORDS / setting.words.max(1.0)).min(1.0)
+    } else {
+        0.0
+    };
     let all = profile.text + vector;
     why.vector_share = if all > 0.0 { vector / all } else { 0.0 };
     let text = if profile.text > 0.0 { why.text } else { 0.0 };
     let relevance = text * (1.0 - why.vector_share) + why.vector.unwrap_or(0.0) * why.vector_share;
-    why.relevance = relevance + (1.0 - relevance) * super::knob("exact", profile.exact) * why.wholes.clamp(0.0, 1.0);
+    why.relevance = if profile.is_raw { relevance } else { lifted(relevance) };
+}
+
+/// A memory of the usual length that holds every word of the query, and of whose meaning nothing is known, answers it two
+/// thirds, and one that holds a quarter of what they weigh, one third. The order stays what it was.
+fn lifted(relevance: f64) -> f64 {
+    2.0 * relevance / (1.0 + relevance)
 }
 
 /// Of each memory the reciprocal ranks by words and by vector, from 1 downward.
@@ -305,7 +315,7 @@ fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
 fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
     let days = now.saturating_sub(candidate.created).max(0) as f64 / 86_400_000.0;
-    let fresh = 0.5_f64.powf(days / super::knob("HALF_LIFE_DAYS", 30.0));
+    let fresh = 0.5_f64.powf(days / HALF_LIFE_DAYS);
     let importance = if candidate.importance.is_nan() { 0.0 } else { candidate.importance.clamp(0.0, 1.0) };
     let often = |times: u32| 1.0 - 1.0 / (1.0 + f64::from(times));
     0.6 * importance + 0.2 * fresh + 0.15 * often(candidate.seen.max(1) - 1) + 0.05 * often(candidate.accessed)
@@ -322,7 +332,7 @@ fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64,
             if best.is_some_and(|(_, best, _)| *score <= best) {
                 break;
             }
-            let kept: f64 = if candidate.kind == TURN { super::knob("REPEATED_TURN", 0.75) } else { super::knob("REPEAT", 0.92) };
+            let kept: f64 = if candidate.kind == TURN { REPEATED_TURN } else { REPEAT };
             let kept = kept.powi(shown.get(&candidate.session).copied().unwrap_or(0));
             if best.is_none_or(|(_, best, _)| score * kept > best) {
                 best = Some((n, score * kept, kept));
@@ -344,7 +354,7 @@ mod tests {
 
     use super::*;
 
-    const SETTING: Setting<'_> = Setting { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, profile: &DEFAULT };
+    const SETTING: Setting<'_> = Setting { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, words: 4.0, profile: &DEFAULT };
 
     fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
         Candidate {
@@ -353,7 +363,6 @@ mod tests {
             kind: "learning".into(),
             bm25,
             cosine: None,
-            wholes: 0.0,
             importance: 0.5,
             created: 0,
             seen: 1,

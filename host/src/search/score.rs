@@ -20,11 +20,18 @@ const B: f64 = 0.75;
 /// About how many tokens a piece has: the mean over the memories of 90 real sessions is 74.
 const MEAN_TOKENS: f64 = 75.0;
 
-/// How much of it counts that a whole and its parts were both found.
-const TWICE: f64 = 0.25;
+/// What stands in nearly every piece weighs this much.
+const LEAST: f64 = 1e-6;
 
-/// How much it counts that a word stands not in the best piece of a memory, but in another.
-const ELSEWHERE: f64 = 0.5;
+/// The parts of an identifier together count at most for this share of the whole: what has it as it was written comes first.
+const PARTS: f64 = 0.8;
+
+/// Two words that follow one another in the query do so in a text where at most one stands between them.
+const NEAR: usize = 2;
+
+/// How much it counts that they do, as a share of what the lesser of the two weighs. On 175 questions about 25 sessions the
+/// right one came first in 82 % of cases instead of 80 %, and on 658 about 90 sessions in 65 instead of 63 %.
+const BESIDE: f64 = 1.0;
 
 /// The words of a query with their weights.
 #[derive(Debug)]
@@ -73,7 +80,7 @@ pub struct Piece<'a> {
 #[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
 pub fn idf(count: usize, rows: usize) -> f64 {
     let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
-    (super::knob("IDF", 1.0) + (rows - count + 0.5) / (count + 0.5)).ln().max(super::knob("IDFMIN", 0.000_001))
+    (0.5 + (rows - count + 0.5) / (count + 0.5)).ln().max(LEAST)
 }
 
 impl<'q> Words<'q> {
@@ -99,6 +106,12 @@ impl<'q> Words<'q> {
         Self { words, weights, exact, prefixes, compounds, compound_of }
     }
 
+    /// How many words the query has, an identifier being one.
+    #[expect(clippy::cast_precision_loss, reason = "at most 128")]
+    pub fn concepts(&self) -> f64 {
+        self.compounds.len() as f64
+    }
+
     /// What each weighs.
     pub fn weights(&self) -> &[f64] {
         &self.weights
@@ -112,27 +125,22 @@ impl<'q> Words<'q> {
     }
 
     /// The sum over the words of what each has. A whole and its parts say the same thing twice: of the two the greater
-    /// counts, and of the lesser [`TWICE`].
+    /// counts.
     fn sum(&self, of: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for compound in &self.compounds {
-            let (mut whole, mut parts) = (0.0_f64, 0.0);
+            let (mut whole, mut parts, mut bound) = (0.0_f64, 0.0, f64::INFINITY);
             for &n in compound {
                 if self.words[n].whole {
                     whole = whole.max(of(n));
+                    bound = PARTS * self.weights[n];
                 } else {
                     parts += of(n);
                 }
             }
-            sum += whole.max(parts) + super::knob("TWICE", TWICE) * whole.min(parts);
+            sum += whole.max(if bound.is_finite() { bound.min(parts) } else { parts });
         }
         sum
-    }
-
-    /// Which share of what the query weighs are whole identifiers, paths, versions and flags that were found, 0 to 1.
-    pub fn wholes(&self, score: &Score, counts: &[usize]) -> f64 {
-        let has = self.sum(|n| if self.words[n].whole && score.parts[n] > 0.0 { self.weights[n] } else { 0.0 });
-        (has / self.ideal(counts).max(f64::MIN_POSITIVE)).min(1.0)
     }
 
     /// How well a piece answers them.
@@ -141,8 +149,7 @@ impl<'q> Words<'q> {
         let mut tokens = 0_u32;
         let mut pairs = vec![0.0_f64; self.compounds.len()];
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
-        let weights = [super::knob("WT", COLUMN_WEIGHTS[0]), 1.0, super::knob("WK", COLUMN_WEIGHTS[2]), super::knob("WF", COLUMN_WEIGHTS[3])];
-        for (text, weight) in texts.into_iter().zip(weights) {
+        for (text, weight) in texts.into_iter().zip(COLUMN_WEIGHTS) {
             let mut last: Option<(usize, usize)> = None;
             tokens::each(text, |token| {
                 tokens += 1;
@@ -152,11 +159,13 @@ impl<'q> Words<'q> {
                     if let Some((before, at)) = last
                         && here == before + 1
                         && token.word > at
-                        && token.word - at <= super::knob("NEAR", 2.0) as usize
+                        && token.word - at <= NEAR
                     {
                         pairs[before] += weight;
                     }
-                    if last.is_none_or(|(before, _)| before != here) { last = Some((here, token.word)); }
+                    if last.is_none_or(|(before, _)| before != here) {
+                        last = Some((here, token.word));
+                    }
                 }
                 for &n in &self.prefixes {
                     let word = self.words[n].token;
@@ -166,30 +175,16 @@ impl<'q> Words<'q> {
                 }
             });
         }
-        let (k1, b, mean) = (super::knob("K1", K1), super::knob("B", B), super::knob("MEAN_TOKENS", MEAN_TOKENS));
-        let length = k1 * (1.0 - b + b * f64::from(tokens) / mean);
-        let part = |(count, weight): (&f64, &f64)| weight * count * (k1 + 1.0) / (count + length);
+        let length = K1 * (1.0 - B + B * f64::from(tokens) / MEAN_TOKENS);
+        let part = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + length);
         let parts: Vec<f64> = counts.iter().zip(&self.weights).map(part).collect();
         let weight_of = |place: usize| self.compounds[place].iter().map(|&n| self.weights[n]).fold(0.0_f64, f64::max);
         let beside: f64 = (1..self.compounds.len())
-            .map(|place| weight_of(place - 1).min(weight_of(place)) * pairs[place - 1] * (k1 + 1.0) / (pairs[place - 1] + length))
+            .map(|place| {
+                weight_of(place - 1).min(weight_of(place)) * pairs[place - 1] * (K1 + 1.0) / (pairs[place - 1] + length)
+            })
             .sum();
-        Score { bm25: self.sum(|n| parts[n]) + super::knob("PAIR", 0.0) * beside, parts }
-    }
-
-    /// How well several pieces of one memory answer them together: as well as the best, and of what the others have beside
-    /// that [`ELSEWHERE`] counts.
-    pub fn together(&self, pieces: &[Score]) -> Score {
-        let mut all = Score { bm25: 0.0, parts: vec![0.0; self.words.len()] };
-        for piece in pieces {
-            all.bm25 = all.bm25.max(piece.bm25);
-            for (most, part) in all.parts.iter_mut().zip(&piece.parts) {
-                *most = most.max(*part);
-            }
-        }
-        let union = self.sum(|n| all.parts[n]);
-        all.bm25 += super::knob("ELSEWHERE", ELSEWHERE) * (union - all.bm25).max(0.0);
-        all
+        Score { bm25: self.sum(|n| parts[n]) + BESIDE * beside, parts }
     }
 }
 
@@ -232,14 +227,22 @@ mod tests {
     }
 
     #[test]
-    fn wholes_are_told_from_their_parts() {
+    fn what_has_an_identifier_as_it_was_written_comes_before_what_has_its_parts() {
         let query = query("why does src/pay.rs fail");
         let counts: Vec<usize> = query.words().map(|_| 3).collect();
         let words = Words::new(&query, &counts, 100);
-        let share = |text: &str| words.wholes(&words.score(&content(text)), &counts);
-        assert!(share("src/pay.rs fails") > 0.4);
-        assert!(share("pay src rs").abs() < 1e-9);
-        assert!(share("lib/pay.rs") > 0.0);
+        let score = |text: &str| words.score(&content(text)).bm25;
+        assert!(score("in src/pay.rs") > score("pay what src has to rs"));
+        assert!(score("pay what src has to rs") > score("nothing here"));
+    }
+
+    #[test]
+    fn words_that_follow_one_another_count_more_than_scattered_ones() {
+        let query = query("health check");
+        let words = Words::new(&query, &[3, 3], 100);
+        let score = |text: &str| words.score(&content(text)).bm25;
+        assert!(score("the health check of it") > score("check of it the health"));
+        assert!(score("the health check of it") > score("the health of it all check"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::contract::Memory;
 use crate::embedding::local;
 use crate::search::query::{Facts, Query};
 use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
-use crate::search::score::{Piece, Words, idf};
+use crate::search::score::{Piece, Score, Words, idf};
 use crate::search::vector::Probe;
 use crate::search::{pieces, tokens};
 
@@ -155,20 +155,21 @@ impl Store {
             let mut hasher = DefaultHasher::new();
             (&memory.kind, tokens::fold(&memory.title), tokens::fold(&memory.content)).hash(&mut hasher);
             let said = hasher.finish();
-            let mut scores = Vec::with_capacity(of_one.len());
+            let mut score = Score::default();
             for piece in of_one {
                 let number = usize::try_from(piece & 0xff).unwrap_or(0);
                 let content = cut.get(number).copied().unwrap_or_default();
-                scores.push(words.score(&Piece { title: &memory.title, content, keywords: &keywords, files: &files }));
+                let found = words.score(&Piece { title: &memory.title, content, keywords: &keywords, files: &files });
+                if found.bm25 >= score.bm25 {
+                    score = found;
+                }
             }
-            let score = words.together(&scores);
             candidates.push(Candidate {
                 id: rowid,
                 session: memory.session_id.clone(),
                 kind: memory.kind.clone(),
                 bm25: score.bm25,
                 cosine: of_one.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
-                wholes: words.wholes(&score, &by_words.counts),
                 importance: f64::from(memory.importance),
                 created: time(memory.created),
                 seen: memory.seen,
@@ -181,6 +182,7 @@ impl Store {
         let setting = rank::Setting {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
+            words: words.concepts(),
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
         };
@@ -437,8 +439,7 @@ fn combinations(n: usize) -> Vec<Vec<usize>> {
 fn estimate(newest: &[i64], extent: Extent) -> usize {
     let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
     let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64;
-    ((newest.len() as f64 * extent.memories as f64 / spanned) as usize)
-        .clamp(newest.len(), extent.pieces.max(newest.len()))
+    ((newest.len() as f64 * extent.memories as f64 / spanned) as usize).clamp(newest.len(), extent.pieces.max(newest.len()))
 }
 
 /// What the memory's row must say, as a part of a WHERE clause: only what the query restricts is asked.
