@@ -35,6 +35,8 @@ pub struct Config {
     pub privacy: crate::privacy::Settings,
     /// Section `[log]`.
     pub log: Log,
+    /// Section `[search]`.
+    pub search: Search,
     /// Section `[gc]`.
     pub gc: Gc,
     /// Section `[observations]`.
@@ -99,6 +101,20 @@ pub struct Redaction {
 pub struct Log {
     /// Bytes at which it is turned over; one older file is kept.
     pub max_bytes: u64,
+}
+
+/// How memories are searched.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// How `memory search` ranks: the name of one of [`crate::search::rank::PROFILES`].
+    pub profile: String,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { profile: crate::search::rank::DEFAULT.name.to_owned() }
+    }
 }
 
 /// What `memory gc` takes for old.
@@ -209,6 +225,7 @@ impl Default for Config {
             redaction: Redaction::default(),
             privacy: crate::privacy::Settings::default(),
             log: Log::default(),
+            search: Search::default(),
             gc: Gc::default(),
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
@@ -296,6 +313,10 @@ impl Config {
         }
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
             return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
+        }
+        if crate::search::rank::profile(&config.search.profile).is_none() {
+            let known = crate::search::rank::PROFILES.map(|profile| profile.name).join(", ");
+            return Err(format!("search.profile is {:?}, and must be one of {known}", config.search.profile));
         }
         if config.checkpoint.every == 0 {
             return Err("checkpoint.every is 0; to have none, set checkpoint.mode to \"off\"".into());

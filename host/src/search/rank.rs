@@ -95,6 +95,12 @@ pub const PROFILES: [Profile; 5] = [
     Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, is_raw: true, min_score: 0.35, results: Some(6), ..DEFAULT },
 ];
 
+/// The profile of that name.
+pub fn profile(name: &str) -> Option<&'static Profile> {
+    static ALL: [Profile; 5] = PROFILES;
+    ALL.iter().find(|profile| profile.name == name)
+}
+
 /// A piece that was found.
 #[derive(Clone, Debug)]
 pub struct Candidate<Id> {

@@ -50,6 +50,6 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         super::tell_empty(&restriction.scope)
     } else {
         let look = Look { projects: project.is_none(), excerpts: false };
-        super::write_table(runtime, store, &memories, look)
+        super::write_table(runtime, store, &memories, look, &[])
     }
 }

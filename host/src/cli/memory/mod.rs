@@ -208,8 +208,14 @@ const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
 /// The most columns of a line of an excerpt.
 const EXCERPT: usize = 110;
 
-/// Writes a line a memory, and what goes with it, for people.
-fn write_table(runtime: &Runtime, store: &Store, memories: &[Memory], look: Look) -> Result<(), Failure> {
+/// Writes a line a memory, and what goes with it, for people; at last the notes on it, where there are any.
+fn write_table(
+    runtime: &Runtime,
+    store: &Store,
+    memories: &[Memory],
+    look: Look,
+    notes: &[Vec<String>],
+) -> Result<(), Failure> {
     let mut projects = Vec::new();
     if look.projects {
         let roots = store.project_roots(memories)?;
@@ -233,6 +239,9 @@ fn write_table(runtime: &Runtime, store: &Store, memories: &[Memory], look: Look
             output::pad(&output::ago(memory.created, runtime.now), 9),
             if project.is_empty() { "" } else { "  " },
         )?;
+        for note in notes.get(index).into_iter().flatten() {
+            writeln!(out, "    {DIM}{note}{DIM:#}")?;
+        }
         if !look.excerpts {
             continue;
         }

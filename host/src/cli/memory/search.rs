@@ -1,7 +1,19 @@
 //! `throughline memory search`.
 
-use super::{Failure, Look, Restriction, Runtime, Store};
+use std::io::Write;
+
+use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+
+use super::{Entry, Failure, Look, Restriction, Runtime, Store};
+use crate::cli::output;
+use crate::contract::Memory;
 use crate::search::query::Query;
+use crate::search::rank::{self, Profile, Why};
+use crate::store::{Answer, Hit, Search};
+
+/// How many results there are where neither the person nor the profile says.
+const RESULTS: u32 = 10;
 
 const SYNTAX: &str = "\
 A query may hold, beside words (put `--` before one that begins with a hyphen):
@@ -9,6 +21,7 @@ A query may hold, beside words (put `--` before one that begins with a hyphen):
   -word  -\"two words\"        not this
   type:decision,error_fix    of one of these types; -type:turn of any but this
   file:runner.ts             about a file with this in its path
+  tool:Bash                  learned from the use of this tool
   session:61d299fc           of the session whose identifier begins so
   after:2026-02-23           learned since then: a year, month, day or moment, `today`,
   before:7d                  `yesterday`, or how long ago in h, d or w; or learned before";
@@ -16,6 +29,7 @@ A query may hold, beside words (put `--` before one that begins with a hyphen):
 /// Search the memories, best first
 ///
 /// The words are searched for in titles, contents, keywords and file names; any of them may match, and the more the better.
+/// What means the same in other words is found, too, where the model knows the language.
 #[derive(clap::Args)]
 #[command(after_long_help = SYNTAX)]
 pub(super) struct Arguments {
@@ -24,9 +38,16 @@ pub(super) struct Arguments {
     query: Vec<String>,
     #[command(flatten)]
     restriction: Restriction,
-    /// At most this many
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    limit: u32,
+    /// At most this many; 10 where the profile says nothing else
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// How to rank: `text` and `vector` by words or meaning alone, `rrf` by reciprocal ranks, `seed` by seven parts
+    /// meaning and three parts words with at most six results of at least .35. Else as the configuration says
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(rank::PROFILES.map(|profile| profile.name)))]
+    profile: Option<String>,
+    /// Say of each result where its score comes from
+    #[arg(long)]
+    explain: bool,
     /// Print an array of objects: id, `external_id` (where it was imported with an id), type, title, content, score,
     /// `session_id`, project, `created_at`, files, …
     #[arg(long)]
@@ -40,16 +61,71 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     query.kinds.extend_from_slice(&restriction.types);
     query.sessions.extend(restriction.session.clone());
     let id = project.as_ref().map(|project| project.id.as_str());
-    let memories = store.find_memories(&query, id, arguments.limit, runtime.now)?;
-    if arguments.json {
+    let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);
+    let profile = rank::profile(name).unwrap_or(&rank::DEFAULT);
+    let limit = arguments.limit.or(profile.results).unwrap_or(RESULTS);
+    let Answer { hits, degraded } = store.search(&Search { profile, ..Search::new(&query, id, limit, runtime.now) })?;
+    if let Some(why) = degraded {
+        writeln!(anstream::stderr().lock(), "warning: {why}")?;
+    }
+    let notes: Vec<Vec<String>> =
+        if arguments.explain { hits.iter().map(|hit| notes(hit, profile)).collect() } else { Vec::new() };
+    let (memories, reasons): (Vec<Memory>, Vec<Reasons>) =
+        hits.into_iter().map(|hit| (hit.memory, Reasons { words: hit.words, why: hit.why })).unzip();
+    if arguments.json && arguments.explain {
+        let roots = store.project_roots(&memories)?;
+        let entries = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root));
+        let explained: Vec<Explained<'_>> =
+            entries.zip(&reasons).map(|(entry, reasons)| Explained { entry, reasons }).collect();
+        output::json(&explained)?;
+    } else if arguments.json {
         super::write_json(store, &memories)?;
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)?;
     } else {
         let look = Look { projects: project.is_none(), excerpts: true };
-        super::write_table(runtime, store, &memories, look)?;
+        super::write_table(runtime, store, &memories, look, &notes)?;
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
     super::note_lookup(runtime, store, &ids);
     Ok(())
+}
+
+/// A result with what `--explain` adds.
+#[derive(Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    #[serde(flatten)]
+    reasons: &'a Reasons,
+}
+
+#[derive(Serialize)]
+struct Reasons {
+    /// The words of the query that its best piece has, as the index knows them.
+    words: Vec<String>,
+    why: Why,
+}
+
+/// Where a score comes from, for people.
+fn notes(hit: &Hit, profile: &Profile) -> Vec<String> {
+    let Why { bm25, session, text, cosine, vector, vector_share, relevance, prior, repeat } = hit.why;
+    let mut lines = vec![format!("score {:.3} = relevance {relevance:.3}, importance and age {prior:.2}", hit.memory.score)];
+    if repeat < 1.0 {
+        lines[0].push_str(&format!(", {repeat:.2} because its session stands above it"));
+    }
+    if profile.text > 0.0 {
+        let words = if hit.words.is_empty() { "none".to_owned() } else { output::clean_line(&hit.words.join(" ")) };
+        lines.push(format!(
+            "words {text:.3} ({:.0} %): BM25 {bm25:.2}, its session {session:.2}: {words}",
+            100.0 * (1.0 - vector_share)
+        ));
+    }
+    match (cosine, vector) {
+        (Some(cosine), Some(vector)) => {
+            lines.push(format!("meaning {vector:.3} ({:.0} %): cosine {cosine:.3}", 100.0 * vector_share));
+        }
+        _ => lines.push("meaning: not known".to_owned()),
+    }
+    lines
 }
