@@ -1,17 +1,25 @@
-//! Cuts a memory's content into the pieces that the full-text table holds, one row each.
+//! Cuts a memory's content into the pieces that the index holds, one row each.
 //!
-//! BM25 judges a row as a whole: in a long one, the words of a question are thin and scattered. With pieces the right
-//! session was first for 66 % of 658 questions instead of 62 %, and among the first five for 79 % instead of 76 %; a
-//! memory counts as its best piece (see [`super::rank`]).
+//! A question is answered by a passage: in a long text its words are thin and scattered, and the mean of all meanings is that of
+//! none. With pieces the right session was first for 66 % of 658 questions instead of 62 %. Each piece begins with the last
+//! fifth of the one before it, so that what a border would cut in two stands together in one of them. Pieces of 1,600 bytes
+//! found the right passage first in 80 % of 114 questions about Korean documents instead of 85 %, and the right one of 90
+//! sessions in 63 % instead of 66 %.
 
 use std::ops::RangeInclusive;
 
-/// About how many bytes a piece has. 400 to 1,000 measured alike, 1,500 and more worse. Bytes rather than characters,
-/// because a Korean or Chinese character says about as much as three Latin ones.
+/// About how many bytes a piece has at most: some 250 tokens of English. 400 to 1,000 measured alike, 1,500 and more worse.
+/// Bytes rather than characters, because a Korean or Chinese character says about as much as three Latin ones.
 const PIECE_BYTES: usize = 1_000;
 
 /// A border before this point of a piece is not taken: the piece would be too small.
 const EARLIEST: usize = PIECE_BYTES / 2;
+
+/// About how many bytes a piece has in common with the one before it.
+const OVERLAP_BYTES: usize = PIECE_BYTES / 5;
+
+/// Changes with every change of where a content is cut. An index that was made by another version must be made anew.
+pub const VERSION: u32 = 2;
 
 /// The most pieces that a memory may have: their number must fit the low byte of a row's number, see [`row`]. What is
 /// beyond stands in the last piece. A content of the greatest size that is stored has about half as many.
@@ -20,19 +28,30 @@ const MAX_PIECES: usize = 256;
 /// Borders, the most natural first. The cut is behind them.
 const BORDERS: [&str; 6] = ["\n\n", "\n", ". ", "。", "다 ", " "];
 
-/// The pieces of `content`, in order and without what separates them; at least one, which may be empty.
+/// The pieces of `content`, in order and without what separates them; at least one, which may be empty. Each begins with the end
+/// of the one before it.
 pub fn cut(content: &str) -> Vec<&str> {
+    let content = content.trim();
     let mut pieces = Vec::with_capacity(content.len() / PIECE_BYTES + 1);
-    let mut rest = content.trim();
-    while rest.len() > PIECE_BYTES && pieces.len() + 1 < MAX_PIECES {
-        let (piece, tail) = rest.split_at(border(rest));
-        pieces.push(piece.trim_end());
-        rest = tail.trim_start();
+    let mut start = 0;
+    while content.len() - start > PIECE_BYTES && pieces.len() + 1 < MAX_PIECES {
+        let end = start + border(&content[start..]);
+        pieces.push(content[start..end].trim());
+        start = overlap(content, end);
     }
-    if !rest.is_empty() || pieces.is_empty() {
-        pieces.push(rest);
-    }
+    pieces.push(content[start..].trim());
     pieces
+}
+
+/// Where the piece begins that follows one that ends at `end`: at the most natural border of the last part of it.
+fn overlap(content: &str, end: usize) -> usize {
+    let from = content.floor_char_boundary(end - OVERLAP_BYTES);
+    let shared = &content[from..end];
+    BORDERS
+        .iter()
+        .filter_map(|border| shared.find(border).map(|at| at + border.len()))
+        .find(|&at| at < shared.len())
+        .map_or(from, |at| from + at)
 }
 
 /// Where the first piece of a text longer than a piece ends.
@@ -79,7 +98,19 @@ mod tests {
         let paragraph = "word ".repeat(120);
         let content = [paragraph.as_str(); 4].join("\n\n");
         let pieces = cut(&content);
-        assert_eq!(pieces, [paragraph.trim_end(); 4]);
+        assert_eq!(pieces[0], paragraph.trim_end());
+        assert!(pieces[1..].iter().all(|piece| piece.ends_with("word") && piece.starts_with("word")), "{pieces:?}");
+    }
+
+    #[test]
+    fn what_a_border_would_part_stands_together_in_a_piece() {
+        let sentence = |n: usize| format!("Sentence {n} says that part {n} of it is done. ");
+        let content: String = (0..90).map(sentence).collect();
+        let pieces = cut(&content);
+        for n in 0..89 {
+            let two = sentence(n) + sentence(n + 1).trim_end();
+            assert!(pieces.iter().any(|piece| piece.contains(&two)), "{n}");
+        }
     }
 
     #[test]
@@ -108,15 +139,22 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_but_white_space_is_lost(content in r"(\PC{0,40}[ \n]{0,3}){0,80}") {
-            let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-            prop_assert_eq!(bare(&cut(&content).concat()), bare(&content));
+            let mut covered = 0;
+            for piece in cut(&content) {
+                let start = piece.as_ptr() as usize - content.as_ptr() as usize;
+                if start > covered {
+                    prop_assert!(content[covered..start].trim().is_empty());
+                }
+                covered = covered.max(start + piece.len());
+            }
+            prop_assert!(content[covered..].trim().is_empty());
         }
 
         #[test]
         fn pieces_are_few_and_none_too_large(content in r"[a-z가-힣 \n.]{0,6000}") {
             let pieces = cut(&content);
             prop_assert!(pieces.iter().all(|piece| piece.len() <= PIECE_BYTES));
-            prop_assert!(pieces.len() <= content.len() / EARLIEST + 1);
+            prop_assert!(pieces.len() <= content.len() / (EARLIEST - OVERLAP_BYTES) + 1);
         }
 
         #[test]

@@ -597,7 +597,7 @@ mod tests {
     fn stop_words_are_searched_for_where_there_is_nothing_else() {
         assert_eq!(terms(&parse("what is the timeout")), ["timeout"]);
         assert_eq!(terms(&parse("who are you")), ["who", "are", "you"]);
-        assert_eq!(terms(&parse("인증 좀 해줘")), ["인증"]);
+        assert_eq!(terms(&parse("인증 좀 해줘")), ["인증", "authent"]);
     }
 
     #[test]

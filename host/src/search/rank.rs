@@ -33,6 +33,10 @@ const HALF_AT: f64 = 1.0;
 /// square of this share, and so on. A session that is about the matter is trusted more than one that mentions it.
 const SESSION_SHARE: f64 = 0.05;
 
+/// What has none of the query's words must be so near to it in meaning: with the built-in model, loose paraphrases have
+/// cosines of .1 to .4, and close ones more than that. A search for rare words must not end in a list of everything.
+const NEAR_ENOUGH: f64 = 0.3;
+
 /// With more words than this the vectors count less: a long query says by its words alone what it is about, and its mean
 /// vector is that of everything.
 const FEW_WORDS: f64 = 4.0;
@@ -192,6 +196,9 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
             .then(b.created.cmp(&a.created))
             .then(a.id.cmp(&b.id))
     });
+    if setting.profile.text > 0.0 {
+        candidates.retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= NEAR_ENOUGH));
+    }
     let support = support(&candidates);
     let memories = best_pieces(candidates);
     let ranks = match setting.profile.fusion {
@@ -418,11 +425,38 @@ mod tests {
     }
 
     #[test]
+    fn what_was_found_by_its_meaning_alone_is_kept_where_it_is_near() {
+        let far = Candidate { cosine: Some(0.2), ..candidate(1, "a", 0.0) };
+        let near = Candidate { cosine: Some(0.6), ..candidate(2, "b", 0.0) };
+        let said = candidate(3, "c", 4.0);
+        let both = Candidate { cosine: Some(0.6), ..candidate(4, "d", 4.0) };
+        assert_eq!(order(vec![far.clone(), near, said, both]), [4, 2, 3]);
+        let vectors = Setting { profile: profile("vector").unwrap(), ..SETTING };
+        assert_eq!(rank(vec![far], &vectors, 9).len(), 1);
+    }
+
+    #[test]
+    fn a_vector_counts_for_no_more_than_the_model_knows_of_the_query() {
+        let near = || vec![Candidate { cosine: Some(0.9), ..candidate(1, "a", 1.0) }];
+        let score = |known, words| rank(near(), &Setting { known, words, ..SETTING }, 1)[0].score;
+        assert!(score(1.0, 3.0) > score(0.5, 3.0) && score(0.5, 3.0) > score(0.0, 3.0));
+        assert!(score(1.0, 3.0) > score(1.0, 20.0), "a long query says enough by its words");
+        let without = rank(vec![candidate(1, "a", 1.0)], &SETTING, 1)[0].score;
+        assert!((score(0.0, 3.0) - without).abs() < 1e-9, "a memory without a vector loses nothing");
+    }
+
+    #[test]
+    fn what_says_the_same_stands_once() {
+        let twice = vec![Candidate { said: 7, ..candidate(1, "a", 5.0) }, Candidate { said: 7, ..candidate(2, "b", 4.0) }];
+        assert_eq!(order(twice), [1]);
+    }
+
+    #[test]
     fn what_holds_the_words_scores_high_and_what_mentions_one_low() {
         let score = |bm25| rank(vec![candidate(1, "a", bm25)], &SETTING, 1)[0].score;
         assert!(score(10.0) > 0.55, "{}", score(10.0));
         assert!(score(1.5) < 0.25, "{}", score(1.5));
-        assert!(score(0.0).abs() < f64::EPSILON);
+        assert!(rank(vec![candidate(1, "a", 0.0)], &SETTING, 1).is_empty());
     }
 
     proptest! {
@@ -446,7 +480,8 @@ mod tests {
             prop_assert!(ranked.is_sorted_by(|a, b| a.score >= b.score), "{ranked:?}");
             let ids: BTreeSet<u32> = ranked.iter().map(|one| one.id).collect();
             prop_assert_eq!(ids.len(), ranked.len());
-            let distinct: BTreeSet<u32> = candidates.iter().map(|one| one.id).collect();
+            let has_words = |one: &&Candidate<u32>| one.bm25 > 0.0 && one.bm25.is_finite();
+            let distinct: BTreeSet<u32> = candidates.iter().filter(has_words).map(|one| one.id).collect();
             prop_assert_eq!(ranked.len(), distinct.len().min(limit));
             let reversed = rank(candidates.into_iter().rev().collect(), &setting, limit);
             prop_assert_eq!(

@@ -95,19 +95,14 @@ pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Res
 /// Puts a memory into one set of tables; with vectors where they are the built-in model's.
 pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, said: Said<'_>) -> rusqlite::Result<()> {
     let pieces = pieces::cut(said.content);
-    // Title, keywords and files stand in the first row.
-    let mut title = tokens::index_text(said.title);
-    let mut keywords = tokens::index_text(&said.keywords.join(" "));
-    let mut files = tokens::index_text(&said.files.join(" "));
-    let mut insert = tx.prepare_cached(&format!(
-        "INSERT INTO {} (rowid, title, content, keywords, files) VALUES (?1, ?2, ?3, ?4, ?5)",
-        tables.words
-    ))?;
+    let mut words = [said.title, &said.keywords.join(" "), &said.files.join(" ")].map(tokens::index_text).join(" ");
+    let mut insert = tx.prepare_cached(&format!("INSERT INTO {} (rowid, words) VALUES (?1, ?2)", tables.words))?;
     for (number, piece) in pieces.iter().enumerate() {
-        insert.execute(params![pieces::row(rowid, number), title, tokens::index_text(piece), keywords, files])?;
-        title.clear();
-        keywords.clear();
-        files.clear();
+        // Title, keywords and files stand in the first row.
+        words.push(' ');
+        words.push_str(&tokens::index_text(piece));
+        insert.execute(params![pieces::row(rowid, number), words])?;
+        words.clear();
     }
     if model == local_model() {
         let found: Vec<Option<Embedding>> = texts(said.title, &pieces).iter().map(|text| local::embed(text)).collect();

@@ -202,15 +202,35 @@ impl Where {
 
 impl Store {
     fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
-        let [_, _, ..] = filter.kinds.as_slice() else {
-            return self.list_one(filter, order, limit);
+        let kinds = match filter {
+            Filter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
+            Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
+            _ => return self.list_one(filter, order, limit),
         };
         // One walk along an index a kind: over all kinds at once, the database would have to sort all that there is.
         let mut memories = Vec::new();
-        for kind in &filter.kinds {
-            memories.extend(self.list_one(&Filter { kinds: vec![kind.clone()], ..filter.clone() }, order, limit)?);
+        for kind in kinds {
+            memories.extend(self.list_one(&Filter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
         }
         Ok(memories)
+    }
+
+    /// The kinds of a project's memories, archived turns aside: one step into an index each.
+    fn kinds(&self, project: &str) -> Result<Vec<String>> {
+        self.explain((|| {
+            let mut next = self
+                .conn
+                .prepare_cached("SELECT type FROM memories WHERE project_id = ?1 AND type > ?2 ORDER BY type LIMIT 1")?;
+            let mut kinds: Vec<String> = Vec::new();
+            let mut last = String::new();
+            while let Some(kind) = next.query_row([project, last.as_str()], |row| row.get::<_, String>(0)).optional()? {
+                if kind != "turn" {
+                    kinds.push(kind.clone());
+                }
+                last = kind;
+            }
+            Ok(kinds)
+        })())
     }
 
     fn list_one(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
@@ -289,7 +309,10 @@ impl Store {
         let saved = (|| {
             let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             projects::put(&tx, project, now)?;
-            let put = put(&tx, &project.id, session, draft, MAKER, now)?;
+            // Without a session all projects share one, and a key names one memory of it.
+            let key =
+                draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, hex(&content_hash(draft)[..16])));
+            let put = put(&tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
             let id = tx
                 .query_row(
                     "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",

@@ -101,9 +101,20 @@ impl Fixture {
 
     fn found(&self, words: &str, project: &Project) -> Vec<String> {
         let query = Query::parse(words, &jiff::Zoned::now());
-        let found = self.store.find_memories(&query, Some(&project.id), 10, 3_000).unwrap();
-        found.into_iter().map(|memory| memory.content).collect()
+        let profile = crate::search::rank::profile("text").unwrap();
+        let found = self.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 10, 3_000) }).unwrap();
+        found.hits.into_iter().map(|hit| hit.memory.content).collect()
     }
+}
+
+#[test]
+fn what_is_saved_by_hand_in_two_projects_stays_in_both() {
+    let mut it = fixture();
+    let (a, b) = (project("a"), project("b"));
+    for project in [&a, &b, &a] {
+        it.store.save_memory(project, "", &Draft { key: None, ..draft(None, "use tabs", "u") }, 1_000).unwrap();
+    }
+    assert_eq!((it.found("tabs", &a).len(), it.found("tabs", &b).len()), (1, 1));
 }
 
 #[test]

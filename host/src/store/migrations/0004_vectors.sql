@@ -1,3 +1,16 @@
+-- The full-text table without places and columns: what is worth ranking is read from the memories themselves (search/score.rs),
+-- and lists of rows alone are a third as long. It is filled anew from the memories (store/reindex.rs).
+DROP TABLE memories_fts;
+CREATE VIRTUAL TABLE memories_fts USING fts5 (
+    words,
+    content = '', contentless_delete = 1, detail = none,
+    tokenize = "ascii tokenchars '_'"
+);
+
+-- What is listed by age or weight over all kinds is listed kind by kind.
+DROP INDEX memories_by_time;
+DROP INDEX memories_by_weight;
+
 -- What a memory means, as numbers. (The column memories.embedding, of the first schema, stays empty: a memory has a vector
 -- a piece, and rows without them are read faster.)
 
