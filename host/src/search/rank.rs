@@ -430,7 +430,7 @@ mod tests {
         let near = Candidate { cosine: Some(0.6), ..candidate(2, "b", 0.0) };
         let said = candidate(3, "c", 4.0);
         let both = Candidate { cosine: Some(0.6), ..candidate(4, "d", 4.0) };
-        assert_eq!(order(vec![far.clone(), near, said, both]), [4, 2, 3]);
+        assert_eq!(order(vec![far.clone(), near, said, both]), [4, 3, 2]);
         let vectors = Setting { profile: profile("vector").unwrap(), ..SETTING };
         assert_eq!(rank(vec![far], &vectors, 9).len(), 1);
     }
