@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::query::{Query, Word};
-use super::tokens;
+use super::tokens::{self, Initials};
 
 /// How much a word counts in title, content, keywords and files.
 const COLUMN_WEIGHTS: [f64; 4] = [1.5, 1.0, 1.5, 1.0];
@@ -38,7 +38,9 @@ const BESIDE: f64 = 1.0;
 pub struct Words<'q> {
     words: Vec<Word<'q>>,
     weights: Vec<f64>,
-    exact: HashMap<&'q str, usize>,
+    exact: HashMap<&'q str, usize, foldhash::fast::RandomState>,
+    /// The letters with which the words begin.
+    initials: Initials,
     /// Places of the words of which a beginning is enough.
     prefixes: Vec<usize>,
     /// Places of the words that were made from one word of the query.
@@ -89,12 +91,14 @@ impl<'q> Words<'q> {
     pub fn new(query: &'q Query, counts: &[usize], rows: usize) -> Self {
         let words: Vec<Word<'q>> = query.words().collect();
         let weights = (0..words.len()).map(|n| idf(counts.get(n).copied().unwrap_or(0), rows)).collect();
-        let mut exact = HashMap::with_capacity(words.len());
+        let mut exact = HashMap::default();
+        let mut initials = Initials::default();
         let mut prefixes = Vec::new();
         let mut compounds: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (n, word) in words.iter().enumerate() {
             compounds.entry(word.compound).or_default().push(n);
             exact.entry(word.token).or_insert(n);
+            initials.add(word.token);
             if word.prefix {
                 prefixes.push(n);
             }
@@ -104,7 +108,7 @@ impl<'q> Words<'q> {
         for (place, compound) in compounds.iter().enumerate() {
             compound.iter().for_each(|&n| compound_of[n] = place);
         }
-        Self { words, weights, exact, prefixes, compounds, compound_of }
+        Self { words, weights, exact, initials, prefixes, compounds, compound_of }
     }
 
     /// How many words the query has, an identifier being one.
@@ -152,8 +156,11 @@ impl<'q> Words<'q> {
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
         for (text, weight) in texts.into_iter().zip(COLUMN_WEIGHTS) {
             let mut last: Option<(usize, usize)> = None;
-            tokens::each(text, |token| {
+            tokens::each_of(text, self.initials, |token| {
                 tokens += 1;
+                if !self.initials.has(token.text) {
+                    return;
+                }
                 if let Some(&n) = self.exact.get(token.text) {
                     counts[n] += weight;
                     let here = self.compound_of[n];

@@ -48,15 +48,12 @@ const REMEMBERED_STEMS: usize = 8 * 1024;
 /// Short forms that programmers write for one another, and the words that they stand for: what was called one is found by the
 /// other. Sorted. None that is a word of its own or stands for several.
 const SHORT_FORMS: &[(&str, &str)] = &[
-    ("admins", "administrators"),
-    ("apps", "applications"),
     ("arg", "argument"),
     ("args", "arguments"),
     ("attr", "attribute"),
     ("attrs", "attributes"),
     ("auth", "authentication"),
     ("btn", "button"),
-    ("calc", "calculate"),
     ("cfg", "configuration"),
     ("cmd", "command"),
     ("cmds", "commands"),
@@ -96,7 +93,6 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("pkg", "package"),
     ("pkgs", "packages"),
     ("postgres", "postgresql"),
-    ("prefs", "preferences"),
     ("prop", "property"),
     ("props", "properties"),
     ("py", "python"),
@@ -108,7 +104,6 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("spec", "specification"),
     ("specs", "specifications"),
     ("str", "string"),
-    ("sync", "synchronous"),
     ("temp", "temporary"),
     ("tmp", "temporary"),
     ("ts", "typescript"),
@@ -158,12 +153,43 @@ pub fn index_text(text: &str) -> String {
     out
 }
 
+/// Letters with which words begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Initials(u32);
+
+impl Initials {
+    /// Every letter.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// Adds the one with which `token` begins.
+    pub fn add(&mut self, token: &str) {
+        self.0 |= Self::bit(token);
+    }
+
+    /// Whether `token` begins with one of them; what is no ASCII letter always does.
+    pub fn has(self, token: &str) -> bool {
+        let bit = Self::bit(token);
+        bit == 0 || self.0 & bit != 0
+    }
+
+    fn bit(token: &str) -> u32 {
+        token.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |letter| 1 << (letter - b'a'))
+    }
+}
+
 /// Calls `sink` with every token of `text`, in order.
-pub fn each(text: &str, mut sink: impl FnMut(Token<'_>)) {
+pub fn each(text: &str, sink: impl FnMut(Token<'_>)) {
+    each_of(text, Initials::ALL, sink);
+}
+
+/// Calls `sink` with every token of `text`, in order; English words that begin with other letters than `initials` come as they are
+/// and not as stems. Looking for a few words, that is most of the work: no stem begins with another letter than its word.
+pub fn each_of(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) {
     let text = compose(text);
     // Taken, not borrowed: the sink may tokenize too.
     let mut stems = STEMS.take().unwrap_or_else(Stems::new);
-    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new(), number: 0 }.scan(&text);
+    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new(), number: 0, initials }
+        .scan(&text);
     STEMS.set(Some(stems));
 }
 
@@ -303,7 +329,7 @@ impl Name {
 /// The English stemmer and the stems that it made.
 struct Stems {
     stemmer: Stemmer,
-    made: HashMap<Box<str>, Box<str>>,
+    made: HashMap<Box<str>, Box<str>, foldhash::fast::RandomState>,
 }
 
 thread_local! {
@@ -312,7 +338,7 @@ thread_local! {
 
 impl Stems {
     fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::new() }
+        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::default() }
     }
 
     /// The stem of a word of lower-case ASCII letters.
@@ -336,6 +362,8 @@ struct Scanner<'s, S> {
     whole: String,
     /// Of the word at hand.
     number: usize,
+    /// Of the words whose stems are wanted.
+    initials: Initials,
 }
 
 impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
@@ -489,7 +517,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
             return;
         }
         let has_stem = surface.len() > 1 && surface.bytes().all(|b| b.is_ascii_lowercase());
-        let text = if has_stem { self.stems.of(surface) } else { surface };
+        let text = if has_stem && self.initials.has(surface) { self.stems.of(surface) } else { surface };
         (self.sink)(Token { text, surface, class, word: self.number });
     }
 
@@ -601,6 +629,14 @@ mod tests {
     }
 
     #[test]
+    fn short_forms_stand_for_their_words() {
+        assert!(SHORT_FORMS.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(SHORT_FORMS.iter().all(|(short, long)| short[..1] == long[..1]), "a stem begins as its word does");
+        assert_eq!(tokens("auth of the db"), tokens("authentication of the database"));
+        assert_eq!(tokens("initDb")[1..], tokens("initialize database"));
+    }
+
+    #[test]
     fn one_identifier_in_any_spelling_is_one_whole() {
         for spelling in ["getUserName", "get_user_name", "get-user-name", "GetUserName", "GET_USER_NAME"] {
             assert_eq!(tokens(spelling), ["getusernam", "get", "user", "name"], "{spelling}");
@@ -662,6 +698,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn stems_begin_as_their_words_do(words in "[a-z]{1,9}( [a-z]{1,12}){0,9}") {
+            each(&words, |token| assert_eq!(token.text.as_bytes()[0], token.surface.as_bytes()[0], "{token:?}"));
+        }
+
         #[test]
         fn tokens_hold_nothing_that_splits_or_quotes(text in texts()) {
             for token in tokens(&text) {

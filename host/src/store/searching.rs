@@ -15,11 +15,11 @@ use super::memories::{COLUMNS, from_row, row_range};
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
+use crate::search::pieces;
 use crate::search::query::{Facts, Query};
 use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
 use crate::search::score::{Piece, Score, Words, idf};
 use crate::search::vector::Probe;
-use crate::search::{pieces, tokens};
 
 /// How many memories a query without words looks through.
 const FILTERED: u32 = 2_000;
@@ -152,9 +152,6 @@ impl Store {
             }
             let cut = pieces::cut(&memory.content);
             let (keywords, files) = (memory.keywords.join(" "), memory.files.join(" "));
-            let mut hasher = DefaultHasher::new();
-            (&memory.kind, tokens::fold(&memory.title), tokens::fold(&memory.content)).hash(&mut hasher);
-            let said = hasher.finish();
             let mut score = Score::default();
             for piece in of_one {
                 let number = usize::try_from(piece & 0xff).unwrap_or(0);
@@ -174,7 +171,7 @@ impl Store {
                 created: time(memory.created),
                 seen: memory.seen,
                 accessed,
-                said,
+                said: said(&memory),
             });
             has.insert(rowid, score.words().collect());
             read.insert(rowid, memory);
@@ -287,6 +284,20 @@ fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32
     conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?
         .query_row([rowid], |row| Ok((from_row(row)?, row.get(11)?)))
         .optional()
+}
+
+/// The same for memories of one kind that say the same, white space and the case of ASCII letters aside.
+fn said(memory: &Memory) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    memory.kind.hash(&mut hasher);
+    for word in memory.title.split_whitespace().chain(memory.content.split_whitespace()) {
+        if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            word.to_ascii_lowercase().hash(&mut hasher);
+        } else {
+            word.hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }
 
 /// Whether a memory is what the query asks for, its words aside.
