@@ -16,7 +16,7 @@ use crate::runtime::Runtime;
 use crate::store::{IndexState, Remade, Store, StoreError, Unembedded};
 
 /// The longest that a step may keep other writers waiting, but for its last memory.
-const STEP: Duration = Duration::from_millis(30);
+const STEP: Duration = Duration::from_millis(15);
 
 /// How long others may write between two steps: they look every millisecond whether they can.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -152,8 +152,13 @@ impl Work<'_> {
                 self.store.settle(asked.as_deref())?;
             }
             is_forced = false;
-            while !self.is_over() && self.store.remake(BATCH, STEP)? != Remade::Nothing {
+            // What could not be finished waits for its vectors, and the index that is searched stays.
+            while !self.is_over() && self.store.next_model()?.is_none() && self.store.remake(BATCH, STEP)? != Remade::Nothing
+            {
                 self.pause()?;
+            }
+            if self.report.failure.is_none() && !is_remote(&model) {
+                self.store.forget_answers()?;
             }
             if self.is_over() || self.report.failure.is_some() || self.backfill()? {
                 break;

@@ -224,3 +224,32 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     };
     assert_eq!((count("memories"), count("vectors"), count("vector_codes"), count("embedding_cache")), (1, 0, 0, 0));
 }
+
+#[test]
+fn a_server_that_fails_in_the_middle_leaves_the_index_as_it_was() {
+    let home = Home::new();
+    let bad = Act::Says(400, String::new(), "{\"error\":{\"message\":\"no\"}}".into());
+    // A trial, one of four requests, and a failure; then all goes well.
+    let server = FakeProvider::start([Act::Right, Act::Right, bad, Act::Right]);
+    import(&home, (0..10).map(|n| memory(n, &format!("The otter of pond {n} sleeps by day"))));
+    configure(&home, &server, "openai", "");
+    let failed = run(&home, &["memory", "reindex", "--json"]);
+    assert_eq!(failed.code, Some(1), "{failed:#?}");
+    let report: Value = serde_json::from_str(&failed.stdout).expect("a report");
+    assert_eq!((&report["remade"], &report["unembedded"]), (&Value::Null, &json!(0)), "{report}");
+    assert!(report["model"].as_str().is_some_and(|model| model.starts_with("local/")), "{report}");
+    let (found, warning) = search(&home, "otter 7");
+    assert_eq!((found[0].as_str(), warning.as_str()), ("The otter of pond 7 sleeps by day", ""));
+    assert!(run(&home, &["doctor"]).stdout.contains("it is being made anew: 0 %"));
+    let report = reindex(&home);
+    assert_eq!((&report["remade"], &report["unembedded"]), (&json!(10), &json!(0)), "{report}");
+    let count = |words: &str| {
+        server
+            .asked()
+            .iter()
+            .flat_map(|asked| asked.texts().iter().map(|text| text.contains(words)).collect::<Vec<_>>())
+            .filter(|&is| is)
+            .count()
+    };
+    assert_eq!((count("pond 0"), count("pond 3"), count("pond 9")), (1, 2, 1), "only what failed is asked for again");
+}

@@ -58,12 +58,14 @@ fn examine(store: &Store, paths: &Paths, now: u64) -> Result<Finding, StoreError
     ))
 }
 
+/// What is done about an index that is not as it should be.
+const HINT: &str = "it goes on when the next session starts; `throughline memory reindex` does it now";
+
 /// Whether the index is this version's, and whether all memories have their vectors.
 pub(super) fn index(store: &Store, config: &Config) -> Finding {
     let made = || -> Result<Finding, StoreError> {
         let state = store.index_state()?;
         let all = store.memory_count()?;
-        const HINT: &str = "it goes on when the next session starts; `throughline memory reindex` does it now";
         if let Some(made) = state.made {
             let percent = made.saturating_mul(100) / all.max(1);
             return Ok(Finding::warn("index", format!("it is being made anew: {} %", percent.min(100)), HINT));

@@ -82,6 +82,11 @@ impl Store {
         })
     }
 
+    /// Forgets what models answered: none of them is wanted.
+    pub fn forget_answers(&self) -> Result<()> {
+        self.explain(self.conn.execute_batch("DELETE FROM embedding_cache"))
+    }
+
     /// Gives those of the memories that still wait their vectors of the model that is searched, as far as these are known.
     /// Returns how many memories do not wait any more.
     pub fn fill(&mut self, memories: &[Unembedded]) -> Result<u64> {

@@ -289,7 +289,7 @@ fn swap(tx: &Connection, model: &str) -> rusqlite::Result<()> {
         embedded::forget_others(tx, model)
     } else {
         // Every memory has the vectors that it should have; whoever waits does so for those of another model.
-        tx.execute_batch("DELETE FROM unembedded; DELETE FROM embedding_cache;")
+        tx.execute_batch("DELETE FROM unembedded")
     }
 }
 

@@ -11,7 +11,7 @@ use crate::embedding::{Embedding, Model};
 use crate::search::vector::Probe;
 
 /// As much time as a step wants.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn remade(store: &mut Store) {
     while store.remake(usize::MAX, LONG).unwrap() != Remade::Nothing {}
