@@ -20,6 +20,7 @@ pub mod privacy;
 pub mod program;
 pub mod project;
 pub mod projection;
+pub mod reindex;
 pub mod runtime;
 pub mod search;
 pub mod secrets;

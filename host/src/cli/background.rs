@@ -26,6 +26,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
         [word, session] if word == "take" => Task::Take { session: session.to_string_lossy().into_owned() },
         [word] if word == "tidy" => Task::Tidy,
+        [word] if word == "reindex" => Task::Reindex,
         _ => return ExitCode::FAILURE,
     };
     let Some(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {

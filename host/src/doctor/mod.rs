@@ -34,7 +34,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -82,6 +82,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.push(machine::disk(paths));
     let (database, store) = storage::database(paths, now);
     findings.push(database);
+    findings.extend(store.as_ref().map(|store| storage::index(store, &config)));
     findings.extend(rehearsal::policy(paths, &config));
     findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(privacy::privacy(paths, &config));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::config::Config;
+use crate::embedding::wish::Wish;
 use crate::paths::{self, Paths};
 use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
@@ -55,4 +56,38 @@ fn examine(store: &Store, paths: &Paths, now: u64) -> Result<Finding, StoreError
             indicatif::DecimalBytes(stats.bytes)
         ),
     ))
+}
+
+/// What is done about an index that is not as it should be.
+const HINT: &str = "it goes on when the next session starts; `throughline memory reindex` does it now";
+
+/// Whether the index is this version's, and whether all memories have their vectors.
+pub(super) fn index(store: &Store, config: &Config) -> Finding {
+    let made = || -> Result<Finding, StoreError> {
+        let state = store.index_state()?;
+        let all = store.memory_count()?;
+        if let Some(made) = state.made {
+            let percent = made.saturating_mul(100) / all.max(1);
+            return Ok(Finding::warn("index", format!("it is being made anew: {} %", percent.min(100)), HINT));
+        }
+        if !state.is_current {
+            return Ok(Finding::warn("index", "it is one of another version, and must be made anew", HINT));
+        }
+        let wish = Wish::of(&config.embedding, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+        let as_wanted = match wish {
+            Wish::Model(model) => model == state.model,
+            Wish::Ask(asked) => state.asked == Some(asked),
+        };
+        if !as_wanted {
+            let what = format!("its vectors are those of {}, and the configuration wants others", state.model);
+            return Ok(Finding::warn("index", what, HINT));
+        }
+        Ok(match store.unembedded()? {
+            0 => Finding::ok("index", format!("current, with vectors of {}", state.model)),
+            waiting => {
+                Finding::warn("index", format!("{waiting} of {all} memories wait for vectors of {}", state.model), HINT)
+            }
+        })
+    };
+    made().unwrap_or_else(|error| broken(&error))
 }

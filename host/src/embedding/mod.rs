@@ -13,6 +13,7 @@ pub mod local;
 pub mod process;
 pub mod remote;
 pub mod settings;
+pub mod wish;
 
 pub use choice::Choice;
 pub use failure::Failure;

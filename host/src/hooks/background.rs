@@ -18,8 +18,9 @@ use crate::log::Level;
 use crate::policy::chain::Compiling;
 use crate::project::Project;
 use crate::projection;
+use crate::reindex;
 use crate::runtime::Runtime;
-use crate::store::{Access, StoreError};
+use crate::store::{Access, Store, StoreError};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -73,6 +74,8 @@ pub enum Task {
     },
     /// Move the WAL into the database, and look which observations' time is up.
     Tidy,
+    /// Make the index anew where it has to be, and the vectors that are missing.
+    Reindex,
 }
 
 /// Starts [`Task::ReadOn`].
@@ -99,6 +102,13 @@ pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
 /// Starts [`Task::Tidy`].
 pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
+}
+
+/// Starts [`Task::Reindex`] where there is something to do. Cheap: a few rows tell.
+pub(super) fn reindex(runtime: &Runtime, store: &Store) {
+    if reindex::is_due(runtime, store).unwrap_or(false) {
+        spawn(runtime, &[OsStr::new("reindex")]);
+    }
 }
 
 /// Starts [`Task::Take`].
@@ -172,6 +182,14 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
             return Ok(());
         }
+        // It has a lock of its own: servers may be slow, and transcripts are not to wait for them.
+        Task::Reindex => {
+            let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
+            if let Some(made) = report.and_then(|report| report.remade) {
+                runtime.log.note(Level::Info, "the index was made anew", format!("{made} memories"));
+            }
+            return Ok(());
+        }
         _ => {}
     }
     let lock = lock_file(runtime, "background.lock")?;
@@ -181,7 +199,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } => {}
+        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Reindex => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;

@@ -48,6 +48,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     if store.wants_checkpoint() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
         background::tidy(runtime);
     }
+    background::reindex(runtime, &store);
     Ok(text.map(|text| claude_code::context_output("SessionStart", &text)))
 }
 

@@ -26,7 +26,7 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Changes with every change of what a text's tokens are. An index that was made by another version must be made anew.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The `tokenize=` option of an FTS5 table that is to hold our tokens: it splits at spaces and keeps all else, because
 /// tokens hold no ASCII but lower-case letters, digits and `_`.

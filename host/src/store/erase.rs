@@ -1,14 +1,14 @@
 //! What is taken out of the store afterwards: forgotten for good, or passed through the redactors once more. Tombstones are all
 //! that is left, and of what was deleted no byte is left in any page, index or log of the database.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use super::events;
 use super::index::{index, unindex};
 use super::memories::{content_hash, forget_in_notes, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
+use super::{embedded, events, reindex};
 use crate::contract::{Draft, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 
@@ -82,9 +82,19 @@ impl Store {
     pub fn erase(&self) -> Result<bool> {
         self.explain((|| {
             self.conn.execute_batch(
-                "PRAGMA secure_delete = ON; INSERT INTO memories_fts (memories_fts) VALUES ('optimize');
-                 INSERT INTO events_fts (events_fts) VALUES ('optimize'); VACUUM;",
+                "PRAGMA secure_delete = ON;
+                 INSERT INTO memories_fts (memories_fts) VALUES ('optimize');
+                 INSERT INTO events_fts (events_fts) VALUES ('optimize');",
             )?;
+            // One transaction: another process may just be swapping them.
+            let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
+            embedded::forget_all(&tx)?;
+            reindex::take_all_away(&tx)?;
+            if reindex::is_begun(&tx)? {
+                tx.execute_batch("INSERT INTO memories_fts_next (memories_fts_next) VALUES ('optimize')")?;
+            }
+            tx.commit()?;
+            self.conn.execute_batch("VACUUM")?;
             let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy == 0)
         })())

@@ -3,6 +3,8 @@
 //! Two sets of tables may stand side by side: the one that is searched, and while the index is made anew (`reindex.rs`) the
 //! one that will be. Every change goes into both.
 
+use std::fmt;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::vectors;
@@ -24,6 +26,44 @@ pub(super) const LIVE: Tables = Tables { words: "memories_fts", vectors: "vector
 /// What will be.
 pub(super) const NEXT: Tables = Tables { words: "memories_fts_next", vectors: "vectors_next", codes: "vector_codes_next" };
 
+/// What was searched before, until it is taken away.
+pub(super) const OLD: Tables = Tables { words: "memories_fts_old", vectors: "vectors_old", codes: "vector_codes_old" };
+
+/// How texts are cut into pieces and those into words. An index that was made by another version is made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    /// See [`tokens::VERSION`].
+    pub(super) tokens: u32,
+    /// See [`pieces::VERSION`].
+    pub(super) pieces: u32,
+}
+
+/// This program's.
+pub(super) const VERSION: Version = Version { tokens: tokens::VERSION, pieces: pieces::VERSION };
+
+/// Of a database that does not say.
+const FIRST: Version = Version { tokens: 1, pieces: 1 };
+
+/// `2.1`: as it stands in `meta`.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.tokens, self.pieces)
+    }
+}
+
+impl Version {
+    /// The version that stands under this key of `meta`. What cannot be read is none that this program knows.
+    pub(super) fn of(conn: &Connection, key: &str) -> rusqlite::Result<Self> {
+        let Some(text) = meta(conn, key)? else { return Ok(FIRST) };
+        let (tokens, pieces) = text.split_once('.').unwrap_or_default();
+        Ok(Self { tokens: tokens.parse().unwrap_or(0), pieces: pieces.parse().unwrap_or(0) })
+    }
+}
+
+/// Keys of `meta`: the version of the index that is searched, and of the one that will be.
+pub(super) const INDEX_VERSION: &str = "index_version";
+pub(super) const NEXT_VERSION: &str = "index_version_next";
+
 /// Keys of `meta`: the model of the vectors that are searched, and of those that will be.
 pub(super) const MODEL: &str = "embedding";
 pub(super) const NEXT_MODEL: &str = "embedding_next";
@@ -43,6 +83,21 @@ pub(super) fn dims(model: &str) -> usize {
 
 pub(super) fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
+}
+
+pub(super) fn clear_meta(tx: &Connection, key: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}
+
+/// The model of the vectors that are searched.
+pub(super) fn live_model(conn: &Connection) -> rusqlite::Result<String> {
+    Ok(meta(conn, MODEL)?.unwrap_or_else(local_model))
+}
+
+/// Whether a model's vectors come from outside this program, and so are not there at once.
+pub(super) fn is_remote(model: &str) -> bool {
+    model != NO_MODEL && model != local_model()
 }
 
 pub(super) fn set_meta(tx: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
@@ -85,10 +140,22 @@ impl<'a> From<&'a Draft> for Said<'a> {
 pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
     for (tables, model) in sets(tx)? {
         add(tx, tables, &model, rowid, draft.into())?;
-        if tables == &LIVE && model != local_model() && model != NO_MODEL {
-            tx.prepare_cached("INSERT OR IGNORE INTO unembedded (memory) VALUES (?1)")?.execute([rowid])?;
+        if is_remote(&model) {
+            queue(tx, rowid)?;
         }
     }
+    Ok(())
+}
+
+/// Notes that a memory's vectors are still to be made.
+pub(super) fn queue(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT OR IGNORE INTO unembedded (memory) VALUES (?1)")?.execute([rowid])?;
+    Ok(())
+}
+
+/// Notes that they are there.
+pub(super) fn unqueue(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM unembedded WHERE memory = ?1")?.execute([rowid])?;
     Ok(())
 }
 
@@ -120,22 +187,24 @@ pub(super) fn texts(title: &str, pieces: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Takes a memory out of the index; its content must still be there.
+/// Takes a memory out of the index.
 pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    let content: String =
-        tx.prepare_cached("SELECT content FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0))?;
-    let pieces = pieces::cut(&content).len();
     for (tables, model) in sets(tx)? {
-        take_out(tx, tables, &model, rowid, pieces)?;
+        take_out(tx, tables, &model, rowid)?;
     }
     Ok(())
 }
 
-/// Takes a memory of so many pieces out of one set of tables.
-pub(super) fn take_out(tx: &Connection, tables: &Tables, model: &str, rowid: i64, pieces: usize) -> rusqlite::Result<()> {
+/// Takes a memory out of one set of tables, however its content was cut when it was put there.
+pub(super) fn take_out(tx: &Connection, tables: &Tables, model: &str, rowid: i64) -> rusqlite::Result<()> {
+    let (first, last) = pieces::rows(rowid..=rowid);
+    let rows: Vec<i64> = tx
+        .prepare_cached(&format!("SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2", tables.words))?
+        .query_map([first, last], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
     let mut delete = tx.prepare_cached(&format!("DELETE FROM {} WHERE rowid = ?1", tables.words))?;
-    for number in 0..pieces {
-        delete.execute([pieces::row(rowid, number)])?;
+    for row in rows {
+        delete.execute([row])?;
     }
     vectors::remove(tx, tables, rowid, dims(model))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Result, StoreError};
+use super::{Result, StoreError, index};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
@@ -34,6 +34,9 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
     for (sql, version) in MIGRATIONS.iter().zip(1_u32..).skip(found as usize) {
         tx.execute_batch(sql)?;
         tx.pragma_update(None, "user_version", version)?;
+    }
+    if found == 0 {
+        index::set_meta(&tx, index::INDEX_VERSION, &index::VERSION.to_string())?;
     }
     tx.commit()?;
     Ok(())

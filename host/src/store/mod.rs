@@ -1,6 +1,7 @@
 //! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
 //! type leaves it.
 
+mod embedded;
 mod erase;
 mod events;
 mod failures;
@@ -9,11 +10,14 @@ mod index;
 mod memories;
 mod migrations;
 mod projects;
+mod reindex;
 mod searching;
 mod sessions;
 mod transcripts;
 mod vectors;
 
+#[cfg(test)]
+mod reindex_tests;
 #[cfg(test)]
 mod tests;
 
@@ -25,12 +29,14 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use embedded::Unembedded;
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
 pub use failures::Failure;
 pub use import::{EXTERNAL_ID, Import};
 pub use memories::{Filter, Found, Knowledge, Put, SAVED, Stats};
 pub use migrations::SCHEMA_VERSION;
+pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};

@@ -103,7 +103,8 @@ struct ByWords {
 impl Store {
     /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
-        self.explain(self.find(search))
+        // One state of the database for all of it: another index may be swapped in meanwhile.
+        self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
 
     /// The memories that answer a query by the usual ranking.

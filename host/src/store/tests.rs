@@ -11,13 +11,13 @@ use crate::journal::{Record, Seen};
 use crate::project::Project;
 use crate::search::query::Query;
 
-struct Fixture {
+pub(super) struct Fixture {
     _dir: tempfile::TempDir,
-    store: Store,
-    path: PathBuf,
+    pub(super) store: Store,
+    pub(super) path: PathBuf,
 }
 
-fn fixture() -> Fixture {
+pub(super) fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
     let store = Store::open(&path, Access::Write, Duration::from_millis(50)).unwrap();
@@ -25,11 +25,11 @@ fn fixture() -> Fixture {
     Fixture { _dir: dir, store, path }
 }
 
-fn project(name: &str) -> Project {
+pub(super) fn project(name: &str) -> Project {
     Project { id: format!("{name:0>16}"), identity: format!("dir:/{name}"), root: format!("/{name}").into() }
 }
 
-fn draft(key: Option<&str>, content: &str, uuid: &str) -> Draft {
+pub(super) fn draft(key: Option<&str>, content: &str, uuid: &str) -> Draft {
     Draft {
         key: key.map(str::to_owned),
         kind: "decision".into(),
@@ -63,7 +63,7 @@ fn a_hook_finds_by_its_words_what_a_search_finds() {
 }
 
 impl Fixture {
-    fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
+    pub(super) fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
         let update = SessionUpdate {
             id: session.into(),
             notes: SessionNotes { turns: 1, ended: Some(2_000), ..SessionNotes::default() },
@@ -99,7 +99,7 @@ impl Fixture {
         all
     }
 
-    fn found(&self, words: &str, project: &Project) -> Vec<String> {
+    pub(super) fn found(&self, words: &str, project: &Project) -> Vec<String> {
         let query = Query::parse(words, &jiff::Zoned::now());
         let profile = crate::search::rank::profile("text").unwrap();
         let found = self.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 10, 3_000) }).unwrap();
@@ -368,11 +368,11 @@ fn the_words_of_what_was_deleted_leave_the_index() {
 }
 
 /// A use of a tool, as a hook notes it down.
-fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
+pub(super) fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
     Record { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
 }
 
-fn edit(file: &str) -> Seen {
+pub(super) fn edit(file: &str) -> Seen {
     Seen { tool: "Edit".into(), summary: format!("Edited {file}"), files: vec![file.into()], ..Seen::default() }
 }
 

@@ -51,6 +51,11 @@ pub(super) fn add<'v>(
         insert.execute(params![pieces::row(memory, piece), pack(vector)])?;
         entries.extend(entry(place(memory, piece), vector));
     }
+    put_codes(tx, tables, memory, &entries)
+}
+
+/// Puts the codes of a memory's pieces behind those of its block.
+fn put_codes(tx: &Connection, tables: &Tables, memory: i64, entries: &[u8]) -> rusqlite::Result<()> {
     if !entries.is_empty() {
         // What `||` makes is a text to SQLite, whatever its bytes.
         tx.prepare_cached(&format!(
@@ -86,6 +91,25 @@ pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize)
             .execute(params![block, codes])?;
     }
     Ok(())
+}
+
+/// Copies the vectors of a memory, which has none there yet, from one set of tables to another. False: it has none.
+pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dims: usize) -> rusqlite::Result<bool> {
+    let (first, last) = pieces::rows(memory..=memory);
+    let copied = tx
+        .prepare_cached(&format!(
+            "INSERT OR REPLACE INTO {} (piece, vector) SELECT piece, vector FROM {} WHERE piece BETWEEN ?1 AND ?2",
+            to.vectors, from.vectors
+        ))?
+        .execute([first, last])?;
+    let codes: Option<Vec<u8>> = tx
+        .prepare_cached(&format!("SELECT codes FROM {} WHERE block = ?1", from.codes))?
+        .query_row([block_of(memory)], |row| row.get(0))
+        .optional()?;
+    let mut codes = codes.unwrap_or_default();
+    without(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) != memory % BLOCK);
+    put_codes(tx, to, memory, &codes)?;
+    Ok(copied > 0)
 }
 
 /// The pieces among those of `memories` that are nearest to the probe, at most `most`, nearest first, with their cosines.

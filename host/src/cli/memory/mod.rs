@@ -5,6 +5,8 @@ mod forget;
 mod gc;
 mod import;
 mod list;
+mod probe;
+mod reindex;
 mod save;
 mod search;
 mod show;
@@ -47,6 +49,7 @@ enum Command {
     Forget(forget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
+    Reindex(reindex::Arguments),
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
@@ -65,6 +68,7 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
+        Command::Reindex(arguments) => reindex::run(&runtime, store, &arguments),
     }?;
     Ok(Done::Well)
 }

@@ -64,8 +64,10 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);
     let profile = rank::profile(name).unwrap_or(&rank::DEFAULT);
     let limit = arguments.limit.or(profile.results).unwrap_or(RESULTS);
-    let Answer { hits, degraded } = store.search(&Search { profile, ..Search::new(&query, id, limit, runtime.now) })?;
-    if let Some(why) = degraded {
+    let (probe, amiss) = super::probe::probe(runtime, store, &query, profile)?;
+    let search = Search { profile, probe, ..Search::new(&query, id, limit, runtime.now) };
+    let Answer { hits, degraded } = store.search(&search)?;
+    if let Some(why) = amiss.or(degraded) {
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
     }
     let notes: Vec<Vec<String>> =

@@ -1,0 +1,47 @@
+//! The query as a vector, by whom the database's vectors are of.
+
+use super::{Runtime, Store};
+use crate::embedding::{Embedder, Provider, Purpose};
+use crate::reindex::provider_of;
+use crate::search::query::Query;
+use crate::search::rank::Profile;
+use crate::search::vector::Probe;
+use crate::store::{IndexState, StoreError};
+
+/// The query as a vector where the database's are of another model than the built-in one, else none; and where there should
+/// be one, why there is not. Only the maker of the database's vectors is asked, and only where the configuration names it.
+pub(super) fn probe(
+    runtime: &Runtime,
+    store: &Store,
+    query: &Query,
+    profile: &Profile,
+) -> Result<(Option<Probe>, Option<String>), StoreError> {
+    let IndexState { model, is_current, .. } = store.index_state()?;
+    if !is_current {
+        let why = "the index is one of another version, and not all is found before it is made anew: this begins when a \
+                   session starts, or with `throughline memory reindex`";
+        return Ok((None, Some(why.into())));
+    }
+    let Some(provider) = provider_of(&model) else { return Ok((None, None)) };
+    if profile.vector <= 0.0 || query.term_count() == 0 || query.text.trim().is_empty() {
+        return Ok((None, None));
+    }
+    let settings = &runtime.config.embedding;
+    let embedder = Embedder::installed();
+    let degraded = |why: String| Ok((None, Some(format!("{why}; only words were searched for"))));
+    let choice = Provider::choose(settings, |name| embedder.is_set(name));
+    if !choice.order.contains(&provider) {
+        let lacks = choice.passed_over.into_iter().find(|(passed_over, _)| *passed_over == provider);
+        let why = lacks.map_or_else(|| "the configuration does not name it".into(), |(_, what)| what);
+        return degraded(format!("the vectors are those of {model}, which was not asked: {why}"));
+    }
+    match embedder.embed(settings, provider, std::slice::from_ref(&query.text), Purpose::Query) {
+        Ok((by, found)) if by.to_string() == model => {
+            Ok((found.into_iter().next().map(|found| Probe::new(found.vector, found.known)), None))
+        }
+        Ok((by, _)) => degraded(format!(
+            "the vectors are those of {model}, and {by} answered (`throughline memory reindex` makes them anew)"
+        )),
+        Err(failure) => degraded(format!("{failure} ({})", failure.hint)),
+    }
+}
