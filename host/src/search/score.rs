@@ -36,7 +36,7 @@ const BESIDE: f64 = 1.0;
 /// The words of a query with their weights.
 #[derive(Debug)]
 pub struct Words<'q> {
-    words: Vec<Word<'q>>,
+    asked: Vec<Word<'q>>,
     weights: Vec<f64>,
     exact: HashMap<&'q str, usize, foldhash::fast::RandomState>,
     /// The letters with which the words begin.
@@ -106,9 +106,11 @@ impl<'q> Words<'q> {
         let compounds: Vec<Vec<usize>> = compounds.into_values().collect();
         let mut compound_of = vec![0; words.len()];
         for (place, compound) in compounds.iter().enumerate() {
-            compound.iter().for_each(|&n| compound_of[n] = place);
+            for &n in compound {
+                compound_of[n] = place;
+            }
         }
-        Self { words, weights, exact, initials, prefixes, compounds, compound_of }
+        Self { asked: words, weights, exact, initials, prefixes, compounds, compound_of }
     }
 
     /// How many words the query has, an identifier being one.
@@ -125,7 +127,7 @@ impl<'q> Words<'q> {
     /// About the BM25 of a piece of the usual length that has every word once. What stands nowhere as a whole is left out:
     /// its parts are words, too.
     pub fn ideal(&self, counts: &[usize]) -> f64 {
-        let found = |n: usize| !self.words[n].whole || counts.get(n).is_some_and(|&count| count > 0);
+        let found = |n: usize| !self.asked[n].whole || counts.get(n).is_some_and(|&count| count > 0);
         self.sum(|n| if found(n) { self.weights[n] } else { 0.0 })
     }
 
@@ -136,7 +138,7 @@ impl<'q> Words<'q> {
         for compound in &self.compounds {
             let (mut whole, mut parts, mut bound) = (0.0_f64, 0.0, f64::INFINITY);
             for &n in compound {
-                if self.words[n].whole {
+                if self.asked[n].whole {
                     whole = whole.max(of(n));
                     bound = PARTS * self.weights[n];
                 } else {
@@ -150,7 +152,7 @@ impl<'q> Words<'q> {
 
     /// How well a piece answers them.
     pub fn score(&self, piece: &Piece<'_>) -> Score {
-        let mut counts = vec![0.0_f64; self.words.len()];
+        let mut counts = vec![0.0_f64; self.asked.len()];
         let mut tokens = 0_u32;
         let mut pairs = vec![0.0_f64; self.compounds.len()];
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
@@ -176,7 +178,7 @@ impl<'q> Words<'q> {
                     }
                 }
                 for &n in &self.prefixes {
-                    let word = self.words[n].token;
+                    let word = self.asked[n].token;
                     if token.text.len() > word.len() && token.text.starts_with(word) {
                         counts[n] += weight;
                     }

@@ -109,7 +109,8 @@ pub struct Nearest {
 impl Probe {
     /// Of a vector of length 1.
     pub fn new(vector: Vec<f32>, known: f32) -> Self {
-        const STEPS: f32 = ((1 << QUERY_BITS) - 1) as f32;
+        const STEPS: f32 = 15.0;
+        const { assert!(1 << QUERY_BITS == 16) };
         let (lowest, highest) =
             vector.iter().fold((f32::MAX, f32::MIN), |(lowest, highest), &x| (lowest.min(x), highest.max(x)));
         let step = ((highest - lowest) / STEPS).max(f32::MIN_POSITIVE);
@@ -161,6 +162,7 @@ impl Probe {
     }
 
     /// The sum of the products of the rounded query and a code.
+    #[expect(clippy::inline_always, reason = "else it is compiled once, for the oldest machines")]
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "counts of some hundred bits")]
     fn product(&self, high: &[u8], low: &[u8]) -> f32 {
@@ -237,6 +239,7 @@ fn dot(vector: &[f32], numbers: &[u8]) -> f32 {
 }
 
 /// How many bits are set in both.
+#[expect(clippy::inline_always, reason = "else it is compiled once, for the oldest machines")]
 #[inline(always)]
 fn count(left: &[u8], right: &[u8]) -> u32 {
     let (a, b) = (left.chunks_exact(8), right.chunks_exact(8));
@@ -253,7 +256,9 @@ mod tests {
 
     fn unit(mut vector: Vec<f32>) -> Vec<f32> {
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        vector.iter_mut().for_each(|x| *x /= length);
+        for x in &mut vector {
+            *x /= length;
+        }
         vector
     }
 

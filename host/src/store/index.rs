@@ -108,13 +108,12 @@ pub(super) fn set_meta(tx: &Connection, key: &str, value: &str) -> rusqlite::Res
 
 /// The sets of tables that there are, each with the model of its vectors.
 fn sets(tx: &Connection) -> rusqlite::Result<Vec<(&'static Tables, String)>> {
-    let model = match meta(tx, MODEL)? {
-        Some(model) => model,
-        None => {
-            let model = local_model();
-            set_meta(tx, MODEL, &model)?;
-            model
-        }
+    let model = if let Some(model) = meta(tx, MODEL)? {
+        model
+    } else {
+        let model = local_model();
+        set_meta(tx, MODEL, &model)?;
+        model
     };
     let mut sets = vec![(&LIVE, model)];
     sets.extend(meta(tx, NEXT_MODEL)?.map(|model| (&NEXT, model)));

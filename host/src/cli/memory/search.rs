@@ -112,10 +112,9 @@ struct Reasons {
 /// Where a score comes from, for people.
 fn notes(hit: &Hit, profile: &Profile) -> Vec<String> {
     let Why { bm25, session, text, cosine, vector, vector_share, relevance, prior, repeat } = hit.why;
-    let mut lines = vec![format!("score {:.3} = relevance {relevance:.3}, importance and age {prior:.2}", hit.memory.score)];
-    if repeat < 1.0 {
-        lines[0].push_str(&format!(", {repeat:.2} because its session stands above it"));
-    }
+    let repeated = if repeat < 1.0 { format!(", {repeat:.2} because its session stands above it") } else { String::new() };
+    let mut lines =
+        vec![format!("score {:.3} = relevance {relevance:.3}, importance and age {prior:.2}{repeated}", hit.memory.score)];
     if profile.text > 0.0 {
         let words = if hit.words.is_empty() { "none".to_owned() } else { output::clean_line(&hit.words.join(" ")) };
         lines.push(format!(
