@@ -27,11 +27,12 @@ const FILTERED: u32 = 2_000;
 /// How many of the pieces that have a word are asked for, the newest.
 const NEWEST: usize = 4_000;
 
-/// From how many pieces of a word on its number is estimated, and pieces that have several such words are asked for.
+/// Of so many of the words that stand in more pieces, the rarest, those pieces are asked for that have several.
 const MOST_COMMON: usize = 6;
 
-/// The most combinations of common words that are asked for.
-const COMBINATIONS: usize = 12;
+/// About how many rows are walked over for each combination of common words, among the newest; a row takes about a tenth of
+/// a microsecond and word.
+const WALKED: usize = 40_000;
 
 /// What is to be found.
 #[derive(Clone, Debug)]
@@ -95,7 +96,7 @@ pub struct Hit {
 #[derive(Default)]
 struct ByWords {
     /// By the piece's row, the weight of the words that it is known to have.
-    scores: HashMap<i64, f64>,
+    scores: HashMap<i64, f64, foldhash::fast::RandomState>,
     /// In about how many pieces each word stands.
     counts: Vec<usize>,
 }
@@ -323,10 +324,21 @@ fn accepts(query: &Query, memory: &Memory) -> bool {
 /// How much is searched through.
 #[derive(Clone, Copy, Default)]
 struct Extent {
+    /// The newest memory.
+    last: i64,
     /// From the oldest to the newest memory, in rows.
     memories: i64,
     /// About how many pieces there are.
     pieces: usize,
+}
+
+impl Extent {
+    /// The first of the newest rows among which a word that stands in `count` pieces stands in about `most` of them.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
+    fn newest(self, count: usize, most: usize) -> i64 {
+        let share = (most as f64 / count.max(1) as f64).min(1.0);
+        pieces::row(self.last - (self.memories as f64 * share) as i64, 0)
+    }
 }
 
 /// How much a range of memories holds.
@@ -355,7 +367,7 @@ fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result
         }
         _ => counted,
     };
-    Ok(Extent { memories: newest - oldest + 1, pieces: usize::try_from(pieces).unwrap_or(0) })
+    Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: usize::try_from(pieces).unwrap_or(0) })
 }
 
 /// Which pieces have which of the query's words.
@@ -375,14 +387,14 @@ fn by_words(
          ORDER BY rowid DESC LIMIT ?4",
         words = LIVE.words
     ))?;
-    let mut matching = |expression: &str, most: usize| -> rusqlite::Result<Vec<i64>> {
+    let mut matching = |expression: &str, first: i64, most: usize| -> rusqlite::Result<Vec<i64>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
     };
     let mut found = ByWords::default();
     let mut common: Vec<(usize, String)> = Vec::new();
     for word in query.words() {
-        let pieces = matching(&word.quoted(), newest_pieces)?;
+        let pieces = matching(&word.quoted(), first, newest_pieces)?;
         let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, extent) };
         let weight = idf(count, extent.pieces);
         for piece in &pieces {
@@ -395,9 +407,9 @@ fn by_words(
     }
     common.sort();
     common.dedup_by(|a, b| a.1 == b.1);
-    combine(&mut found, &common, extent.pieces, search.candidates(), &mut matching)?;
+    combine(&mut found, &common, extent, search.candidates(), &mut matching)?;
     if let Some(required) = query.required() {
-        let pieces: HashSet<i64> = matching(&required, newest_pieces)?.into_iter().collect();
+        let pieces: HashSet<i64> = matching(&required, first, newest_pieces)?.into_iter().collect();
         found.scores.retain(|piece, _| pieces.contains(piece));
         for piece in pieces {
             found.scores.entry(piece).or_default();
@@ -406,25 +418,24 @@ fn by_words(
     Ok(found)
 }
 
-/// Asks for the pieces that have several of the common words: first all of them, then all but one, the most common one
-/// first, and so on, until there are enough.
+/// Asks for the pieces that have several of the common words, the newest first: those that have all, then those that have
+/// all but the most common one, and so on, until there are enough.
 fn combine(
     found: &mut ByWords,
     common: &[(usize, String)],
-    rows: usize,
+    extent: Extent,
     enough: usize,
-    matching: &mut impl FnMut(&str, usize) -> rusqlite::Result<Vec<i64>>,
+    matching: &mut impl FnMut(&str, i64, usize) -> rusqlite::Result<Vec<i64>>,
 ) -> rusqlite::Result<()> {
     let common = &common[..common.len().min(MOST_COMMON)];
     let mut new = 0;
-    for combination in combinations(common.len()).into_iter().take(COMBINATIONS) {
+    for words in (2..=common.len()).rev().map(|rarest| &common[..rarest]) {
         if new >= enough {
             break;
         }
-        let words: Vec<&(usize, String)> = combination.iter().map(|&n| &common[n]).collect();
-        let weight: f64 = words.iter().map(|(count, _)| idf(*count, rows)).sum();
+        let weight: f64 = words.iter().map(|(count, _)| idf(*count, extent.pieces)).sum();
         let expression = words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" AND ");
-        for piece in matching(&expression, enough)? {
+        for piece in matching(&expression, extent.newest(words[0].0, 2 * WALKED / words.len()), enough)? {
             let score = found.scores.entry(piece).or_insert_with(|| {
                 new += 1;
                 0.0
@@ -433,17 +444,6 @@ fn combine(
         }
     }
     Ok(())
-}
-
-/// The sets of at least two of `n` things, the largest first, and of those of one size first those that hold the first
-/// things.
-fn combinations(n: usize) -> Vec<Vec<usize>> {
-    let mut all: Vec<Vec<usize>> = (0_u32..1 << n)
-        .filter(|set| set.count_ones() > 1)
-        .map(|set| (0..n).filter(|n| set >> n & 1 == 1).collect())
-        .collect();
-    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    all
 }
 
 /// In about how many pieces a word stands, by how close together its newest ones are.

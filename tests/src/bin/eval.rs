@@ -65,7 +65,7 @@ enum Which {
         /// Lines of `memory import`, with ids
         #[arg(long)]
         documents: PathBuf,
-        /// Lines of {query, relevant: [id] or {id: grade}, kind?, project?, filters?, forbidden?}
+        /// Lines of {query, relevant: a list of ids or {id: grade}, kind?, project?, filters?, forbidden?}
         #[arg(long)]
         queries: PathBuf,
     },
