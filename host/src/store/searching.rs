@@ -2,7 +2,7 @@
 //!
 //! What a search takes hardly grows with what is stored. A word's pieces are asked for newest first and up to a number; of
 //! words that stand in more, those pieces are asked for that have several of them. The nearest vectors are chosen by codes of
-//! two bits a number (`vectors.rs`). What both legs find is read, scored ([`score`]) and ranked ([`rank`]).
+//! two bits a number (`vectors.rs`). What both legs find is read, scored (`search/score.rs`) and ranked (`search/rank.rs`).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
