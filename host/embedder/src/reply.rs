@@ -87,7 +87,11 @@ pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) ->
 
 /// The server's own words in an error, and its code; without what may be of the key, on one line, and not too long.
 pub fn words(body: &[u8], key: Option<&str>) -> (Option<String>, Option<String>) {
-    let error = serde_json::from_slice::<Value>(body).map(|mut value| value["error"].take()).unwrap_or_default();
+    // What is no object has no key, and indexing it to change it would panic.
+    let error = serde_json::from_slice::<Value>(body)
+        .ok()
+        .and_then(|mut value| value.get_mut("error").map(Value::take))
+        .unwrap_or_default();
     let message = error.as_str().or_else(|| error["message"].as_str());
     let code = error["code"].as_str().or_else(|| error["status"].as_str());
     (message.map(|text| quoted(text, key)).filter(|text| !text.is_empty()), code.map(|text| quoted(text, key)))
@@ -158,6 +162,12 @@ mod tests {
         fn any_bytes_are_numbers_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = parse::<Numbers>(&bytes);
             let _ = words(&bytes, Some("key-of-somebody"));
+        }
+
+        #[test]
+        fn any_json_is_numbers_or_a_fault(body in r#"(7|null|true|"x"|\[\]|\[1\]|\{\}|\{"error":(7|null|"x"|\[\]|\{"message":7\})\})"#) {
+            let _ = parse::<Numbers>(body.as_bytes());
+            let _ = words(body.as_bytes(), Some("key-of-somebody"));
         }
 
         #[test]
