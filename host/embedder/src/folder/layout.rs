@@ -74,7 +74,8 @@ impl Layout {
         let pooling = pooling(&optional(folder, "1_Pooling/config.json")?)?;
         let longest = optional(folder, "sentence_bert_config.json")?["max_seq_length"].as_u64();
         let longest = longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(config.max_position_embeddings);
-        let prompts = optional(folder, "config_sentence_transformers.json")?["prompts"].take();
+        let prompts =
+            optional(folder, "config_sentence_transformers.json")?.get_mut("prompts").map(Value::take).unwrap_or_default();
         let tokenizer = file(folder, "tokenizer.json", MOST_TOKENIZER)?;
         let weights = file(folder, "model.safetensors", MOST_WEIGHTS)?;
         let fingerprint = fingerprint(&[&config_bytes, &tokenizer, &[pooling as u8]], &weights);
