@@ -96,9 +96,14 @@ fn names(connection: &Connection, query: &str) -> Vec<String> {
 pub fn dump(path: &Path, skip: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let connection = open(path);
     let shadow: Vec<String> = names(&connection, "SELECT name FROM pragma_table_list WHERE type IN ('shadow', 'virtual')");
-    let mut lines = Vec::new();
+    // Vectors stand under the numbers of rows, which say nothing: they are told by their memories.
+    let mut lines = names(
+        &connection,
+        "SELECT 'vector of ' || m.id || '/' || (v.piece & 255) || ' ' || hex(v.vector)
+         FROM vectors v JOIN memories m ON m.rowid = v.piece >> 8",
+    );
     for table in names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
-        if shadow.contains(&table) {
+        if shadow.contains(&table) || ["vectors", "vector_codes"].contains(&table.as_str()) {
             continue;
         }
         let columns = names(&connection, &format!("SELECT name FROM pragma_table_info('{table}')"));
