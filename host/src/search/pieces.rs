@@ -76,6 +76,11 @@ pub fn rows(memories: RangeInclusive<i64>) -> (i64, i64) {
     (row(*memories.start(), 0), row(*memories.end(), MAX_PIECES - 1))
 }
 
+/// The piece's place in its memory, from its row number.
+pub fn number_of(row: i64) -> usize {
+    usize::try_from(row & 0xff).unwrap_or(0)
+}
+
 /// The memory's own row number, from a piece's.
 pub fn memory_of(row: i64) -> i64 {
     row >> 8
@@ -118,6 +123,7 @@ mod tests {
         for memory in [1, 77, i64::from(u32::MAX)] {
             for piece in [0, 1, 255] {
                 assert_eq!(memory_of(row(memory, piece)), memory);
+                assert_eq!(number_of(row(memory, piece)), piece);
             }
         }
         assert_ne!(row(1, 255), row(2, 0));

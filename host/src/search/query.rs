@@ -238,15 +238,20 @@ impl Query {
 
     /// Whether a memory is what the query asks for, its optional words aside.
     pub fn accepts(&self, facts: &Facts<'_>) -> bool {
-        let kind = |kinds: &[String]| kinds.iter().any(|kind| kind == facts.kind);
-        (self.kinds.is_empty() || kind(&self.kinds))
-            && !kind(&self.excluded_kinds)
+        self.accepts_kind(facts.kind, facts.created)
             && (self.sessions.is_empty() || self.sessions.iter().any(|start| facts.session.starts_with(start)))
-            && self.after.is_none_or(|after| facts.created >= after)
-            && self.before.is_none_or(|before| facts.created < before)
             && (self.files.is_empty() || facts.files.iter().any(|file| self.names(file)))
             && (self.tools.is_empty() || facts.tools.iter().any(|tool| self.tools.contains(&tokens::fold(tool))))
             && self.accepts_text(facts)
+    }
+
+    /// Whether it says nothing against a memory of this kind that was learned at this time, milliseconds since the Unix epoch.
+    pub fn accepts_kind(&self, kind: &str, created: i64) -> bool {
+        let is_one = |kinds: &[String]| kinds.iter().any(|one| one == kind);
+        (self.kinds.is_empty() || is_one(&self.kinds))
+            && !is_one(&self.excluded_kinds)
+            && self.after.is_none_or(|after| created >= after)
+            && self.before.is_none_or(|before| created < before)
     }
 
     fn names(&self, file: &str) -> bool {

@@ -119,11 +119,6 @@ impl<'q> Words<'q> {
         self.compounds.len() as f64
     }
 
-    /// What each weighs.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
     /// About the BM25 of a piece of the usual length that has every word once. What stands nowhere as a whole is left out:
     /// its parts are words, too.
     pub fn ideal(&self, counts: &[usize]) -> f64 {

@@ -305,14 +305,12 @@ impl Store {
         draft: &Draft,
         now: u64,
     ) -> Result<(Put, Option<String>)> {
-        let path = self.path.clone();
-        let saved = (|| {
-            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            projects::put(&tx, project, now)?;
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
             // Without a session all projects share one, and a key names one memory of it.
             let key =
                 draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, hex(&content_hash(draft)[..16])));
-            let put = put(&tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
+            let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
             let id = tx
                 .query_row(
                     "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
@@ -320,17 +318,13 @@ impl Store {
                     |row| row.get(0),
                 )
                 .optional()?;
-            tx.commit()?;
             Ok((put, id))
-        })();
-        saved.map_err(|error| super::classify(&path, error))
+        })
     }
 
     /// Deletes a memory for good: the same content does not come back with the next reading.
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
-        let path = self.path.clone();
-        let deleted = (|| {
-            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        self.write(|tx| {
             let rowid: Option<i64> =
                 tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
             let Some(rowid) = rowid else { return Ok(false) };
@@ -338,12 +332,10 @@ impl Store {
                 "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
                 params![rowid, time(now)],
             )?;
-            forget_in_notes(&tx, rowid)?;
-            remove(&tx, rowid)?;
-            tx.commit()?;
+            forget_in_notes(tx, rowid)?;
+            remove(tx, rowid)?;
             Ok(true)
-        })();
-        deleted.map_err(|error| super::classify(&path, error))
+        })
     }
 
     /// Memories older than `before` that nobody looked at since and that weigh little. Returns how many there are; with

@@ -169,6 +169,18 @@ impl Store {
         &self.path
     }
 
+    /// Runs `work` in a transaction that no other writer comes between.
+    fn write<T>(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let path = self.path.clone();
+        let outcome = (|| {
+            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let outcome = work(&tx)?;
+            tx.commit()?;
+            Ok(outcome)
+        })();
+        outcome.map_err(|error| classify(&path, error))
+    }
+
     /// Says what a failed statement means for the whole store.
     fn explain<T>(&self, result: std::result::Result<T, rusqlite::Error>) -> Result<T> {
         result.map_err(|error| classify(&self.path, error))

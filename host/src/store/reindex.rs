@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::{self, INDEX_VERSION, LIVE, MODEL, NEXT, NEXT_MODEL, NEXT_VERSION, OLD, Said, Tables, VERSION, Version};
-use super::{Result, Store, classify, embedded, events, unjson, untime, vectors};
+use super::{Result, Store, embedded, events, unjson, untime, vectors};
 use crate::search::tokens::FTS5_TOKENIZER;
 
 /// Keys of `meta`: the last memory that was put into the tables that will be searched, and how many were.
@@ -141,18 +141,6 @@ impl Store {
             }
             Ok(texts)
         })())
-    }
-
-    /// Runs `work` in a transaction that no other writer comes between.
-    pub(super) fn write<T>(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        let path = self.path.clone();
-        let outcome = (|| {
-            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let outcome = work(&tx)?;
-            tx.commit()?;
-            Ok(outcome)
-        })();
-        outcome.map_err(|error| classify(&path, error))
     }
 }
 

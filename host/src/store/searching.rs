@@ -132,7 +132,7 @@ impl Store {
         if let Some(probe) = &probe
             && query.required().is_none()
         {
-            cosines.extend(nearest(conn, search, probe, &memories)?);
+            cosines.extend(nearest(conn, search, probe, extent)?);
         }
         let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         found.extend(cosines.keys());
@@ -156,8 +156,7 @@ impl Store {
             let (keywords, files) = (memory.keywords.join(" "), memory.files.join(" "));
             let mut score = Score::default();
             for piece in of_one {
-                let number = usize::try_from(piece & 0xff).unwrap_or(0);
-                let content = cut.get(number).copied().unwrap_or_default();
+                let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
                 let found = words.score(&Piece { title: &memory.title, content, keywords: &keywords, files: &files });
                 if found.bm25 >= score.bm25 {
                     score = found;
@@ -245,19 +244,14 @@ fn probe(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<(Option<Pro
 }
 
 /// The nearest pieces that the query accepts.
-fn nearest(
-    conn: &Connection,
-    search: &Search<'_>,
-    probe: &Probe,
-    memories: &RangeInclusive<i64>,
-) -> rusqlite::Result<Vec<(i64, f32)>> {
+fn nearest(conn: &Connection, search: &Search<'_>, probe: &Probe, extent: Extent) -> rusqlite::Result<Vec<(i64, f32)>> {
     let query = search.query;
     if !query.restricts() {
-        return vectors::nearest(conn, probe, memories, search.candidates());
+        return vectors::nearest(conn, probe, extent.rows(), search.candidates());
     }
     // What is ruled out must not take the place of what is not.
     let mut kept = Vec::new();
-    for (piece, cosine) in vectors::nearest(conn, probe, memories, search.candidates() * 10)? {
+    for (piece, cosine) in vectors::nearest(conn, probe, extent.rows(), search.candidates() * 10)? {
         if kept.len() >= search.candidates() {
             break;
         }
@@ -274,12 +268,7 @@ fn is_of_kind(conn: &Connection, query: &Query, rowid: i64) -> rusqlite::Result<
         .prepare_cached("SELECT type, created_at FROM memories WHERE rowid = ?1")?
         .query_row([rowid], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
         .optional()?;
-    Ok(row.is_some_and(|(kind, created)| {
-        (query.kinds.is_empty() || query.kinds.contains(&kind))
-            && !query.excluded_kinds.contains(&kind)
-            && query.after.is_none_or(|after| created >= after)
-            && query.before.is_none_or(|before| created < before)
-    }))
+    Ok(row.is_some_and(|(kind, created)| query.accepts_kind(&kind, created)))
 }
 
 fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32)>> {
@@ -333,6 +322,11 @@ struct Extent {
 }
 
 impl Extent {
+    /// The rows of the memories, from the oldest to the newest.
+    fn rows(self) -> RangeInclusive<i64> {
+        self.last - self.memories + 1..=self.last
+    }
+
     /// The first of the newest rows among which a word that stands in `count` pieces stands in about `most` of them.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
     fn newest(self, count: usize, most: usize) -> i64 {

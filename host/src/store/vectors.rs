@@ -112,27 +112,19 @@ pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dim
     Ok(copied > 0)
 }
 
-/// The pieces among those of `memories` that are nearest to the probe, at most `most`, nearest first, with their cosines.
+/// The pieces among those of `memories`, from the oldest to the newest, that are nearest to the probe, at most `most`, nearest
+/// first, with their cosines.
 pub(super) fn nearest(
     conn: &Connection,
     probe: &Probe,
-    memories: &RangeInclusive<i64>,
+    memories: RangeInclusive<i64>,
     most: usize,
 ) -> rusqlite::Result<Vec<(i64, f32)>> {
-    let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
-        conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
-            .query_row([memories.start(), memories.end()], |row| row.get(0))
-    };
-    let (Some(first), Some(last)) = (bound("min")?, bound("max")?) else { return Ok(Vec::new()) };
-    let mut found = if last - first < SMALL {
-        every(conn, probe, first..=last)?
+    let mut found = if memories.end() - memories.start() < SMALL {
+        every(conn, probe, memories)?
     } else {
-        let mut cosines = Vec::with_capacity(COMPARED);
-        let chosen = chosen(conn, probe, first..=last, COMPARED.max(most))?;
-        for (piece, cosine) in cosines_of(conn, probe, chosen)? {
-            cosines.push((piece, cosine));
-        }
-        cosines
+        let chosen = chosen(conn, probe, memories, COMPARED.max(most))?;
+        cosines_of(conn, probe, chosen)?.into_iter().collect()
     };
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     found.truncate(most);
