@@ -1,6 +1,6 @@
 //! Memories that were made elsewhere, stored many at a time.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::failures::MAKER;
 use super::memories::{self, Put};
@@ -45,22 +45,18 @@ impl Store {
     /// Stores all of the batch in one transaction and says what became of each, in order. What was imported under the same
     /// key before is replaced; the same content under another key is one memory with both identifiers.
     pub fn import(&mut self, batch: &[Import], now: u64) -> Result<Vec<Put>> {
-        let path = self.path.clone();
-        let stored = (|| {
-            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let puts = self.write(|tx| {
             let mut last: Option<&str> = None;
             let mut puts = Vec::with_capacity(batch.len());
             for it in batch {
                 if last != Some(it.project.id.as_str()) {
-                    projects::put(&tx, &it.project, now)?;
+                    projects::put(tx, &it.project, now)?;
                     last = Some(&it.project.id);
                 }
-                puts.push(one(&tx, it, now)?);
+                puts.push(one(tx, it, now)?);
             }
-            tx.commit()?;
             Ok(puts)
-        })();
-        let puts = stored.map_err(|error| super::classify(&path, error))?;
+        })?;
         if self.wants_checkpoint() {
             self.checkpoint()?;
         }
