@@ -572,8 +572,8 @@ fn every_memory_says_where_it_came_from() {
     session.end();
     let untraceable = database::number(
         &home.database(),
-        "SELECT count(*) FROM memories m LEFT JOIN sightings s ON s.memory = m.rowid
-         WHERE m.session_id = '' OR m.policy = '' OR length(m.policy_digest) < 64 OR m.created_at = 0 OR s.memory IS NULL",
+        "SELECT count(*) FROM memories m LEFT JOIN sightings s ON s.memory = m.rowid LEFT JOIN makers a ON a.number = m.maker
+         WHERE m.session_id = '' OR a.policy IS NULL OR length(a.digest) < 64 OR m.created_at = 0 OR s.memory IS NULL",
     );
     assert_eq!(untraceable, 0);
     let said_somewhere = database::number(&home.database(), "SELECT count(*) FROM sightings WHERE line_uuid IS NOT NULL");

@@ -150,7 +150,9 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
     let before = before.map(time);
     let rows: Vec<(i64, String)> = tx
         .prepare(
-            "SELECT rowid, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata
+            "SELECT rowid, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata ||
+                    COALESCE((SELECT char(10) || stem || char(10) || tags || char(10) || related || char(10) || extra
+                              FROM notes n WHERE n.memory = m.rowid), '')
              FROM memories m
              WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
                AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))",
@@ -171,7 +173,8 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             continue;
         }
         tx.execute(
-            "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
+            "INSERT INTO tombstones (project_id, content_hash, deleted_at)
+             SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1 ON CONFLICT DO UPDATE SET by_file = 0",
             params![rowid, time(now)],
         )?;
         forget_in_notes(tx, rowid)?;
@@ -278,7 +281,10 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         }
         forgotten.notes += gone.len() as u64;
         for hash in gone {
-            tx.execute("INSERT OR IGNORE INTO tombstones VALUES (?1, ?2, ?3)", params![project, hash, time(now)])?;
+            tx.execute(
+                "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at) VALUES (?1, ?2, ?3)",
+                params![project, hash, time(now)],
+            )?;
         }
         tx.execute(
             "UPDATE session_history SET summary = ?2, topics = ?3, files_modified = ?4 WHERE session_id = ?1",
@@ -460,6 +466,19 @@ const TABLES: &[Table] = &[
         name: "session_history",
         key: "session_id",
         columns: &[("summary", false), ("topics", true), ("files_modified", true), ("end_reason", false)],
+        of_project: "project_id = ?1",
+    },
+    Table {
+        name: "notes",
+        key: "printf('%020d', memory)",
+        columns: &[
+            ("stem", false),
+            ("tags", true),
+            ("keywords", true),
+            ("description", false),
+            ("related", true),
+            ("extra", false),
+        ],
         of_project: "project_id = ?1",
     },
     Table { name: "session_context", key: "session_id", columns: &[("notes", true)], of_project: OF_SESSION },

@@ -245,7 +245,7 @@ impl Store {
 
     /// The newest first.
     pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list(filter, "m.created_at DESC, m.id", limit)?;
+        let mut memories = self.list(filter, "m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
         memories.truncate(limit as usize);
         Ok(memories)
@@ -253,7 +253,7 @@ impl Store {
 
     /// The weightiest first.
     pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
-        let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.id", limit)?;
+        let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| {
             weight(b).total_cmp(&weight(a)).then_with(|| b.created.cmp(&a.created)).then_with(|| a.id.cmp(&b.id))
         });
@@ -288,9 +288,9 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS}, p.root, m.policy, m.policy_digest, m.access_count,
+                    "SELECT {COLUMNS}, p.root, a.policy, a.digest, m.access_count,
                             (SELECT line_uuid FROM sightings s WHERE s.memory = m.rowid AND line_uuid IS NOT NULL ORDER BY at LIMIT 1)
-                     FROM memories m JOIN projects p ON p.id = m.project_id
+                     FROM memories m JOIN projects p ON p.id = m.project_id JOIN makers a ON a.number = m.maker
                      WHERE m.id >= ?1 AND m.id < ?1 || 'g' AND (?2 IS NULL OR m.project_id = ?2) LIMIT 2"
                 ))
                 .and_then(|mut s| s.query_map(params![id, project], found_from_row)?.collect()),
@@ -329,7 +329,9 @@ impl Store {
                 tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
             let Some(rowid) = rowid else { return Ok(false) };
             tx.execute(
-                "INSERT OR IGNORE INTO tombstones SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1",
+                "INSERT INTO tombstones (project_id, content_hash, deleted_at)
+                 SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1
+                 ON CONFLICT DO UPDATE SET by_file = 0",
                 params![rowid, time(now)],
             )?;
             forget_in_notes(tx, rowid)?;
@@ -519,7 +521,7 @@ pub(super) fn put(
     now: u64,
 ) -> rusqlite::Result<Put> {
     let hash = content_hash(draft);
-    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hex(&hash[..16])));
+    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hex(&hash[..8])));
     let known: Option<i64> = tx
         .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
         .query_row(params![project, hash], |row| row.get(0))
@@ -548,7 +550,7 @@ pub(super) fn put(
         if deleted {
             return Ok(Put::Forgotten);
         }
-        (insert(tx, project, session, draft, &hash, policy, created)?, Put::Stored)
+        (insert(tx, project, session, draft, &hash, None, policy, created)?.0, Put::Stored)
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
@@ -566,17 +568,19 @@ pub(super) fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::R
     Ok(number.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
 }
 
-fn insert(
+/// Stores a new memory; returns its row and its identifier, which is `id` where that is given and free.
+#[expect(clippy::too_many_arguments, reason = "what a row holds")]
+pub(super) fn insert(
     tx: &Connection,
     project: &str,
     session: &str,
     draft: &Draft,
     hash: &[u8; 32],
+    id: Option<&str>,
     policy: (&str, &str),
     created: u64,
-) -> rusqlite::Result<i64> {
-    // The identifier follows from project and content, so that reading the same sessions again names them the same.
-    let id = hex(&sha256_parts(&[project, &hex(hash)])[..6]);
+) -> rusqlite::Result<(i64, String)> {
+    let id = free_id(tx, project, hash, id)?;
     // Never a number that was in use before: the full-text table keeps what it knows of a deleted row for a while.
     let rowid: i64 = tx
         .prepare_cached(&format!(
@@ -586,8 +590,8 @@ fn insert(
     let importance = f64::from(if draft.importance.is_finite() { draft.importance.clamp(0.0, 1.0) } else { 0.0 });
     tx.prepare_cached(
         "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
-                               importance, weight, policy, policy_digest, created_at, rowid)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)",
+                               importance, weight, maker, created_at, rowid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
     )?
     .execute(params![
         id,
@@ -601,8 +605,7 @@ fn insert(
         json(&draft.files),
         json(&draft.attributes),
         importance,
-        policy.0,
-        policy.1,
+        maker(tx, policy)?,
         time(created),
         rowid,
     ])?;
@@ -614,7 +617,76 @@ fn insert(
         )?
         .execute(params![id, project, draft.files.first(), draft.kind, draft.title, rowid, time(created)])?;
     }
-    Ok(rowid)
+    Ok((rowid, id))
+}
+
+/// The number of a policy and its digest: together they would be a twentieth of a memory.
+fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
+    let known = tx
+        .prepare_cached("SELECT number FROM makers WHERE policy = ?1 AND digest = ?2")?
+        .query_row([policy, digest], |row| row.get(0))
+        .optional()?;
+    if let Some(number) = known {
+        return Ok(number);
+    }
+    tx.prepare_cached("INSERT INTO makers (policy, digest) VALUES (?1, ?2) RETURNING number")?
+        .query_row([policy, digest], |row| row.get(0))
+}
+
+/// The identifier of a new memory. It follows from project and content, so that reading the same sessions again names them the
+/// same; one that was edited since may have that name.
+fn free_id(tx: &Connection, project: &str, hash: &[u8; 32], wanted: Option<&str>) -> rusqlite::Result<String> {
+    let mut taken = tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1")?;
+    if let Some(id) = wanted.filter(|id| is_id(id))
+        && !taken.exists([id])?
+    {
+        return Ok(id.to_owned());
+    }
+    let mut parts = vec![project.to_owned(), hex(hash)];
+    loop {
+        let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let id = hex(&sha256_parts(&texts)[..6]);
+        if !taken.exists([&id])? {
+            return Ok(id);
+        }
+        parts.push(id);
+    }
+}
+
+/// Whether a text has the form of our identifiers.
+fn is_id(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Changes what a memory says; its row and identifier stay. The content that it had does not come back with the next reading.
+pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft, hash: &[u8; 32]) -> rusqlite::Result<()> {
+    unindex(tx, rowid)?;
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at, by_file)
+         SELECT project_id, content_hash, created_at, 1 FROM memories WHERE rowid = ?1 AND content_hash <> ?2",
+    )?
+    .execute(params![rowid, hash])?;
+    tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .execute(params![project, hash])?;
+    tx.prepare_cached(
+        "UPDATE memories SET type = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8,
+                importance = ?9, weight = ?9, created_at = ?10, maker = ?11 WHERE rowid = ?1",
+    )?
+    .execute(params![
+        rowid,
+        draft.kind,
+        draft.title,
+        draft.content,
+        hash,
+        json(&draft.keywords),
+        json(&draft.files),
+        json(&draft.attributes),
+        f64::from(draft.importance),
+        draft.origin.at.map(time),
+        maker(tx, MAKER)?,
+    ])?;
+    tx.prepare_cached("DELETE FROM project_knowledge WHERE memory = ?1")?.execute([rowid])?;
+    index(tx, rowid, draft)
 }
 
 /// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.

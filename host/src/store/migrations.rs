@@ -9,6 +9,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_extractors.sql"),
     include_str!("migrations/0003_observations.sql"),
     include_str!("migrations/0004_vectors.sql"),
+    include_str!("migrations/0005_notes.sql"),
+    include_str!("migrations/0006_makers.sql"),
 ];
 
 /// The newest schema that this program knows.

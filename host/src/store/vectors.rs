@@ -163,9 +163,9 @@ pub(super) fn cosines_of(
     conn: &Connection,
     probe: &Probe,
     pieces: impl IntoIterator<Item = i64>,
-) -> rusqlite::Result<HashMap<i64, f32>> {
+) -> rusqlite::Result<HashMap<i64, f32, foldhash::fast::RandomState>> {
     let mut select = conn.prepare_cached("SELECT vector FROM vectors WHERE piece = ?1")?;
-    let mut found = HashMap::new();
+    let mut found = HashMap::default();
     for piece in pieces {
         let cosine = select
             .query_row([piece], |row| Ok(probe.cosine(row.get_ref(0)?.as_blob().unwrap_or_default())))

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::{Failure, Look, Restriction, Runtime, Store};
+use crate::notes::registry::Registry;
 use crate::store::Filter;
 
 /// List memories, newest first
@@ -38,8 +39,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         Some(beginning) => Some(super::whole_session(store, beginning)?),
         None => None,
     };
-    let filter =
-        Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds: restriction.types.clone() };
+    let kinds = super::notes::kinds(&restriction.types, &Registry::own());
+    let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds };
     let memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,

@@ -1,16 +1,23 @@
 //! `throughline memory …`: what is stored, for people and programs.
 
+mod check;
 mod delete;
 mod forget;
 mod gc;
+mod graph;
 mod import;
 mod list;
+mod notes;
 mod probe;
+mod protocol;
+mod recall;
 mod reindex;
 mod save;
 mod search;
 mod show;
 mod stats;
+mod store;
+mod sync;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +35,7 @@ use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, EXTERNAL_ID, Found, Store};
 
-/// Search, list, show, save, import and delete what is remembered
+/// Search, list, show, write, sync, import and delete what is remembered
 ///
 /// Where nothing else is said, it is about the project of the present folder: its git repository, whose worktrees share
 /// one memory, or else the folder itself.
@@ -44,6 +51,12 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Save(save::Arguments),
+    Store(store::Arguments),
+    Recall(recall::Arguments),
+    Check(check::Arguments),
+    Graph(graph::Arguments),
+    Sync(sync::Arguments),
+    Protocol(protocol::Arguments),
     Import(import::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
@@ -53,16 +66,28 @@ enum Command {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
+    if let Command::Protocol(arguments) = &arguments.command {
+        return protocol::run(arguments).map(|()| Done::Well);
+    }
     let runtime = super::runtime()?;
-    // Only what is saved by hand or imported may be the first of all.
-    let access =
-        if matches!(arguments.command, Command::Save(_) | Command::Import(_)) { Access::Write } else { Access::Existing };
+    // Only what is written by hand or imported may be the first of all.
+    let is_first = matches!(
+        arguments.command,
+        Command::Save(_) | Command::Store(_) | Command::Sync(_) | Command::Check(_) | Command::Import(_)
+    );
+    let access = if is_first { Access::Write } else { Access::Existing };
     let store = runtime.store(access, PATIENCE * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
+        Command::Store(arguments) => store::run(&runtime, store, &arguments),
+        Command::Recall(arguments) => recall::run(&runtime, &store, &arguments),
+        Command::Check(arguments) => return check::run(&runtime, &store, &arguments),
+        Command::Graph(arguments) => graph::run(&store, &arguments),
+        Command::Sync(arguments) => return sync::run(&runtime, store, &arguments),
+        Command::Protocol(arguments) => protocol::run(&arguments),
         Command::Import(arguments) => import::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
@@ -125,7 +150,7 @@ struct Restriction {
     /// Of this session only; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of these types only, such as decision, preference or `error_fix`; may be repeated
+    /// Of these types only, such as decision, preference or `error_fix`, or types of notes, such as root-cause; may be repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
 }

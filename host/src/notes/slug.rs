@@ -1,0 +1,81 @@
+//! The name of a note's file: its day and its title, in whatever script that is written.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::digest::{hex, sha256_parts};
+
+/// The longest slug, bytes: with day and ending it fits in the 255 of a file name, and in most of the paths of Windows.
+const MOST_BYTES: usize = 96;
+
+/// `2026-02-23_pool-is-exhausted`: the day and the title's letters and digits. A title that has none, or more than fit, is told
+/// apart by a digest.
+pub fn stem(day: &str, title: &str) -> String {
+    format!("{day}_{}", slug(title))
+}
+
+/// A title as a part of a file's name, in NFC, so that every system writes it the same.
+pub fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    let mut is_cut = false;
+    for c in title.nfkc().flat_map(char::to_lowercase).nfc() {
+        let c = if c.is_alphanumeric() || is_mark(c) { c } else { '-' };
+        if c == '-' && (slug.is_empty() || slug.ends_with('-')) {
+            continue;
+        }
+        if slug.len() + c.len_utf8() > MOST_BYTES {
+            is_cut = true;
+            break;
+        }
+        slug.push(c);
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    let digest = || hex(&sha256_parts(&[title])[..4]);
+    match slug.as_str() {
+        "" => digest(),
+        _ if is_cut => format!("{slug}-{}", digest()),
+        _ => slug,
+    }
+}
+
+/// Vowels and tones that are written as marks are part of a word.
+fn is_mark(c: char) -> bool {
+    unicode_normalization::char::is_combining_mark(c)
+}
+
+/// The slug and another one for the same day and title.
+pub fn numbered(stem: &str, number: u32) -> String {
+    if number < 2 { stem.to_owned() } else { format!("{stem}-{number}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn titles_of_every_script_have_a_name() {
+        assert_eq!(slug("Use SQLite, not Postgres!"), "use-sqlite-not-postgres");
+        assert_eq!(slug("인증 토큰 만료"), "인증-토큰-만료");
+        assert_ne!(slug("인증 토큰 만료"), slug("결제 오류"));
+        assert_eq!(slug("日本語の題"), "日本語の題");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("ＡＢＣ"), "abc");
+        assert_ne!(slug("!!!"), slug("???"));
+        // Composed or not, it is one name.
+        assert_eq!(slug("e\u{301}te\u{301}"), slug("été"));
+        let (one, other) = (format!("{} one", "긴제목".repeat(40)), format!("{} other", "긴제목".repeat(40)));
+        assert_ne!(slug(&one), slug(&other));
+        assert!(slug(&one).len() <= MOST_BYTES + 9);
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_one_harmless_part_of_a_path(title in any::<String>()) {
+            let slug = slug(&title);
+            prop_assert!(!slug.is_empty() && slug.len() <= MOST_BYTES + 9);
+            prop_assert!(!slug.contains(['/', '\\', '.', '\0', ' ', ':']));
+            prop_assert!(!slug.starts_with('-'));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The folder that notes are synced with: what stands in it, read and written without ever following a link.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
+
+use super::super::registry::SCHEMA_FOLDER;
+
+/// The largest file that is read, bytes: four times the largest note, with room for front matter.
+const MOST_BYTES: u64 = 320 << 10;
+
+/// How deep folders may lie in each other.
+const DEEPEST: usize = 8;
+
+/// The most files that a folder may hold.
+const MOST_FILES: usize = 200_000;
+
+/// What stands before the ending of the other side of a conflict.
+pub const CONFLICT: &str = ".conflict.md";
+
+/// A file was changed so shortly before it was looked at that a later change may have the same time.
+const RACY: Duration = Duration::from_millis(100);
+
+/// An open folder.
+pub struct Folder {
+    dir: Dir,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// What is known of a file without reading it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since the Unix epoch; 0 where the time may not tell a later change.
+    pub modified: i64,
+}
+
+/// What stands in a folder.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Markdown files, by their path below the folder.
+    pub files: BTreeMap<String, Stat>,
+    /// The other sides of conflicts, by the path of the file that they stand beside.
+    pub conflicts: BTreeMap<String, String>,
+    /// What was passed over: the path, and why.
+    pub passed_over: Vec<(String, String)>,
+}
+
+impl Folder {
+    /// Opens the folder; where it is missing it is made, unless `dry`, and then there is none.
+    pub fn open(path: &Path, dry: bool) -> io::Result<Option<Self>> {
+        if !path.is_dir() {
+            if dry && !path.exists() {
+                return Ok(None);
+            }
+            std::fs::create_dir_all(path)?;
+        }
+        let path = path.canonicalize()?;
+        Ok(Some(Self { dir: Dir::open_ambient_dir(&path, ambient_authority())?, path }))
+    }
+
+    /// Looks at all that is in it.
+    pub fn scan(&self) -> io::Result<Scan> {
+        let mut scan = Scan::default();
+        self.look(&self.dir, "", 0, &mut scan)?;
+        Ok(scan)
+    }
+
+    #[expect(clippy::self_only_used_in_recursion, reason = "it is one of its own operations")]
+    fn look(&self, dir: &Dir, at: &str, depth: usize, scan: &mut Scan) -> io::Result<()> {
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else {
+                scan.passed_over
+                    .push((format!("{at}{}", entry.file_name().to_string_lossy()), "its name is not Unicode".into()));
+                continue;
+            };
+            if name.starts_with('.') || (at.is_empty() && name == SCHEMA_FOLDER) {
+                continue;
+            }
+            let path = format!("{at}{name}");
+            let kind = entry.file_type()?;
+            if kind.is_symlink() {
+                scan.passed_over.push((path, "it is a link, and links are not followed".into()));
+            } else if kind.is_dir() {
+                if depth >= DEEPEST {
+                    scan.passed_over.push((path, format!("it lies more than {DEEPEST} folders deep")));
+                } else {
+                    self.look(&entry.open_dir()?, &format!("{path}/"), depth + 1, scan)?;
+                }
+            } else if let Some(of) = name.strip_suffix(CONFLICT) {
+                scan.conflicts.insert(format!("{at}{of}.md"), path);
+            } else if name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty()) {
+                if !kind.is_file() {
+                    scan.passed_over.push((path, "it is no file".into()));
+                    continue;
+                }
+                if scan.files.len() >= MOST_FILES {
+                    return Err(io::Error::other(format!("there are more than {MOST_FILES} files in it")));
+                }
+                scan.files.insert(path, stat(&entry.metadata()?));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a file holds, and its state at that time. The error is one line for a person.
+    pub fn read(&self, path: &str) -> Result<(Vec<u8>, Stat), String> {
+        let read = || -> io::Result<(Vec<u8>, Stat)> {
+            // A link may have taken its place since.
+            if !self.dir.symlink_metadata(path)?.is_file() {
+                return Err(io::Error::other("it is no file"));
+            }
+            let file = self.dir.open(path)?;
+            let stat = stat(&file.metadata()?);
+            if stat.size > MOST_BYTES {
+                return Err(io::Error::other(format!("it has {} KiB, and a note may have 64", stat.size >> 10)));
+            }
+            let mut bytes = Vec::new();
+            file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+            Ok((bytes, stat))
+        };
+        read().map_err(|error| error.to_string())
+    }
+
+    /// Lets a file hold this: a reader sees the old one or the new one. Folders are made as needed.
+    pub fn write(&self, path: &str, text: &str) -> io::Result<Stat> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !folder.is_empty() {
+            self.dir.create_dir_all(folder)?;
+        }
+        let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let temporary = format!("{below}.{}.{}.tmp", name.chars().take(40).collect::<String>(), std::process::id());
+        let _ = self.dir.remove_file(&temporary);
+        let written = (|| {
+            let mut file = self.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
+            file.write_all(text.as_bytes())?;
+            let stat = stat(&file.metadata()?);
+            self.dir.rename(&temporary, &self.dir, path)?;
+            Ok(stat)
+        })();
+        if written.is_err() {
+            let _ = self.dir.remove_file(&temporary);
+        }
+        written
+    }
+
+    /// Takes a file away, where it is there, and its folder where that is empty then.
+    pub fn remove(&self, path: &str) -> io::Result<()> {
+        match self.dir.remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            let _ = self.dir.remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    /// Whether there is something at a path.
+    pub fn has(&self, path: &str) -> bool {
+        self.dir.symlink_metadata(path).is_ok()
+    }
+}
+
+fn stat(meta: &cap_std::fs::Metadata) -> Stat {
+    let modified = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    Stat { size: meta.size(), modified }
+}
+
+/// A state as it may be relied on later.
+pub fn settled(stat: Stat, now: SystemTime) -> Stat {
+    let limit = now.checked_sub(RACY).and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let is_racy = u128::try_from(stat.modified).is_ok_and(|at| at > limit.as_nanos());
+    if is_racy { Stat { modified: 0, ..stat } } else { stat }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_and_what_is_no_note_are_passed_over() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("theirs.md"), "theirs").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&dir.path().join("a/b"), false).unwrap().unwrap();
+        for path in
+            ["one.md", "general/two.md", "general/two.conflict.md", "_schema/x.md", ".git/x.md", "general/x.txt", ".md"]
+        {
+            folder.write(path, "x").unwrap();
+        }
+        symlink(outside.path(), folder.path.join("link")).unwrap();
+        symlink(outside.path().join("theirs.md"), folder.path.join("link.md")).unwrap();
+        let scan = folder.scan().unwrap();
+        assert_eq!(scan.files.keys().collect::<Vec<_>>(), ["general/two.md", "one.md"]);
+        assert_eq!(scan.conflicts["general/two.md"], "general/two.conflict.md");
+        assert_eq!(scan.passed_over.len(), 2, "{:?}", scan.passed_over);
+        assert!(folder.read("link.md").is_err());
+        // Nor is a link written through.
+        folder.write("link.md", "ours").unwrap();
+        assert!(folder.write("link/theirs.md", "ours").is_err());
+        assert_eq!(fs::read_to_string(outside.path().join("theirs.md")).unwrap(), "theirs");
+        folder.remove("general/two.md").unwrap();
+        assert!(!folder.has("general/two.md"));
+    }
+}

@@ -1,0 +1,669 @@
+//! Notes and a folder of Markdown, brought to agree: what was written, edited, renamed or deleted on either side since they
+//! last agreed happens on the other. Where both sides changed, both stay, and a person decides.
+//!
+//! The last agreement is stored (`note_files`): the file's digest and the note's. So each side's change is known by itself, and a
+//! sync that was cut off goes on where it was.
+
+pub mod folder;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use super::registry::Registry;
+use super::{Note, markdown, slug};
+use crate::digest::{hex, sha256_parts};
+use crate::project::Project;
+use crate::redaction;
+use crate::runtime::Runtime;
+use crate::store::{NoteChange, PutNote, Store, StoredNote, SyncedFile};
+use folder::{CONFLICT, Folder, Scan, Stat, settled};
+
+/// How many changes are made in one transaction: hooks wait meanwhile.
+const BATCH: usize = 200;
+
+/// So many files must be gone, and more than half of all, before it is taken for an accident.
+const ACCIDENT: usize = 5;
+
+/// What a sync did, or would do.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Files that were new, and became notes.
+    pub stored: u64,
+    /// Notes that were changed because their file was.
+    pub edited: u64,
+    /// Notes whose file has another name now.
+    pub renamed: u64,
+    /// Notes that were deleted because their file was.
+    pub deleted: u64,
+    /// Notes that had no file, and got one.
+    pub written: u64,
+    /// Files that were changed because their note was.
+    pub rewritten: u64,
+    /// Files that were deleted because their note was.
+    pub removed: u64,
+    /// Notes and files that agree already.
+    pub unchanged: u64,
+    /// Where both sides changed: nothing was lost, and a person must decide.
+    pub conflicts: Vec<Told>,
+    /// What could not be used, or is worth knowing.
+    pub told: Vec<Told>,
+}
+
+/// A file, and what there is to say of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// Below the folder.
+    pub path: String,
+    /// One line.
+    pub why: String,
+}
+
+impl Report {
+    /// Whether anything was, or would be, done.
+    pub fn is_empty(&self) -> bool {
+        self.stored + self.edited + self.renamed + self.deleted + self.written + self.rewritten + self.removed == 0
+    }
+}
+
+/// How to sync.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Say what would be done, and do nothing.
+    pub is_dry: bool,
+    /// Many files that are gone are meant to be.
+    pub may_delete: bool,
+}
+
+/// Brings the notes of a project and a folder to agree.
+pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path, settings: Settings) -> Result<Report> {
+    let mut report = Report::default();
+    let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
+        report.written = store.notes_of(&project.id, &Registry::own())?.len() as u64;
+        return Ok(report);
+    };
+    let registry = Registry::of(&folder.path).map_err(anyhow::Error::msg)?;
+    let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
+    let key = folder.path.to_string_lossy().into_owned();
+    let known = store.synced_files(&key)?;
+    let notes = store.notes_of(&project.id, &registry)?;
+    let mut plan = Plan::new(&folder, &registry, project, &scan, known, &notes, settings);
+    plan.read_files();
+    redact_files(runtime, project, &mut plan)?;
+    plan.decide(store)?;
+    let Plan { steps, told, conflicts, unchanged, .. } = plan;
+    report.told = told;
+    report.conflicts = conflicts;
+    report.unchanged = unchanged;
+    if settings.is_dry {
+        steps.iter().for_each(|step| count(&mut report, step));
+        return Ok(report);
+    }
+    carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, steps, &mut report)?;
+    Ok(report)
+}
+
+/// One thing to do.
+#[derive(Debug)]
+enum Step {
+    /// A file's note is new.
+    Store { path: String, file: ReadFile },
+    /// A file was edited.
+    Edit { path: String, rowid: i64, file: ReadFile },
+    /// A file has another name, and says what it said.
+    Rename { path: String, rowid: i64, note: Note, agreed: SyncedFile },
+    /// A file is gone.
+    Delete { path: String, rowid: i64 },
+    /// A note has no file. `rowid`: it has no name of its own yet.
+    Write { path: String, rowid: Option<i64>, note: Note },
+    /// A note was changed.
+    Rewrite { path: String, note: Note },
+    /// A note is gone.
+    Remove { path: String },
+    /// Both sides changed: the note's is written beside the file.
+    Conflict { path: String, note: Note, agreed: SyncedFile },
+    /// Both agree, and this is how.
+    Agree { path: String, agreed: SyncedFile },
+    /// A file that is gone was of a note that is gone.
+    Forget { path: String },
+}
+
+fn count(report: &mut Report, step: &Step) {
+    let number = match step {
+        Step::Store { .. } => &mut report.stored,
+        Step::Edit { .. } => &mut report.edited,
+        Step::Rename { .. } => &mut report.renamed,
+        Step::Delete { .. } => &mut report.deleted,
+        Step::Write { .. } => &mut report.written,
+        Step::Rewrite { .. } => &mut report.rewritten,
+        Step::Remove { .. } => &mut report.removed,
+        Step::Agree { .. } => &mut report.unchanged,
+        Step::Conflict { .. } | Step::Forget { .. } => return,
+    };
+    *number += 1;
+}
+
+/// A file that was read, because it is new or was changed.
+#[derive(Debug)]
+struct ReadFile {
+    /// As it may be stored: without secrets.
+    note: Note,
+    hash: [u8; 32],
+    stat: Stat,
+}
+
+impl ReadFile {
+    fn agreed(&self, registry: &Registry) -> SyncedFile {
+        SyncedFile {
+            uid: self.note.uid.clone(),
+            file_hash: self.hash,
+            note_hash: digest(&self.note, registry),
+            size: self.stat.size,
+            modified: settled(self.stat, SystemTime::now()).modified,
+            conflict: false,
+        }
+    }
+}
+
+/// A note's digest: that of the file that would be written.
+fn digest(note: &Note, registry: &Registry) -> [u8; 32] {
+    sha256_parts(&[&markdown::write(note, registry)])
+}
+
+/// What a note of a file that names none is known by: every machine that reads the file gives it the same.
+fn uid_of(note: &Note) -> String {
+    hex(&sha256_parts(&["note", &note.note_type, &note.title, &note.content, &note.created.to_string()])[..6])
+}
+
+/// Both sides as they stand, and what is to be done.
+struct Plan<'a> {
+    folder: &'a Folder,
+    registry: &'a Registry,
+    project: &'a Project,
+    scan: &'a Scan,
+    settings: Settings,
+    /// The last agreement, by path.
+    known: BTreeMap<String, SyncedFile>,
+    notes: &'a [StoredNote],
+    by_uid: HashMap<&'a str, &'a StoredNote>,
+    /// Files that were read, by path.
+    read: BTreeMap<String, ReadFile>,
+    /// Files with another name now: the agreement that they had under the old one.
+    moved: HashMap<String, SyncedFile>,
+    /// Paths that nothing is done with.
+    left: HashSet<String>,
+    steps: Vec<Step>,
+    told: Vec<Told>,
+    conflicts: Vec<Told>,
+    unchanged: u64,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        folder: &'a Folder,
+        registry: &'a Registry,
+        project: &'a Project,
+        scan: &'a Scan,
+        known: BTreeMap<String, SyncedFile>,
+        notes: &'a [StoredNote],
+        settings: Settings,
+    ) -> Self {
+        let mut this = Self {
+            by_uid: notes.iter().map(|it| (it.note.uid.as_str(), it)).collect(),
+            told: Vec::new(),
+            read: BTreeMap::new(),
+            moved: HashMap::new(),
+            left: HashSet::new(),
+            steps: Vec::new(),
+            conflicts: Vec::new(),
+            unchanged: 0,
+            folder,
+            registry,
+            project,
+            scan,
+            known,
+            notes,
+            settings,
+        };
+        for (path, why) in &scan.passed_over {
+            this.leave(path, why.clone());
+        }
+        this
+    }
+
+    fn tell(&mut self, path: &str, why: impl Into<String>) {
+        self.told.push(Told { path: path.to_owned(), why: why.into() });
+    }
+
+    /// Nothing is done with a file that cannot be used, nor with its note.
+    fn leave(&mut self, path: &str, why: String) {
+        self.tell(path, why);
+        self.left.insert(path.to_owned());
+    }
+
+    /// Reads the files that may have changed.
+    fn read_files(&mut self) {
+        let scan = self.scan;
+        for (path, stat) in &scan.files {
+            let known = self.known.get(path);
+            let same = |known: &SyncedFile| {
+                !known.conflict && known.modified != 0 && (known.size, known.modified) == (stat.size, stat.modified)
+            };
+            if known.is_some_and(same) {
+                continue;
+            }
+            match self.read_file(path) {
+                Ok(file) => {
+                    self.read.insert(path.clone(), file);
+                }
+                Err(why) => self.leave(path, why),
+            }
+        }
+    }
+
+    fn read_file(&self, path: &str) -> Result<ReadFile, String> {
+        let (bytes, stat) = self.folder.read(path)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+            format!("line {line}: it is not UTF-8")
+        })?;
+        if let Some(line) = marks_of_a_merge(text) {
+            return Err(format!("line {line}: it has the marks of a merge that was not finished"));
+        }
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let around = markdown::Around {
+            stem: name.strip_suffix(".md").unwrap_or(name),
+            folder: above.rsplit('/').next().unwrap_or_default(),
+            modified: u64::try_from(stat.modified / 1_000_000).unwrap_or(0),
+        };
+        let mut note = markdown::parse(text, around, self.registry)?;
+        if self.registry.get(&note.note_type).is_none() {
+            return Err(format!("there is no type {:?}; a team's own stand in _schema/types.yaml", note.note_type));
+        }
+        if note.uid.is_empty() {
+            note.uid = match self.known.get(path) {
+                Some(known) => known.uid.clone(),
+                None => uid_of(&note),
+            };
+        }
+        Ok(ReadFile { note, hash: sha256_parts(&[text]), stat })
+    }
+
+    fn decide(&mut self, store: &Store) -> Result<()> {
+        self.find_moved();
+        let paths: Vec<String> = self.scan.files.keys().filter(|path| !self.left.contains(*path)).cloned().collect();
+        let mut has_file: HashSet<String> =
+            self.left.iter().filter_map(|path| self.known.get(path).map(|known| known.uid.clone())).collect();
+        for path in paths {
+            let read = self.read.remove(&path);
+            let known = self.moved.remove(&path).or_else(|| self.known.get(&path).cloned());
+            let uid =
+                known.as_ref().map(|known| known.uid.clone()).or_else(|| read.as_ref().map(|file| file.note.uid.clone()));
+            let Some(uid) = uid else { continue };
+            if !has_file.insert(uid.clone()) {
+                self.tell(&path, format!("another file is the note {uid} too; take the line `id` out of one of them"));
+                continue;
+            }
+            let note = self.by_uid.get(uid.as_str()).copied();
+            match (known, read) {
+                (Some(known), None) => self.unread(path, known, note),
+                (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
+                    // Only its time, or its name, is another.
+                    let agreed = SyncedFile { size: file.stat.size, modified: file.agreed(self.registry).modified, ..known };
+                    self.unread_moved(path, agreed, note);
+                }
+                (Some(known), Some(file)) => self.edited(path, known, file, note),
+                (None, Some(file)) => self.new_file(store, path, file, note)?,
+                (None, None) => {}
+            }
+        }
+        self.gone(&mut has_file);
+        self.without_file(&has_file);
+        Ok(())
+    }
+
+    /// Files that are gone are looked for under new names: by their content, or by the identifier that they hold.
+    fn find_moved(&mut self) {
+        let gone: Vec<String> = self.known.keys().filter(|path| !self.scan.files.contains_key(*path)).cloned().collect();
+        let mut by_hash: HashMap<[u8; 32], &String> = HashMap::new();
+        let mut by_uid: HashMap<String, &String> = HashMap::new();
+        for path in &gone {
+            let known = &self.known[path];
+            by_hash.insert(known.file_hash, path);
+            by_uid.insert(known.uid.clone(), path);
+        }
+        let found: Vec<(String, String)> = self
+            .read
+            .iter_mut()
+            .filter(|(path, _)| !self.known.contains_key(*path))
+            .filter_map(|(path, file)| {
+                let from = by_hash.remove(&file.hash).or_else(|| by_uid.remove(&file.note.uid))?;
+                Some((path.clone(), from.clone()))
+            })
+            .collect();
+        let mut taken = HashSet::new();
+        for (path, from) in found {
+            // By content and by identifier it may have been found twice.
+            if !taken.insert(from.clone()) {
+                continue;
+            }
+            if let (Some(known), Some(file)) = (self.known.remove(&from), self.read.get_mut(&path)) {
+                file.note.uid.clone_from(&known.uid);
+                self.steps.push(Step::Forget { path: from });
+                self.moved.insert(path, known);
+            }
+        }
+    }
+
+    /// A file that is as it was.
+    fn unread(&mut self, path: String, known: SyncedFile, note: Option<&StoredNote>) {
+        match note {
+            None => self.steps.push(Step::Remove { path }),
+            Some(it) if digest(&it.note, self.registry) == known.note_hash => self.unchanged += 1,
+            Some(it) => self.steps.push(Step::Rewrite { path, note: it.note.clone() }),
+        }
+    }
+
+    /// A file that says what it said, under this name or another.
+    fn unread_moved(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>) {
+        match note {
+            None => self.steps.push(Step::Remove { path }),
+            Some(it) if digest(&it.note, self.registry) != agreed.note_hash => {
+                self.steps.push(Step::Rewrite { path, note: it.note.clone() });
+            }
+            Some(it) if it.is_named && it.stem == stem_of(&path) => self.steps.push(Step::Agree { path, agreed }),
+            Some(it) => self.steps.push(Step::Rename { path, rowid: it.rowid, note: it.note.clone(), agreed }),
+        }
+    }
+
+    fn edited(&mut self, path: String, known: SyncedFile, file: ReadFile, note: Option<&StoredNote>) {
+        let Some(it) = note else {
+            self.conflict(&path, "the note was deleted and the file edited: the file was kept, and is a note again");
+            self.steps.push(Step::Store { path, file });
+            return;
+        };
+        let now = digest(&it.note, self.registry);
+        if digest(&file.note, self.registry) == now {
+            let agreed = file.agreed(self.registry);
+            self.steps.push(Step::Agree { path, agreed });
+        } else if now == known.note_hash || (known.conflict && !self.scan.conflicts.contains_key(&path)) {
+            // Only the file was changed; or both, and a person took the other side away.
+            self.steps.push(Step::Edit { path, rowid: it.rowid, file });
+        } else {
+            self.both(path, it, known);
+        }
+    }
+
+    fn both(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
+        let other = format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(&path));
+        let why = format!(
+            "both the file and the note were changed; the note stands in {other}: make the file what you want, and delete that one"
+        );
+        self.conflict(&path, &why);
+        self.steps.push(Step::Conflict { path, note: it.note.clone(), agreed: SyncedFile { conflict: true, ..agreed } });
+    }
+
+    fn conflict(&mut self, path: &str, why: &str) {
+        self.conflicts.push(Told { path: path.to_owned(), why: why.to_owned() });
+    }
+
+    fn new_file(&mut self, store: &Store, path: String, file: ReadFile, note: Option<&StoredNote>) -> Result<()> {
+        if let Some(it) = note {
+            if digest(&file.note, self.registry) == digest(&it.note, self.registry) {
+                let agreed = file.agreed(self.registry);
+                self.unread_moved(path, agreed, note);
+            } else {
+                // They never agreed: nothing says which is younger.
+                let agreed = SyncedFile { note_hash: [0; 32], ..file.agreed(self.registry) };
+                self.both(path, it, agreed);
+            }
+            return Ok(());
+        }
+        if store.is_forgotten(&self.project.id, &file.note, self.registry)? {
+            self.tell(&path, "what it says was deleted for good here: delete the file, or say it in other words");
+            return Ok(());
+        }
+        self.steps.push(Step::Store { path, file });
+        Ok(())
+    }
+
+    /// Files that are gone without a new name.
+    fn gone(&mut self, has_file: &mut HashSet<String>) {
+        let gone: Vec<(String, SyncedFile)> = self
+            .known
+            .iter()
+            .filter(|(path, _)| !self.scan.files.contains_key(*path) && !self.left.contains(*path))
+            .map(|(path, known)| (path.clone(), known.clone()))
+            .collect();
+        let deleted = gone.iter().filter(|(_, known)| self.by_uid.contains_key(known.uid.as_str())).count();
+        let is_accident = !self.settings.may_delete && deleted >= ACCIDENT && deleted * 2 > self.known.len();
+        if is_accident {
+            self.tell(
+                "",
+                format!(
+                    "{deleted} of {} files are gone: their notes were kept. Say --delete if that is meant",
+                    self.known.len()
+                ),
+            );
+        }
+        for (path, known) in gone {
+            let note = self.by_uid.get(known.uid.as_str()).copied().filter(|_| has_file.insert(known.uid.clone()));
+            match note {
+                None => self.steps.push(Step::Forget { path }),
+                Some(_) if is_accident => {}
+                Some(it) if digest(&it.note, self.registry) == known.note_hash => {
+                    self.steps.push(Step::Delete { path, rowid: it.rowid });
+                }
+                Some(it) => {
+                    self.conflict(
+                        &path,
+                        "the file was deleted and the note changed: the note was kept, and is a file again",
+                    );
+                    self.steps.push(Step::Rewrite { path, note: it.note.clone() });
+                }
+            }
+        }
+    }
+
+    /// Notes that have no file yet.
+    fn without_file(&mut self, has_file: &HashSet<String>) {
+        let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
+        for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
+            let path = (1..)
+                .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
+                .find(|path| !taken.contains(path) && (self.settings.is_dry || !self.folder.has(path)));
+            let Some(path) = path else { continue };
+            taken.insert(path.clone());
+            let is_named = it.is_named && it.stem == stem_of(&path);
+            self.steps.push(Step::Write { rowid: (!is_named).then_some(it.rowid), note: it.note.clone(), path });
+        }
+    }
+}
+
+fn stem_of(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// The line where git left both sides of a merge.
+fn marks_of_a_merge(text: &str) -> Option<usize> {
+    let begins = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
+    text.lines().skip(begins).any(|line| line.starts_with(">>>>>>> ")).then_some(begins + 1)
+}
+
+/// Takes out of what was read what must not be stored.
+fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Result<()> {
+    let before: Vec<Note> = plan.read.values().map(|file| file.note.clone()).collect();
+    let texts = plan.read.values_mut().flat_map(|file| texts_of(&mut file.note)).collect();
+    redaction::in_place(runtime, Some(&project.root), texts)?;
+    let changed: Vec<String> = plan
+        .read
+        .iter()
+        .zip(before)
+        .filter(|((_, file), before)| file.note != *before)
+        .map(|((path, _), _)| path.clone())
+        .collect();
+    for path in changed {
+        plan.tell(&path, "it holds what looks like a secret: the note was stored without it; take it out of the file");
+    }
+    Ok(())
+}
+
+/// All texts of a note that a person wrote.
+pub(crate) fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
+    [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
+        .into_iter()
+        .chain(&mut note.tags)
+        .chain(&mut note.keywords)
+        .chain(&mut note.related)
+        .chain(&mut note.files)
+}
+
+/// What steps are carried out with.
+struct Work<'a> {
+    runtime: &'a Runtime,
+    project: &'a Project,
+    folder: &'a Folder,
+    registry: &'a Registry,
+    key: &'a str,
+}
+
+fn carry_out(work: &Work<'_>, store: &mut Store, steps: Vec<Step>, report: &mut Report) -> Result<()> {
+    let mut steps = steps;
+    while !steps.is_empty() {
+        let batch: Vec<Step> = steps.drain(..steps.len().min(BATCH)).collect();
+        let mut changes = Vec::new();
+        for step in &batch {
+            match step {
+                Step::Store { path, file } => {
+                    changes.push(NoteChange::Put { note: file.note.clone(), stem: stem_of(path).to_owned() });
+                }
+                Step::Edit { rowid, file, .. } => changes.push(NoteChange::Edit { rowid: *rowid, note: file.note.clone() }),
+                Step::Rename { path, rowid, note, .. } | Step::Write { path, rowid: Some(rowid), note } => {
+                    changes.push(NoteChange::Name { rowid: *rowid, note: note.clone(), stem: stem_of(path).to_owned() });
+                }
+                Step::Delete { rowid, .. } => changes.push(NoteChange::Delete { rowid: *rowid }),
+                _ => {}
+            }
+        }
+        let mut puts = store.sync_notes(work.project, &changes, work.registry, work.runtime.now)?.into_iter();
+        let texts = redacted_files(work, &batch)?;
+        let mut agreements = Vec::with_capacity(batch.len());
+        for (step, text) in batch.into_iter().zip(texts) {
+            carry_out_one(work, step, text, &mut puts, report, &mut agreements)?;
+        }
+        store.set_synced_files(work.key, &agreements)?;
+    }
+    if store.wants_checkpoint() {
+        store.checkpoint()?;
+    }
+    Ok(())
+}
+
+/// The files that steps write, without secrets: rules may be younger than what is stored.
+fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>> {
+    let mut texts: Vec<Option<String>> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Write { note, .. } | Step::Rewrite { note, .. } | Step::Conflict { note, .. } => {
+                Some(markdown::write(note, work.registry))
+            }
+            _ => None,
+        })
+        .collect();
+    redaction::in_place(work.runtime, Some(&work.project.root), texts.iter_mut().flatten().collect())?;
+    Ok(texts)
+}
+
+fn carry_out_one(
+    work: &Work<'_>,
+    step: Step,
+    text: Option<String>,
+    puts: &mut impl Iterator<Item = PutNote>,
+    report: &mut Report,
+    agreements: &mut Vec<(String, Option<SyncedFile>)>,
+) -> Result<()> {
+    let write = |path: &str| -> Result<([u8; 32], Stat)> {
+        let text = text.as_deref().unwrap_or_default();
+        let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
+        Ok((sha256_parts(&[text]), settled(stat, SystemTime::now())))
+    };
+    let counted = step_kind(&step);
+    match step {
+        Step::Store { path, file } | Step::Edit { path, file, .. } => match puts.next() {
+            Some(PutNote::Stored { .. }) => {
+                agreements.push((path, Some(file.agreed(work.registry))));
+            }
+            Some(PutNote::Duplicate { note_type, stem, .. }) => {
+                let why = format!("it says the same as {note_type}/{stem}: it was not stored twice");
+                report.told.push(Told { path, why });
+                return Ok(());
+            }
+            _ => {
+                report.told.push(Told { path, why: "what it says was deleted for good here".into() });
+                return Ok(());
+            }
+        },
+        Step::Rename { path, agreed, .. } => {
+            puts.next();
+            agreements.push((path, Some(agreed)));
+        }
+        Step::Delete { path, .. } => {
+            puts.next();
+            agreements.push((path, None));
+        }
+        Step::Write { path, rowid, note } => {
+            if rowid.is_some() {
+                puts.next();
+            }
+            let (file_hash, stat) = write(&path)?;
+            agreements.push((path, Some(agreed(&note, work.registry, file_hash, stat))));
+        }
+        Step::Rewrite { path, note } => {
+            let (file_hash, stat) = write(&path)?;
+            agreements.push((path, Some(agreed(&note, work.registry, file_hash, stat))));
+        }
+        Step::Remove { path } => {
+            work.folder.remove(&path).with_context(|| work.folder.path.join(&path).display().to_string())?;
+            agreements.push((path, None));
+        }
+        Step::Conflict { path, agreed, .. } => {
+            write(&format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(&path)))?;
+            agreements.push((path, Some(agreed)));
+        }
+        Step::Agree { path, agreed } => agreements.push((path, Some(agreed))),
+        Step::Forget { path } => agreements.push((path, None)),
+    }
+    counted(report);
+    Ok(())
+}
+
+/// Adds one to the number that a step is counted by.
+fn step_kind(step: &Step) -> impl FnOnce(&mut Report) + use<> {
+    let mut one = Report::default();
+    count(&mut one, step);
+    move |report| {
+        report.stored += one.stored;
+        report.edited += one.edited;
+        report.renamed += one.renamed;
+        report.deleted += one.deleted;
+        report.written += one.written;
+        report.rewritten += one.rewritten;
+        report.removed += one.removed;
+        report.unchanged += one.unchanged;
+    }
+}
+
+fn agreed(note: &Note, registry: &Registry, file_hash: [u8; 32], stat: Stat) -> SyncedFile {
+    SyncedFile {
+        uid: note.uid.clone(),
+        file_hash,
+        note_hash: digest(note, registry),
+        size: stat.size,
+        modified: stat.modified,
+        conflict: false,
+    }
+}

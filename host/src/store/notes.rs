@@ -1,0 +1,568 @@
+//! Tables `notes` and `note_files`: memories as notes, and the files that they are synced with.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::failures::MAKER;
+use super::memories::{self, COLUMNS, SAVED};
+use super::{Result, Store, json, projects, time, unjson};
+use crate::contract::{Draft, Memory, Origin};
+use crate::digest::sha256_parts;
+use crate::notes::registry::Registry;
+use crate::notes::{MOST_TITLE, Note, describe, links, one_line, slug};
+use crate::project::Project;
+
+/// A note that is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredNote {
+    /// Its row.
+    pub(crate) rowid: i64,
+    /// The memory that it is.
+    pub memory: String,
+    /// The name of its file, without folder and ending; what has none yet has the one that it would be given.
+    pub stem: String,
+    /// Whether the name is stored.
+    pub is_named: bool,
+    /// The note.
+    pub note: Note,
+}
+
+/// What became of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutNote {
+    /// It is new, under this name.
+    Stored {
+        /// Its identifier.
+        uid: String,
+        /// The name of its file.
+        stem: String,
+    },
+    /// This one says the same, or has the same title on the same day.
+    Duplicate {
+        /// Its identifier.
+        uid: String,
+        /// Its type.
+        note_type: String,
+        /// The name of its file.
+        stem: String,
+    },
+    /// A person deleted this content for good.
+    Forgotten,
+}
+
+/// A file that a note was synced with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncedFile {
+    /// The note.
+    pub uid: String,
+    /// SHA-256 of the file as it was.
+    pub file_hash: [u8; 32],
+    /// SHA-256 of the note as it was, written as a file.
+    pub note_hash: [u8; 32],
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub modified: i64,
+    /// Whether both sides were changed and nobody has decided yet.
+    pub conflict: bool,
+}
+
+/// How a note comes to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A person or an agent wrote it now: what says the same is not stored again.
+    Written,
+    /// It stood in a file, under the identifier that it has.
+    FromFile,
+}
+
+/// The day of a moment in the time zone of this machine: what a note's name begins with.
+pub fn day(at: u64) -> String {
+    let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok()).unwrap_or_default();
+    at.to_zoned(jiff::tz::TimeZone::system()).date().to_string()
+}
+
+impl Store {
+    /// All notes of a project, in the order in which they were learned: what was written as one, and what policies found that
+    /// is of a type.
+    pub fn notes_of(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
+        let kinds = json(&registry.kinds());
+        self.explain((|| {
+            let sql = format!(
+                "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid
+                 WHERE m.project_id = ?1 AND (n.memory IS NOT NULL OR m.type IN (SELECT value FROM json_each(?2)))
+                 ORDER BY m.created_at, m.id"
+            );
+            let mut notes: Vec<StoredNote> = self
+                .conn
+                .prepare_cached(&sql)?
+                .query_map(params![project, kinds], |row| from_row(row, registry))?
+                .collect::<rusqlite::Result<_>>()?;
+            name(&mut notes);
+            Ok(notes)
+        })())
+    }
+
+    /// The notes of these memories, in their order; what is no note is left out.
+    pub fn notes_by_id(&self, ids: &[&str], registry: &Registry) -> Result<Vec<StoredNote>> {
+        self.explain((|| {
+            let sql = format!(
+                "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid WHERE m.id = ?1"
+            );
+            let mut one = self.conn.prepare_cached(&sql)?;
+            let mut notes = Vec::with_capacity(ids.len());
+            for id in ids {
+                notes.extend(one.query_row([id], |row| from_row(row, registry)).optional()?);
+            }
+            Ok(notes)
+        })())
+    }
+
+    /// The notes of a project that a link may mean: of this name with or without its day, or of this identifier.
+    pub fn notes_named(&self, project: &str, target: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
+        self.explain((|| {
+            let sql = format!(
+                "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid
+                 WHERE m.project_id = ?1 AND (m.rowid IN (SELECT memory FROM notes WHERE project_id = ?1 AND (stem = ?2 OR uid = ?2))
+                                              OR m.id = ?2) ORDER BY m.created_at"
+            );
+            let mut notes: Vec<StoredNote> = self
+                .conn
+                .prepare_cached(&sql)?
+                .query_map([project, target], |row| from_row(row, registry))?
+                .collect::<rusqlite::Result<_>>()?;
+            if notes.is_empty() && !links::is_day(target.split('_').next().unwrap_or_default()) {
+                // Without its day. `_` stands for any character in a pattern; the day has ten of them.
+                let sql = format!(
+                    "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM notes n JOIN memories m ON m.rowid = n.memory
+                     WHERE n.project_id = ?1 AND substr(n.stem, 11, 1) = '_' AND substr(n.stem, 12) = ?2 ORDER BY m.created_at"
+                );
+                notes = self
+                    .conn
+                    .prepare_cached(&sql)?
+                    .query_map([project, target], |row| from_row(row, registry))?
+                    .collect::<rusqlite::Result<_>>()?;
+            }
+            Ok(notes)
+        })())
+    }
+
+    /// Stores a note that passed the redactors.
+    pub fn put_note(&mut self, project: &Project, note: &Note, way: Way, registry: &Registry, now: u64) -> Result<PutNote> {
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
+            put(tx, project, note, "", way, registry)
+        })
+    }
+
+    /// Runs the changes that a sync found, in one transaction.
+    pub fn sync_notes(
+        &mut self,
+        project: &Project,
+        changes: &[NoteChange],
+        registry: &Registry,
+        now: u64,
+    ) -> Result<Vec<PutNote>> {
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
+            let mut puts = Vec::with_capacity(changes.len());
+            for change in changes {
+                puts.push(match change {
+                    NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
+                    NoteChange::Edit { rowid, note } => edit(tx, *rowid, project, note, registry)?,
+                    NoteChange::Name { rowid, note, stem } => {
+                        write_note(tx, *rowid, project, note, stem)?;
+                        PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
+                    }
+                    NoteChange::Delete { rowid } => {
+                        delete(tx, *rowid, now)?;
+                        PutNote::Forgotten
+                    }
+                });
+            }
+            Ok(puts)
+        })
+    }
+
+    /// The files of a folder as they were when they last agreed with their notes, by their path.
+    pub fn synced_files(&self, folder: &str) -> Result<BTreeMap<String, SyncedFile>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT path, uid, file_hash, note_hash, size, modified, conflict FROM note_files WHERE folder = ?1",
+                )
+                .and_then(|mut s| {
+                    s.query_map([folder], |row| {
+                        let file = SyncedFile {
+                            uid: row.get(1)?,
+                            file_hash: row.get(2)?,
+                            note_hash: row.get(3)?,
+                            size: super::untime(row.get(4)?),
+                            modified: row.get(5)?,
+                            conflict: row.get(6)?,
+                        };
+                        Ok((row.get(0)?, file))
+                    })?
+                    .collect()
+                }),
+        )
+    }
+
+    /// Notes how files and notes agree now; none: the file is gone.
+    pub fn set_synced_files(&mut self, folder: &str, files: &[(String, Option<SyncedFile>)]) -> Result<()> {
+        self.write(|tx| {
+            for (path, file) in files {
+                match file {
+                    None => {
+                        tx.prepare_cached("DELETE FROM note_files WHERE folder = ?1 AND path = ?2")?.execute([folder, path])?;
+                    }
+                    Some(file) => {
+                        tx.prepare_cached(
+                            "INSERT OR REPLACE INTO note_files (folder, path, uid, file_hash, note_hash, size, modified, conflict)
+                             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                        )?
+                        .execute(params![
+                            folder,
+                            path,
+                            file.uid,
+                            file.file_hash,
+                            file.note_hash,
+                            time(file.size),
+                            file.modified,
+                            file.conflict
+                        ])?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a note of a file may be stored: its content was not deleted for good.
+    pub fn is_forgotten(&self, project: &str, note: &Note, registry: &Registry) -> Result<bool> {
+        let kind = kind_of(note, registry);
+        self.explain((|| {
+            let mut stands = self
+                .conn
+                .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2 AND NOT by_file")?;
+            for hash in [note_hash(&kind, note), memories::content_hash(&draft(&kind, note))] {
+                if stands.exists(params![project, hash])? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })())
+    }
+}
+
+/// A change that a sync makes in the database.
+#[derive(Clone, Debug)]
+pub enum NoteChange {
+    /// A file's note is new; its name is the file's.
+    Put {
+        /// The note.
+        note: Note,
+        /// The file's name without its ending.
+        stem: String,
+    },
+    /// A file was edited.
+    Edit {
+        /// The memory's row.
+        rowid: i64,
+        /// As the file says.
+        note: Note,
+    },
+    /// A memory becomes a note with a name.
+    Name {
+        /// The memory's row.
+        rowid: i64,
+        /// The note.
+        note: Note,
+        /// Its name.
+        stem: String,
+    },
+    /// A file was deleted.
+    Delete {
+        /// The memory's row.
+        rowid: i64,
+    },
+}
+
+const NOTE_COLUMNS: &str = "n.uid, n.type, n.stem, n.tags, n.keywords, n.description, n.related, n.extra";
+
+/// The first of [`NOTE_COLUMNS`] in a row that begins with [`COLUMNS`] and the row number.
+const AT: usize = 12;
+
+fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> {
+    let memory = memories::from_row(row)?;
+    let rowid = row.get(AT - 1)?;
+    let Some(uid) = row.get::<_, Option<String>>(AT)? else {
+        return Ok(StoredNote {
+            rowid,
+            memory: memory.id.clone(),
+            stem: String::new(),
+            is_named: false,
+            note: adopted(memory, registry),
+        });
+    };
+    let note = Note {
+        uid,
+        note_type: row.get(AT + 1)?,
+        tags: unjson(&row.get::<_, String>(AT + 3)?),
+        keywords: unjson(&row.get::<_, String>(AT + 4)?),
+        description: row.get(AT + 5)?,
+        related: unjson(&row.get::<_, String>(AT + 6)?),
+        extra: row.get(AT + 7)?,
+        kind: memory.kind,
+        title: memory.title,
+        content: memory.content,
+        files: memory.files,
+        importance: memory.importance,
+        created: memory.created,
+        session: memory.session_id,
+    };
+    Ok(StoredNote { rowid, memory: memory.id, stem: row.get(AT + 2)?, is_named: true, note })
+}
+
+/// A memory that a policy made, as a note.
+fn adopted(memory: Memory, registry: &Registry) -> Note {
+    let note_type = registry.type_of(&memory.kind).unwrap_or(crate::notes::registry::GENERAL).to_owned();
+    let title = one_line(&memory.title, MOST_TITLE);
+    Note {
+        tags: registry.get(&note_type).map(|it| it.tags.clone()).unwrap_or_default(),
+        description: describe(&title, &memory.content),
+        uid: memory.id,
+        kind: memory.kind,
+        title,
+        content: memory.content.trim().to_owned(),
+        keywords: memory.keywords,
+        related: Vec::new(),
+        files: memory.files,
+        importance: memory.importance,
+        created: memory.created,
+        session: memory.session_id,
+        note_type,
+        extra: String::new(),
+    }
+}
+
+/// Gives those that have no name the one that they would be given, none twice.
+fn name(notes: &mut [StoredNote]) {
+    let mut taken: std::collections::HashSet<String> =
+        notes.iter().filter(|it| it.is_named).map(|it| it.stem.clone()).collect();
+    for it in notes.iter_mut().filter(|it| !it.is_named) {
+        let stem = slug::stem(&day(it.note.created), &it.note.title);
+        let free = (1..).map(|number| slug::numbered(&stem, number)).find(|stem| !taken.contains(stem));
+        it.stem = free.unwrap_or(stem);
+        taken.insert(it.stem.clone());
+    }
+}
+
+fn kind_of(note: &Note, registry: &Registry) -> String {
+    if note.kind.is_empty() { registry.kind_of(&note.note_type) } else { note.kind.clone() }
+}
+
+/// What two notes must share to be one: unlike of other memories, the title too, for a person gave it.
+fn note_hash(kind: &str, note: &Note) -> [u8; 32] {
+    sha256_parts(&["note", kind, note.title.trim(), note.content.trim()])
+}
+
+fn body_hash(note: &Note) -> [u8; 32] {
+    sha256_parts(&[note.content.trim()])
+}
+
+fn draft(kind: &str, note: &Note) -> Draft {
+    let mut keywords = note.keywords.clone();
+    for word in note.tags.iter().filter(|tag| !tag.starts_with("related:")).chain([&note.description]) {
+        if !keywords.contains(word) && !word.is_empty() && !note.content.contains(word.as_str()) {
+            keywords.push(word.clone());
+        }
+    }
+    Draft {
+        key: None,
+        kind: kind.to_owned(),
+        title: note.title.clone(),
+        content: note.content.clone(),
+        keywords,
+        files: note.files.clone(),
+        importance: note.importance,
+        origin: Origin { line_uuid: None, at: Some(note.created) },
+        attributes: vec![(SAVED.0.into(), SAVED.1.into())],
+    }
+}
+
+/// See [`Store::put_note`]; `stem`: the name that it has, or none.
+fn put(
+    tx: &Connection,
+    project: &Project,
+    note: &Note,
+    stem: &str,
+    way: Way,
+    registry: &Registry,
+) -> rusqlite::Result<PutNote> {
+    let kind = kind_of(note, registry);
+    let hash = note_hash(&kind, note);
+    let duplicate = |row: &Row<'_>| Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? });
+    if let Some(same) = tx
+        .prepare_cached(
+            "SELECT n.uid, n.type, n.stem FROM memories m JOIN notes n ON n.memory = m.rowid
+             WHERE m.project_id = ?1 AND m.content_hash = ?2",
+        )?
+        .query_row(params![project.id, hash], duplicate)
+        .optional()?
+    {
+        return Ok(same);
+    }
+    if way == Way::Written
+        && let Some(same) = same_content(tx, project, note, &kind, registry)?.or(same_day(tx, project, note)?)
+    {
+        return Ok(same);
+    }
+    let forgotten = tx
+        .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash IN (?2, ?3) AND NOT by_file")?
+        .exists(params![project.id, hash, memories::content_hash(&draft(&kind, note))])?;
+    if forgotten {
+        return Ok(PutNote::Forgotten);
+    }
+    tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .execute(params![project.id, hash])?;
+    let draft = draft(&kind, note);
+    let (rowid, id) = memories::insert(tx, &project.id, &note.session, &draft, &hash, Some(&note.uid), MAKER, note.created)?;
+    let uid = if note.uid.is_empty() { id } else { note.uid.clone() };
+    sight(tx, rowid, &note.session, &project.id, &uid, note.created)?;
+    let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
+    write_note(tx, rowid, project, &Note { uid: uid.clone(), ..note.clone() }, &stem)?;
+    Ok(PutNote::Stored { uid, stem })
+}
+
+/// A note, or a memory that a policy made, of the same content.
+fn same_content(
+    tx: &Connection,
+    project: &Project,
+    note: &Note,
+    kind: &str,
+    registry: &Registry,
+) -> rusqlite::Result<Option<PutNote>> {
+    let noted = tx
+        .prepare_cached("SELECT uid, type, stem FROM notes WHERE project_id = ?1 AND body_hash = ?2 LIMIT 1")?
+        .query_row(params![project.id, body_hash(note)], |row| {
+            Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
+        })
+        .optional()?;
+    if noted.is_some() {
+        return Ok(noted);
+    }
+    let sql = format!(
+        "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid
+         WHERE m.project_id = ?1 AND m.content_hash = ?2"
+    );
+    let made = tx
+        .prepare_cached(&sql)?
+        .query_row(params![project.id, memories::content_hash(&draft(kind, note))], |row| from_row(row, registry))
+        .optional()?;
+    Ok(made.map(|made| PutNote::Duplicate {
+        stem: slug::stem(&day(made.note.created), &made.note.title),
+        uid: made.note.uid,
+        note_type: made.note.note_type,
+    }))
+}
+
+/// A note of the same type, day and title.
+fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<Option<PutNote>> {
+    let stem = slug::stem(&day(note.created), &note.title);
+    let found: Vec<(String, String, String)> = tx
+        .prepare_cached(
+            "SELECT n.uid, n.stem, m.title FROM notes n JOIN memories m ON m.rowid = n.memory
+             WHERE n.project_id = ?1 AND n.type = ?2 AND n.stem >= ?3 AND n.stem < ?3 || '/'",
+        )?
+        .query_map(params![project.id, note.note_type, stem], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let same = found.into_iter().find(|(.., title)| title.trim() == note.title.trim());
+    Ok(same.map(|(uid, stem, _)| PutNote::Duplicate { uid, note_type: note.note_type.clone(), stem }))
+}
+
+/// The name of the note's file that no other note of the project has.
+fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<String> {
+    let stem = slug::stem(&day(note.created), &note.title);
+    let mut taken = tx.prepare_cached("SELECT 1 FROM notes WHERE project_id = ?1 AND stem = ?2")?;
+    for number in 1.. {
+        let stem = slug::numbered(&stem, number);
+        if !taken.exists(params![project.id, stem])? {
+            return Ok(stem);
+        }
+    }
+    Ok(stem)
+}
+
+/// The note's own sighting: what keeps its memory when a session's extraction changes.
+fn sight(tx: &Connection, rowid: i64, session: &str, project: &str, uid: &str, created: u64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, NULL, ?4)",
+    )?
+    .execute(params![session, format!("note:{project}:{uid}"), rowid, time(created)])?;
+    Ok(())
+}
+
+fn write_note(tx: &Connection, rowid: i64, project: &Project, note: &Note, stem: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO notes (memory, project_id, uid, type, stem, body_hash, tags, keywords, description, related, extra)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        rowid,
+        project.id,
+        note.uid,
+        note.note_type,
+        stem,
+        body_hash(note),
+        json(&note.tags),
+        json(&note.keywords),
+        note.description,
+        json(&note.related),
+        note.extra,
+    ])?;
+    Ok(())
+}
+
+/// A note is changed in place: what it is known by stays.
+fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &Registry) -> rusqlite::Result<PutNote> {
+    let kind = kind_of(note, registry);
+    let hash = note_hash(&kind, note);
+    let other = tx
+        .prepare_cached(
+            "SELECT n.uid, n.type, n.stem FROM memories m JOIN notes n ON n.memory = m.rowid
+             WHERE m.project_id = ?1 AND m.content_hash = ?2 AND m.rowid <> ?3",
+        )?
+        .query_row(params![project.id, hash, rowid], |row| {
+            Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
+        })
+        .optional()?;
+    if let Some(other) = other {
+        return Ok(other);
+    }
+    let stem: String = tx
+        .prepare_cached("SELECT stem FROM notes WHERE memory = ?1")?
+        .query_row([rowid], |row| row.get(0))
+        .optional()?
+        .unwrap_or_default();
+    let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem };
+    memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), &hash)?;
+    // What a session's reading says of it no longer counts: the next one must not take the person's words away.
+    tx.prepare_cached("DELETE FROM sightings WHERE memory = ?1")?.execute([rowid])?;
+    sight(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;
+    write_note(tx, rowid, project, note, &stem)?;
+    memories::recount(tx, rowid)?;
+    Ok(PutNote::Stored { uid: note.uid.clone(), stem })
+}
+
+/// Deletes a note because its file was deleted. What a session's reading would bring back gets a tombstone.
+fn delete(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at, by_file)
+         SELECT project_id, content_hash, ?2, 1 FROM memories WHERE rowid = ?1",
+    )?
+    .execute(params![rowid, time(now)])?;
+    memories::forget_in_notes(tx, rowid)?;
+    memories::remove(tx, rowid)
+}
