@@ -257,7 +257,7 @@ fn table(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
         };
         writeln!(out, "  {what}  {:>7}  {}{times}", output::count(part.rows), told.join(", "))?;
         for (why, number) in &part.passed_over {
-            writeln!(out, "  {}  {:>7}  {DIM}left out: {why}{DIM:#}", output::pad("", width), output::count(*number))?;
+            writeln!(out, "  {}  {:>7}  {DIM}no memory: {why}{DIM:#}", output::pad("", width), output::count(*number))?;
         }
     }
     Ok(())

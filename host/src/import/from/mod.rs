@@ -279,7 +279,7 @@ impl Sink<'_> {
 
     /// The project of rows that name it by its folder's last part.
     fn base_name(&self, named: Option<String>) -> Option<String> {
-        let Some(name) = named else { return self.fallback.clone() };
+        let Some(name) = named.filter(|name| !Path::new(name).is_absolute()) else { return self.folder(named) };
         let name = name.trim().trim_start_matches(['.', '~', '/', '\\']).to_owned();
         match self.names.get(&name) {
             Some(Some(folder)) => Some(folder.to_string_lossy().into_owned()),
