@@ -376,6 +376,18 @@ fn a_torn_database_gives_what_can_be_read() {
     assert!(error["place"].as_str().is_some_and(|place| place.ends_with("jikime-mem.db, prompts")), "{error:#}");
     assert!(error["reason"].as_str().is_some_and(|reason| reason.starts_with("rows after ")), "{error:#}");
 
+    // A hole in the middle: what lies behind it is read from the other end.
+    let mut holed = bytes.clone();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    holed[middle..middle + 3 * 4096].fill(0);
+    std::fs::write(&path, holed).expect("write");
+    let (run, report) = import(&Home::new(), "jikime-mem", &path, &[]);
+    drop(run.failure_with_hint());
+    assert_adds_up(&report);
+    assert!((370..400).contains(&number(&report, "memories")), "{report:#}");
+    let reason = report["errors"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains(" after ") && reason.contains(" before "), "{report:#}");
+
     for (name, bytes) in
         [("empty.db", Vec::new()), ("text.db", b"no database at all".repeat(100)), ("head.db", bytes[..100].to_vec())]
     {
@@ -457,7 +469,7 @@ fn secrets_and_what_is_left_out_stay_out() {
         .expect("insert");
         conn.execute(
             "INSERT INTO prompts (id, session_id, content) VALUES (?1, ?2, ?3)",
-            params![format!("{session}{key}"), session, format!("{key} opens the otters' {session} door")],
+            params![format!("{session} {key}"), session, format!("{key} opens the otters' {session} door")],
         )
         .expect("insert");
     }
@@ -544,6 +556,7 @@ fn what_other_memories_inject_is_not_remembered() {
     drop(session.stop("The otters are fed."));
     drop(session.end());
     home.eventually("the turn is stored", |home| home.remembers("The otters are fed"));
+    assert!(home.remembers("Always feed the otters before noon"), "the human's own words are gone");
     for words in ["zebra", "얼룩말"] {
         let found: Vec<_> = home.memories().into_iter().filter(|memory| memory.text.contains(words)).collect();
         assert!(found.is_empty(), "what was injected was remembered: {found:#?}");

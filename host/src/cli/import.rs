@@ -1,7 +1,7 @@
 //! `throughline import --from SYSTEM`: moving in from a system that remembered before.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -103,8 +103,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
     let Some(system) = arguments.from.system() else { return lines(&runtime, arguments) };
     let default = arguments.project.as_deref().map(|folder| memory::folder(Some(folder))).transpose()?;
-    let mut store = store(&runtime, arguments.dry_run)?;
+    // Only what there is to store makes a database.
+    let mut store = existing(&runtime)?;
     let sources = sources(&runtime, store.as_ref(), system, arguments)?;
+    if !arguments.dry_run {
+        store = Some(runtime.store(Access::Write, PATIENCE * 4)?);
+    }
     let started = Instant::now();
     let bar = progress_bar();
     let outcome = from::run(&runtime, store.as_mut(), arguments.dry_run, system, &sources, default.as_deref(), |rows| {
@@ -136,18 +140,25 @@ fn lines(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
         return Err(Failure::new("--dry-run is not there for JSON lines")
             .hint("a file can be imported into another folder: THROUGHLINE_HOME=DIR throughline import …"));
     }
+    if file != Path::new("-") && !file.exists() {
+        return Err(missing(file));
+    }
     let default = memory::folder(arguments.project.as_deref())?;
     let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
     memory::import::lines(runtime, &mut store, file, &default, arguments.json)?;
     Ok(Done::Well)
 }
 
-/// The store; a dry run does without one where there is none yet.
-fn store(runtime: &Runtime, dry_run: bool) -> Result<Option<Store>, Failure> {
-    let access = if dry_run { Access::Existing } else { Access::Write };
-    match runtime.store(access, PATIENCE * 4) {
+fn missing(path: &Path) -> Failure {
+    Failure::new(format!("{} is not there", path.display()))
+        .hint("name the database, file or folder; without a PATH the usual places are looked at")
+}
+
+/// The store, where there is one.
+fn existing(runtime: &Runtime) -> Result<Option<Store>, Failure> {
+    match runtime.store(Access::Existing, PATIENCE * 4) {
         Ok(store) => Ok(Some(store)),
-        Err(StoreError::Missing(_)) if dry_run => Ok(None),
+        Err(StoreError::Missing(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -161,8 +172,7 @@ fn sources(
     let paths = &runtime.paths;
     let named = arguments.path.as_deref().map(std::path::absolute).transpose().map_err(Failure::new)?;
     if let Some(path) = named.as_deref().filter(|path| !path.exists()) {
-        return Err(Failure::new(format!("{} is not there", path.display()))
-            .hint("name the database, file or folder; without a PATH the usual places are looked at"));
+        return Err(missing(path));
     }
     if named.is_none() && system == System::Markdown {
         return Err(Failure::new("Markdown has no usual place").hint("name a file or a folder"));

@@ -2,8 +2,8 @@
 //! writes to it must neither wait for us nor change it under us.
 
 use std::fmt::Write as _;
-use std::fs::{self, Permissions};
-use std::io;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -204,10 +204,27 @@ fn duplicate(from: &Path, to: &Path) -> std::result::Result<(), String> {
             }
         }
         if stamps(from).map_err(cannot)? == before {
+            // Where it does not work out, SQLite says what is wrong.
+            let _ = lengthen(to);
             return Ok(());
         }
     }
     Err("another program writes to it all the time; end that one and import again".into())
+}
+
+/// Gives a copy whose end is missing the length that its head says. SQLite would not read any of it otherwise; so it reads
+/// what is there, and finds nothing where nothing is.
+fn lengthen(file: &Path) -> io::Result<()> {
+    let mut head = [0; 32];
+    let mut file = File::options().read(true).write(true).open(file)?;
+    file.read_exact(&mut head)?;
+    // The format's own places: the size of a page, of which 1 means 65,536, and their number.
+    let size = match u16::from_be_bytes([head[16], head[17]]) {
+        1 => 1 << 16,
+        size => u64::from(size),
+    };
+    let whole = size * u64::from(u32::from_be_bytes([head[28], head[29], head[30], head[31]]));
+    if file.metadata()?.len() < whole { file.set_len(whole) } else { Ok(()) }
 }
 
 fn with_end(path: &Path, end: &str) -> PathBuf {

@@ -26,7 +26,7 @@ use crate::contract::Timestamp;
 use crate::digest::{hex, sha256_parts};
 use crate::paths;
 use crate::project::Project;
-use crate::runtime::Runtime;
+use crate::runtime::{self, Runtime};
 use crate::store::Store;
 pub use sources::{Nothing, find};
 
@@ -103,9 +103,17 @@ pub struct Part {
     /// Rows that could not be used.
     pub failed: u64,
     /// The earliest time of a memory.
+    #[serde(serialize_with = "written")]
     pub oldest: Option<Timestamp>,
     /// The latest.
+    #[serde(serialize_with = "written")]
     pub newest: Option<Timestamp>,
+}
+
+/// RFC 3339, as all times in JSON.
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn written<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    at.map(runtime::stamp).serialize(to)
 }
 
 /// What became of moving in. `rows` and `cut` together are `joined`, `passed_over`, `failed`, and, where it was no dry run,
@@ -279,7 +287,7 @@ impl Sink<'_> {
 
     /// The project of rows that name it by its folder's last part.
     fn base_name(&self, named: Option<String>) -> Option<String> {
-        let Some(name) = named.filter(|name| !Path::new(name).is_absolute()) else { return self.folder(named) };
+        let Some(name) = named.as_deref().filter(|name| !Path::new(name).is_absolute()) else { return self.folder(named) };
         let name = name.trim().trim_start_matches(['.', '~', '/', '\\']).to_owned();
         match self.names.get(&name) {
             Some(Some(folder)) => Some(folder.to_string_lossy().into_owned()),
