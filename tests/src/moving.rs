@@ -1,9 +1,16 @@
-//! Databases of other memories, in every shape that they had, with rows of the tests' own.
+//! Databases of other memories, in every shape that they had, with rows of the tests' own; and what must come of them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
+use serde_json::Value;
+
+use crate::database;
+use crate::home::Home;
+use crate::process::Finished;
 
 /// The generations of jikime-mem: Prisma's, and those of its own making, of which each has other tables and columns.
 pub const GENERATIONS: [char; 8] = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
@@ -26,20 +33,23 @@ pub fn jikime_mem(generation: char) -> String {
            updated_at {time} DEFAULT {now});"
     );
     if generation <= 'E' {
-        ddl += &format!(
+        let _ = write!(
+            ddl,
             "CREATE TABLE observations (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, tool_name TEXT NOT NULL,
                tool_input TEXT NOT NULL, tool_response TEXT NOT NULL, {compressed} timestamp {time} DEFAULT {now},
                duration INTEGER, status TEXT DEFAULT 'success', metadata TEXT);"
         );
     }
     if generation <= 'D' {
-        ddl += &format!(
+        let _ =
+            write!(ddl,
             "CREATE TABLE context_summaries (id TEXT PRIMARY KEY, session_id TEXT UNIQUE NOT NULL, summary TEXT NOT NULL,
                {written} tokens INTEGER, created_at {time} DEFAULT {now});"
         );
     }
     if generation >= 'C' {
-        ddl += &format!(
+        let _ = write!(
+            ddl,
             "CREATE TABLE responses (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, {prompt} content TEXT NOT NULL,
                timestamp TEXT DEFAULT (datetime('now')), metadata TEXT);"
         );
@@ -99,7 +109,7 @@ pub const CLAUDE_MEM: &str = "
       content_session_id TEXT NOT NULL, message_type TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'pending',
       created_at_epoch INTEGER NOT NULL);";
 
-/// The index of OpenClaw's memory.
+/// The index of `OpenClaw`'s memory.
 pub const OPENCLAW: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
     CREATE TABLE files (path TEXT PRIMARY KEY, source TEXT NOT NULL DEFAULT 'memory', hash TEXT NOT NULL,
@@ -360,4 +370,80 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)
         }
     }
     all
+}
+
+/// Runs `import --from SYSTEM PATH --json` and gives what it printed, whether all could be read or not.
+#[track_caller]
+pub fn import(home: &Home, from: &str, path: &Path, more: &[&str]) -> (Finished, Value) {
+    let arguments = [OsStr::new("import"), "--from".as_ref(), from.as_ref(), "--json".as_ref(), path.as_os_str()];
+    let run = home.run(arguments.into_iter().chain(more.iter().map(OsStr::new)));
+    let report = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"));
+    (run, report)
+}
+
+/// A number of a report.
+pub fn number(report: &Value, field: &str) -> u64 {
+    report[field].as_u64().unwrap_or_else(|| panic!("no {field} in {report:#}"))
+}
+
+/// Panics unless every row that was read has come to one end.
+#[track_caller]
+pub fn assert_adds_up(report: &Value) {
+    let ends = ["memories", "seen_again", "known", "forgotten", "left_out", "joined", "passed_over", "failed"];
+    let ended: u64 = ends.iter().map(|field| number(report, field)).sum();
+    assert_eq!(number(report, "rows") + number(report, "cut"), ended, "{report:#}");
+    let parts = report["parts"].as_array().expect("parts");
+    assert_eq!(number(report, "rows"), parts.iter().map(|part| number(part, "rows")).sum::<u64>(), "{report:#}");
+}
+
+/// Imports, checks everything that goes for any source, and imports again.
+#[track_caller]
+pub fn assert_moves(home: &Home, path: &Path, expected: &Expected) {
+    let folder = path.parent().expect("a folder");
+    let before = tree(folder);
+    let (_, dry) = import(home, expected.from, path, &["--dry-run"]);
+    let stored = home.memories();
+    let (run, report) = import(home, expected.from, path, &[]);
+    drop(run.success());
+    assert_adds_up(&report);
+    for (field, wanted) in [
+        ("rows", expected.rows),
+        ("memories", expected.memories),
+        ("joined", expected.joined),
+        ("passed_over", expected.passed_over),
+        ("failed", 0),
+    ] {
+        assert_eq!(number(&report, field), wanted, "{field} of {}: {report:#}", path.display());
+    }
+    assert_eq!(dry["parts"], report["parts"], "the dry run promised something else");
+    assert_eq!(home.memories().len() as u64, stored.len() as u64 + expected.memories, "the dry run stored something");
+    for (text, at) in &expected.times {
+        assert_eq!(time_of(home, text), *at, "the time of {text:?}");
+    }
+    let stored = home.memories();
+    let (_, again) = import(home, expected.from, path, &[]);
+    assert_adds_up(&again);
+    assert_eq!((number(&again, "memories"), number(&again, "known")), (0, expected.memories), "{again:#}");
+    assert_eq!(home.memories(), stored);
+    assert_eq!(tree(folder), before, "the source was touched");
+}
+
+/// When the memory that holds the text was learned, milliseconds.
+pub fn time_of(home: &Home, text: &str) -> i64 {
+    let conn = database::open(&home.database());
+    let found =
+        conn.query_row("SELECT created_at FROM memories WHERE content LIKE '%' || ?1 || '%'", [text], |row| row.get(0));
+    found.unwrap_or_else(|error| panic!("{text:?}: {error}"))
+}
+
+/// The memory whose content holds the words: type, title, project's identity, session.
+pub fn stored(home: &Home, words: &str) -> (String, String, String, String) {
+    let conn = database::open(&home.database());
+    conn.query_row(
+        "SELECT m.type, m.title, p.identity, m.session_id FROM memories m JOIN projects p ON p.id = m.project_id
+         WHERE m.content LIKE '%' || ?1 || '%'",
+        [words],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+    )
+    .unwrap_or_else(|error| panic!("{words:?}: {error}"))
 }

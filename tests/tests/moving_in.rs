@@ -7,81 +7,10 @@ use rusqlite::params;
 use serde_json::{Value, json};
 use tests::database;
 use tests::home::Home;
-use tests::moving::{self, Expected, TEN};
-use tests::process::{self, Finished, WATCHDOG};
+use tests::moving::{self, TEN, assert_adds_up, assert_moves, import, number, stored, time_of};
+use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
-
-/// Runs `import --from SYSTEM PATH --json` and gives what it printed, whether all could be read or not.
-fn import(home: &Home, from: &str, path: &Path, more: &[&str]) -> (Finished, Value) {
-    let arguments = [OsStr::new("import"), "--from".as_ref(), from.as_ref(), "--json".as_ref(), path.as_os_str()];
-    let run = home.run(arguments.into_iter().chain(more.iter().map(OsStr::new)));
-    let report = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"));
-    (run, report)
-}
-
-fn number(report: &Value, field: &str) -> u64 {
-    report[field].as_u64().unwrap_or_else(|| panic!("no {field} in {report:#}"))
-}
-
-/// Panics unless every row that was read has come to one end.
-fn assert_adds_up(report: &Value) {
-    let ends = ["memories", "seen_again", "known", "forgotten", "left_out", "joined", "passed_over", "failed"];
-    let ended: u64 = ends.iter().map(|field| number(report, field)).sum();
-    assert_eq!(number(report, "rows") + number(report, "cut"), ended, "{report:#}");
-    let parts = report["parts"].as_array().expect("parts");
-    assert_eq!(number(report, "rows"), parts.iter().map(|part| number(part, "rows")).sum::<u64>(), "{report:#}");
-}
-
-/// Imports, checks everything that goes for any source, and imports again.
-fn assert_moves(home: &Home, path: &Path, expected: &Expected) {
-    let folder = path.parent().expect("a folder");
-    let before = moving::tree(folder);
-    let (_, dry) = import(home, expected.from, path, &["--dry-run"]);
-    let stored = home.memories();
-    let (run, report) = import(home, expected.from, path, &[]);
-    drop(run.success());
-    assert_adds_up(&report);
-    for (field, wanted) in [
-        ("rows", expected.rows),
-        ("memories", expected.memories),
-        ("joined", expected.joined),
-        ("passed_over", expected.passed_over),
-        ("failed", 0),
-    ] {
-        assert_eq!(number(&report, field), wanted, "{field} of {}: {report:#}", path.display());
-    }
-    assert_eq!(dry["parts"], report["parts"], "the dry run promised something else");
-    assert_eq!(home.memories().len() as u64, stored.len() as u64 + expected.memories, "the dry run stored something");
-    for (text, at) in &expected.times {
-        assert_eq!(time_of(home, text), *at, "the time of {text:?}");
-    }
-    let stored = home.memories();
-    let (_, again) = import(home, expected.from, path, &[]);
-    assert_adds_up(&again);
-    assert_eq!((number(&again, "memories"), number(&again, "known")), (0, expected.memories), "{again:#}");
-    assert_eq!(home.memories(), stored);
-    assert_eq!(moving::tree(folder), before, "the source was touched");
-}
-
-fn time_of(home: &Home, text: &str) -> i64 {
-    let conn = database::open(&home.database());
-    let found =
-        conn.query_row("SELECT created_at FROM memories WHERE content LIKE '%' || ?1 || '%'", [text], |row| row.get(0));
-    found.unwrap_or_else(|error| panic!("{text:?}: {error}"))
-}
-
-/// The memories whose content holds the words: type, title, project's identity, session.
-fn stored(home: &Home, words: &str) -> (String, String, String, String) {
-    let conn = database::open(&home.database());
-    conn.query_row(
-        "SELECT m.type, m.title, p.identity, m.session_id FROM memories m JOIN projects p ON p.id = m.project_id
-         WHERE m.content LIKE '%' || ?1 || '%'",
-        [words],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-    )
-    .unwrap_or_else(|error| panic!("{words:?}: {error}"))
-}
 
 #[test]
 fn every_generation_of_jikime_mem_comes_whole() {
@@ -489,7 +418,7 @@ fn long_texts_are_cut_and_nothing_is_lost() {
     let home = Home::new();
     let path = home.path().join("source.db");
     let conn = moving::create(&path, &moving::jikime_mem('H'));
-    let text: String = (0..9_000).map(|number| format!("수달 {number}번은 헤엄친다. ")).collect();
+    let text = (0..9_000).map(|number| format!("수달 {number}번은 헤엄친다.")).collect::<Vec<_>>().join(" ");
     conn.execute("INSERT INTO responses (id, session_id, content) VALUES ('r', 's', ?1)", [&text]).expect("insert");
     drop(conn);
     let (_, report) = import(&home, "jikime-mem", &path, &[]);

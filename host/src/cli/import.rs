@@ -37,7 +37,7 @@ there is none, or several, of a project that is that name (`memory search --proj
 /// The most places that are named where nothing was found.
 const MOST_PLACES: usize = 8;
 
-/// Move in from another memory: jikime-mem, claude-mem, jikime-adk, OpenClaw, memory-keeper, or files
+/// Move in from another memory: jikime-mem, claude-mem, jikime-adk, openclaw, memory-keeper, or files
 ///
 /// The source is read from a copy and never changed. As everything else its texts lose their secrets first. Times,
 /// sessions and projects are kept. It can be stopped at any time, and repeating it is safe: what is stored is known again.

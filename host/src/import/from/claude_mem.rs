@@ -140,16 +140,16 @@ fn give(
     sink: &mut Sink<'_>,
     sessions: &Sessions,
     table: &'static str,
-    link: &str,
+    session: &str,
     row: &Record,
     line: Line,
 ) -> Result<()> {
-    let named = row.text(link).unwrap_or_default();
-    let session = sessions.get(&named);
-    let project = row.text("project").or_else(|| session.and_then(|(_, project)| project.clone()));
+    let named = row.text(session).unwrap_or_default();
+    let known = sessions.get(&named);
+    let project = row.text("project").or_else(|| known.and_then(|(_, project)| project.clone()));
     let line = Line {
         project: sink.base_name(project),
-        session: session.map_or(named, |(own, _)| own.clone()),
+        session: known.map_or(named, |(own, _)| own.clone()),
         created: row.time("created_at_epoch").or_else(|| row.time("created_at")).or(database.modified),
         ..line
     };

@@ -135,7 +135,7 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
                 };
                 parts.push(text);
                 if lead.is_none() {
-                    lead = Some((entry, row))
+                    lead = Some((entry, row));
                 }
             }
             Ok(None) => sink.pass(TABLE, "nothing stands in it", 1),
@@ -232,7 +232,6 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
             importance: 0.5,
             created: row.time("ended_at").or_else(|| row.time("started_at")).or(database.modified),
             session,
-            ..Line::default()
         };
         sink.memory(Row { what: TABLE, place, line })
     })?;

@@ -21,11 +21,12 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         None => sink.base_name(keeper_project(source)),
     };
     let is_session = source.parent().and_then(Path::file_name).is_some_and(|folder| folder == "sessions");
-    if name.ends_with(".jsonl") {
+    let is = |end: &str| source.extension().is_some_and(|found| found == end);
+    if is("jsonl") {
         sink.pass("sessions", "a shorter copy of a transcript: `throughline ingest` reads the transcript itself", 1);
         return Ok(());
     }
-    if !name.ends_with(".md") && !name.ends_with(".summary.json") {
+    if !is("md") && !is("json") {
         sink.pass("sessions", "neither Markdown nor a summary", 1);
         return Ok(());
     }
@@ -38,8 +39,8 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     };
     let common = Line { project, created: modified, importance: 0.5, ..Line::default() };
     let place = source.to_string_lossy();
-    if name.ends_with(".summary.json") {
-        return summary(&place, &text, common, sink);
+    if is("json") {
+        return summary(&place, &text, &common, sink);
     }
     if is_session {
         let line = Line {
@@ -88,7 +89,7 @@ fn moment(text: &str) -> Option<Timestamp> {
 }
 
 /// A summary that a model wrote of a logbook: what it says of the whole, each decision, and each open matter.
-fn summary(place: &str, text: &str, common: Line, sink: &mut Sink<'_>) -> Result<()> {
+fn summary(place: &str, text: &str, common: &Line, sink: &mut Sink<'_>) -> Result<()> {
     const WHAT: &str = "summaries";
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,

@@ -8,27 +8,30 @@ mod jikime_mem;
 mod keeper;
 mod markdown;
 mod openclaw;
+mod report;
 mod session_context;
 mod sources;
+mod tidy;
 mod turns;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use serde::Serialize;
 
-use super::line::{self, Line, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE, MOST_TYPE};
+use super::line::Line;
 use super::{Importer, MOST_TOLD};
 use crate::contract::Timestamp;
 use crate::digest::{hex, sha256_parts};
 use crate::paths;
 use crate::project::Project;
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::store::Store;
+pub use report::{Moved, Part, Trouble};
 pub use sources::{Nothing, find};
+use tidy::{TURN, TURN_IMPORTANCE, split, tidy};
 
 /// A system that remembered before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +42,7 @@ pub enum System {
     JikimeAdk,
     /// claude-mem; its schema 23 and what is like it.
     ClaudeMem,
-    /// The index of OpenClaw's memory.
+    /// The index of `OpenClaw`'s memory.
     OpenClaw,
     /// memory-keeper, and Crabshell, which it became.
     MemoryKeeper,
@@ -74,82 +77,6 @@ impl System {
             Self::Markdown => markdown::read(source, sink),
         }
     }
-}
-
-/// What cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Trouble {
-    /// The file, and the table and row in it.
-    pub place: String,
-    /// Why: no text of the source itself.
-    pub reason: String,
-}
-
-/// What a table or a kind of file in a source holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Part {
-    /// The file.
-    pub source: String,
-    /// Such as `prompts`.
-    pub what: String,
-    /// Rows, or sections of files.
-    pub rows: u64,
-    /// How many memories of each type they make.
-    pub becomes: BTreeMap<String, u64>,
-    /// Rows that go into the memory of another row, such as an answer into its prompt's.
-    pub joined: u64,
-    /// Rows that make no memory, by the reason.
-    pub passed_over: BTreeMap<String, u64>,
-    /// Rows that could not be used.
-    pub failed: u64,
-    /// The earliest time of a memory.
-    #[serde(serialize_with = "written")]
-    pub oldest: Option<Timestamp>,
-    /// The latest.
-    #[serde(serialize_with = "written")]
-    pub newest: Option<Timestamp>,
-}
-
-/// RFC 3339, as all times in JSON.
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn written<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> std::result::Result<S::Ok, S::Error> {
-    at.map(runtime::stamp).serialize(to)
-}
-
-/// What became of moving in. `rows` and `cut` together are `joined`, `passed_over`, `failed`, and, where it was no dry run,
-/// `memories`, `seen_again`, `known`, `forgotten` and `left_out`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Moved {
-    /// The system's name.
-    pub from: String,
-    /// Whether nothing was stored.
-    pub dry_run: bool,
-    /// The files that were read.
-    pub sources: Vec<String>,
-    /// Rows, or sections of files.
-    pub rows: u64,
-    /// Memories beyond one a row, because a text is longer than a memory may be.
-    pub cut: u64,
-    /// New memories.
-    pub memories: u64,
-    /// Of other places the same content was known.
-    pub seen_again: u64,
-    /// Known from an earlier import of the same.
-    pub known: u64,
-    /// Deleted for good before: they stay deleted.
-    pub forgotten: u64,
-    /// Of projects, sessions or times of which nothing is remembered.
-    pub left_out: u64,
-    /// Rows that went into the memory of another row.
-    pub joined: u64,
-    /// Rows with nothing to remember in them.
-    pub passed_over: u64,
-    /// Rows that could not be used, and parts that could not be read.
-    pub failed: u64,
-    /// The first of these.
-    pub errors: Vec<Trouble>,
-    /// All of it, by file and table.
-    pub parts: Vec<Part>,
 }
 
 /// Reads the sources into the store; where there is none, only looks at them. Rows of no project are of `default`, or where
@@ -323,7 +250,7 @@ impl Sink<'_> {
     /// A row that makes a memory, and where its text is too long several.
     fn memory(&mut self, row: Row<'_>) -> Result<()> {
         let Row { what, place, mut line } = row;
-        line.content = line.content.trim().to_owned();
+        line.content = line.content.trim().into();
         if line.content.is_empty() {
             self.pass(what, "nothing stands in it", 1);
             return Ok(());
@@ -362,81 +289,8 @@ impl Sink<'_> {
     }
 }
 
-/// The kind of what is found by a search and never shown unasked.
-const TURN: &str = "turn";
-
-/// The importance of a turn, as of those that are read from transcripts.
-const TURN_IMPORTANCE: f32 = 0.1;
-
-/// The longest title of a turn, characters, as of those that are read from transcripts.
-const TURN_TITLE: usize = 160;
-
 /// The largest file of text that is read, bytes.
 const MOST_FILE: u64 = 16 << 20;
-
-/// What goes for a line of any system.
-fn tidy(line: &mut Line, system: System) {
-    let short = |text: &str, most: usize| {
-        if text.len() <= most { text.to_owned() } else { hex(&sha256_parts(&[text])[..16]) }
-    };
-    // Names of projects may be long or strange; only folders and plain names get this far.
-    line.id = line.id.take().map(|id| format!("{}:{}", system.name(), short(&id, MOST_ID / 2)));
-    line.session = short(line.session.trim(), MOST_ID);
-    let title = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let most = if line.kind == TURN { TURN_TITLE } else { MOST_TITLE };
-    let cut = line::cut(&title, most);
-    line.title = if cut.len() < title.len() { format!("{}…", cut.trim_end()) } else { title };
-    line.kind = word(&line.kind);
-    for list in [&mut line.keywords, &mut line.files] {
-        let mut seen = std::collections::HashSet::new();
-        list.retain(|it| !it.trim().is_empty() && seen.insert(it.clone()));
-        list.truncate(MOST_LIST);
-    }
-}
-
-/// A type of somebody else's as one of ours: lower case, words joined.
-fn word(kind: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let word: String = kind.trim().to_lowercase().chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-    let word = word.trim_matches('_');
-    if word.is_empty() || word.len() > MOST_TYPE { "learning".into() } else { word.to_owned() }
-}
-
-/// The line, or several where its text is longer than a memory may be: cut where a paragraph ends, or a line, or anywhere.
-fn split(line: Line) -> Vec<Line> {
-    if line.content.len() <= MOST_CONTENT {
-        return vec![line];
-    }
-    let title = if line.title.is_empty() { line::title_of(&line.content) } else { line.title.clone() };
-    let mut parts = Vec::new();
-    let mut rest = line.content.as_str();
-    while !rest.is_empty() {
-        let end = cut_at(rest, MOST_CONTENT);
-        parts.push(rest[..end].trim());
-        rest = rest[end..].trim_start();
-    }
-    let all = parts.len();
-    let of = |(at, part): (usize, &str)| Line {
-        id: line.id.as_ref().map(|id| if at == 0 { id.clone() } else { format!("{id}#{}", at + 1) }),
-        title: format!("{title} ({}/{all})", at + 1),
-        content: part.to_owned(),
-        ..line.clone()
-    };
-    parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).map(of).collect()
-}
-
-/// The byte, at most `most`, where a text is best cut.
-fn cut_at(text: &str, most: usize) -> usize {
-    if text.len() <= most {
-        return text.len();
-    }
-    let end = text.floor_char_boundary(most);
-    let half = end / 2;
-    ["\n\n", "\n", ". ", " "]
-        .iter()
-        .find_map(|border| text[..end].rfind(border).filter(|at| *at > half))
-        .map_or(end, |at| at + 1)
-}
 
 /// A short name of what these texts say together.
 fn short_mark(texts: &[&str]) -> String {
@@ -473,18 +327,7 @@ fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timest
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    #[test]
-    fn types_of_others_become_words() {
-        for (theirs, ours) in
-            [("Error Fix", "error_fix"), ("root-cause", "root-cause"), ("결정", "learning"), ("", "learning")]
-        {
-            assert_eq!(word(theirs), ours);
-        }
-    }
 
     #[test]
     fn a_name_is_the_one_known_folder_of_that_name() {
@@ -494,18 +337,5 @@ mod tests {
         let names = base_names(&known);
         assert_eq!(names["shop"], Some("/no/a/shop".into()));
         assert_eq!((&names["app"], &names["app2"]), (&None, &None));
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_of_a_long_text_is_lost(part in "[a-c한글 .\n]{1,200}", times in 300_usize..1500) {
-            let content = part.repeat(times).trim().to_owned();
-            let lines = split(Line { id: Some("x".into()), content: content.clone(), ..Line::default() });
-            let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-            prop_assert_eq!(lines.iter().map(|line| words(&line.content)).collect::<String>(), words(&content));
-            prop_assert!(lines.iter().all(|line| line.content.len() <= MOST_CONTENT));
-            let ids: std::collections::HashSet<_> = lines.iter().map(|line| line.id.clone()).collect();
-            prop_assert_eq!(ids.len(), lines.len());
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! OpenClaw's index of its Markdown memory. The files themselves are better than the index, whose chunks overlap: where they
+//! `OpenClaw`'s index of its Markdown memory. The files themselves are better than the index, whose chunks overlap: where they
 //! are there, they are read.
 
 use std::collections::{BTreeMap, HashMap};
@@ -82,7 +82,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The Markdown file that a path of the index leads to, in the folders where OpenClaw keeps an agent's files. What leads out
+/// The Markdown file that a path of the index leads to, in the folders where `OpenClaw` keeps an agent's files. What leads out
 /// of them is not followed: the database may say anything.
 fn beside(source: &Path, agent: &str, path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
@@ -94,12 +94,10 @@ fn beside(source: &Path, agent: &str, path: &str) -> Option<PathBuf> {
         return None;
     }
     let roots = [home.join("workspace"), home.join(format!("workspace-{agent}")), folder.to_path_buf(), home.to_path_buf()];
-    let roots = roots.iter().filter_map(|root| root.canonicalize().ok());
+    let mut roots = roots.iter().filter_map(|root| root.canonicalize().ok());
     // Joining an absolute path gives that path.
-    roots
-        .filter_map(|root| {
-            let file = root.join(path).canonicalize().ok()?;
-            (file.starts_with(&root) && file.is_file()).then_some(file)
-        })
-        .next()
+    roots.find_map(|root| {
+        let file = root.join(path).canonicalize().ok()?;
+        (file.starts_with(&root) && file.is_file()).then_some(file)
+    })
 }
