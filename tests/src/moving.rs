@@ -426,6 +426,9 @@ pub fn assert_moves(home: &Home, path: &Path, expected: &Expected) {
     assert_eq!((number(&again, "memories"), number(&again, "known")), (0, expected.memories), "{again:#}");
     assert_eq!(home.memories(), stored);
     assert_eq!(tree(folder), before, "the source was touched");
+    let left = std::fs::read_dir(home.path()).expect("the home").flatten().map(|entry| entry.file_name());
+    let copies: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("throughline-import-")).collect();
+    assert!(copies.is_empty(), "a copy was left behind: {copies:?}");
 }
 
 /// When the memory that holds the text was learned, milliseconds.

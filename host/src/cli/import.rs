@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     /// Show what would come, and store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print an object: from, sources, rows, memories, `seen_again`, known, forgotten, `left_out`, joined, `passed_over`, failed,
+    /// Print an object: from, sources, rows, cut, memories, `seen_again`, known, forgotten, `left_out`, joined, `passed_over`, failed,
     /// errors, parts
     #[arg(long)]
     json: bool,

@@ -1,11 +1,14 @@
 //! Somebody else's SQLite file, read from a copy: SQLite would leave files beside the original, and a program that still
 //! writes to it must neither wait for us nor change it under us.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::Result;
 use rusqlite::config::DbConfig;
@@ -31,8 +34,10 @@ pub(super) struct Database {
     conn: Connection,
     /// When the original was changed last.
     pub(super) modified: Option<Timestamp>,
-    /// Deleted with this.
-    _copy: TempDir,
+    /// What was asked before of the columns of tables.
+    columns: RefCell<HashMap<String, Rc<[String]>>>,
+    /// Deleted with this, where it could not be before.
+    _copy: Option<TempDir>,
 }
 
 impl Database {
@@ -42,18 +47,21 @@ impl Database {
         let copy = copy.map_err(|error| format!("no temporary folder for a copy of it can be made: {error}"))?;
         let file = copy.path().join("copy.db");
         duplicate(path, &file)?;
-        let open = || -> rusqlite::Result<Connection> {
+        let open = || -> rusqlite::Result<(Connection, bool)> {
             let conn = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             // Takes the log into account, or takes back what a crash left half done.
             conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            let mode: rusqlite::Result<String> = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
             conn.pragma_update(None, "query_only", true)?;
-            Ok(conn)
+            Ok((conn, mode.is_ok_and(|mode| mode == "delete")))
         };
-        let conn = open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
+        let (conn, is_one_file) = open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
         let modified = fs::metadata(path).ok().and_then(|meta| super::modified(&meta));
-        Ok(Self { conn, modified, _copy: copy })
+        // An open file can be read when it has no name any more: so nothing is left behind wherever this is stopped.
+        let copy = if is_one_file { None } else { Some(copy) };
+        Ok(Self { conn, modified, columns: RefCell::default(), _copy: copy })
     }
 
     /// Whether there is such a table.
@@ -62,11 +70,24 @@ impl Database {
     }
 
     /// The columns of a table; none where there is no such table.
-    pub(super) fn columns(&self, table: &str) -> Vec<String> {
-        let read = || -> rusqlite::Result<Vec<String>> {
+    fn columns(&self, table: &str) -> Rc<[String]> {
+        if let Some(known) = self.columns.borrow().get(table) {
+            return Rc::clone(known);
+        }
+        let read = || -> rusqlite::Result<Rc<[String]>> {
             self.conn.prepare("SELECT name FROM pragma_table_info(?1)")?.query_map([table], |row| row.get(0))?.collect()
         };
-        read().unwrap_or_default()
+        let columns = read().unwrap_or_default();
+        self.columns.borrow_mut().insert(table.to_owned(), Rc::clone(&columns));
+        columns
+    }
+
+    /// The list of a SELECT; a column that is not there is NULL.
+    fn select(&self, table: &str, columns: &[&'static str]) -> String {
+        let present = self.columns(table);
+        let list =
+            columns.iter().map(|column| if present.iter().any(|it| it == column) { quoted(column) } else { "NULL".into() });
+        list.collect::<Vec<_>>().join(", ")
     }
 
     /// How many rows a table has, as far as that can be counted.
@@ -123,12 +144,7 @@ impl Database {
         order: &str,
         visit: &mut dyn FnMut(Row) -> Result<bool>,
     ) -> Result<rusqlite::Result<()>> {
-        let present = self.columns(table);
-        let list: Vec<String> = columns
-            .iter()
-            .map(|column| if present.iter().any(|it| it == column) { quoted(column) } else { "NULL".into() })
-            .collect();
-        let sql = format!("SELECT rowid, {} FROM {} ORDER BY rowid {order}", list.join(", "), quoted(table));
+        let sql = format!("SELECT rowid, {} FROM {} ORDER BY rowid {order}", self.select(table, columns), quoted(table));
         let mut statement = match self.conn.prepare(&sql) {
             Ok(statement) => statement,
             Err(error) => return Ok(Err(error)),
@@ -166,14 +182,9 @@ impl Database {
         columns: &[&'static str],
         number: i64,
     ) -> std::result::Result<Option<Row>, String> {
-        let present = self.columns(table);
-        let list: Vec<String> = columns
-            .iter()
-            .map(|column| if present.iter().any(|it| it == column) { quoted(column) } else { "NULL".into() })
-            .collect();
         let read = || {
             self.conn
-                .prepare_cached(&format!("SELECT {} FROM {} WHERE rowid = ?1", list.join(", "), quoted(table)))?
+                .prepare_cached(&format!("SELECT {} FROM {} WHERE rowid = ?1", self.select(table, columns), quoted(table)))?
                 .query_row([number], |row| {
                     let cells = columns.iter().enumerate();
                     let cells = cells.map(|(at, name)| Ok((*name, Cell::of(row.get_ref(at)?))));
