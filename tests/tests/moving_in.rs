@@ -381,6 +381,36 @@ fn a_database_in_use_is_read_as_it_is_and_left_so() {
 }
 
 #[test]
+fn it_goes_on_where_it_was_killed() {
+    const ROWS: u64 = 4_500;
+    let home = Home::new();
+    let path = home.path().join("source.db");
+    let conn = moving::create(&path, &moving::jikime_mem('F'));
+    conn.execute_batch("BEGIN").expect("begin");
+    for number in 0..ROWS {
+        let values = params![format!("p{number}"), format!("otter number {number}")];
+        conn.execute("INSERT INTO prompts (id, session_id, content) VALUES (?1, 's', ?2)", values).expect("insert");
+    }
+    conn.execute_batch("COMMIT").expect("commit");
+    drop(conn);
+    let mut command = home.command([OsStr::new("import"), "--from".as_ref(), "jikime-mem".as_ref(), path.as_os_str()]);
+    let mut child = command.stdout(std::process::Stdio::null()).spawn().expect("start");
+    home.eventually("a batch is stored", |home| {
+        let conn = rusqlite::Connection::open_with_flags(home.database(), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let count =
+            |conn: rusqlite::Connection| conn.query_row("SELECT count(*) FROM memories", [], |row| row.get::<_, i64>(0));
+        conn.and_then(count).is_ok_and(|count| count > 0)
+    });
+    child.kill().expect("kill");
+    drop(child.wait());
+    let (_, report) = import(&home, "jikime-mem", &path, &[]);
+    assert_adds_up(&report);
+    assert!(number(&report, "known") > 0, "{report:#}");
+    assert_eq!(home.memories().len() as u64, ROWS);
+    database::assert_sound(&home.database());
+}
+
+#[test]
 fn secrets_and_what_is_left_out_stay_out() {
     let home = Home::new();
     let (loud, quiet) = (home.project("loud"), home.project("quiet"));

@@ -265,7 +265,8 @@ fn table(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
             (Some(oldest), Some(newest)) => format!("  {DIM}{} – {}{DIM:#}", output::date(oldest), output::date(newest)),
             _ => String::new(),
         };
-        writeln!(out, "  {what}  {:>7}  {}{times}", output::count(part.rows), told.join(", "))?;
+        let line = format!("  {what}  {:>7}  {}{times}", output::count(part.rows), told.join(", "));
+        writeln!(out, "{}", line.trim_end())?;
         for (why, number) in &part.passed_over {
             writeln!(out, "  {}  {:>7}  {DIM}no memory: {why}{DIM:#}", output::pad("", width), output::count(*number))?;
         }

@@ -153,6 +153,7 @@ impl Database {
             Ok(rows) => rows,
             Err(error) => return Ok(Err(error)),
         };
+        let mut last: Option<i64> = None;
         loop {
             let row = match rows.next() {
                 Ok(None) => return Ok(Ok(())),
@@ -166,6 +167,12 @@ impl Database {
             };
             match read() {
                 Ok(row) => {
+                    // A torn tree may lead back to where it was.
+                    let goes_on = last.is_none_or(|last| if order == "ASC" { row.number > last } else { row.number < last });
+                    if !goes_on {
+                        return Ok(Err(rusqlite::Error::IntegralValueOutOfRange(0, row.number)));
+                    }
+                    last = Some(row.number);
                     if !visit(row)? {
                         return Ok(Ok(()));
                     }
@@ -346,6 +353,90 @@ impl Row {
             Ok(_) => Vec::new(),
             Err(_) if text.starts_with(['[', '{']) => Vec::new(),
             Err(_) => text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const COLUMNS: [&str; 4] = ["id", "text", "at", "missing"];
+
+    fn sample(rows: u32) -> (TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "PRAGMA page_size = 512; PRAGMA synchronous = OFF; CREATE TABLE t (id TEXT PRIMARY KEY, text, at); BEGIN",
+        )
+        .unwrap();
+        for row in 0..rows {
+            conn.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (row, format!("한글 text {row}"), 1_768_471_200_000_i64))
+                .unwrap();
+        }
+        conn.execute_batch("COMMIT").unwrap();
+        (dir, path)
+    }
+
+    #[test]
+    fn values_are_read_whatever_their_type() {
+        let (_dir, path) = sample(0);
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "INSERT INTO t VALUES ('a', '[\"x\", 7, null]', 1768471200), (NULL, 'x, y', '2026-01-15 10:00:00'), ('c', x'ff', -1),
+             ('d', 1.5, 'soon'), ('e', CAST(x'ed959ced95' AS TEXT), 0)",
+        )
+        .unwrap();
+        let mut read = Vec::new();
+        let broken = Database::open(&path)
+            .unwrap()
+            .rows("t", &COLUMNS, |row| {
+                read.push((row.id(), row.list("text"), row.time("at"), row.content("text").is_ok(), row.text("missing")));
+                Ok(())
+            })
+            .unwrap();
+        let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let ten = Some(1_768_471_200_000);
+        assert_eq!(broken, [] as [String; 0]);
+        assert_eq!(
+            read,
+            [
+                ("a".into(), list(&["x", "7"]), ten, true, None),
+                ("row 2".into(), list(&["x", "y"]), ten, true, None),
+                ("c".into(), list(&[]), None, false, None),
+                ("d".into(), list(&[]), None, true, None),
+                ("e".into(), list(&["한"]), None, true, None),
+            ]
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn no_damage_makes_it_panic(flips in prop::collection::vec((0_usize..20_000, any::<u8>()), 0..40), end in 0_usize..20_000) {
+            let (_dir, path) = sample(200);
+            let mut bytes = fs::read(&path).unwrap();
+            let whole = bytes.len();
+            for (at, byte) in flips {
+                // The head stays: without it nothing is read at all.
+                bytes[100 + at % (whole - 100)] = byte;
+            }
+            bytes.truncate(whole - end % (whole / 2));
+            fs::write(&path, &bytes).unwrap();
+            if let Ok(database) = Database::open(&path) {
+                let broken = database.rows("t", &COLUMNS, |row| {
+                    drop((row.id(), row.list("text"), row.time("at")));
+                    Ok(())
+                });
+                prop_assert!(broken.is_ok());
+                drop(database.row("t", &COLUMNS, 7));
+                drop(database.count("t"));
+            }
+            prop_assert_eq!(fs::read(&path).unwrap(), bytes);
         }
     }
 }
