@@ -368,7 +368,7 @@ mod tests {
     fn sample(rows: u32) -> (TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.db");
-        let conn = Connection::open(&path).unwrap();
+        let conn = Connection::open_with_flags(&path, OpenFlags::default()).unwrap();
         conn.execute_batch(
             "PRAGMA page_size = 512; PRAGMA synchronous = OFF; CREATE TABLE t (id TEXT PRIMARY KEY, text, at); BEGIN",
         )
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn values_are_read_whatever_their_type() {
         let (_dir, path) = sample(0);
-        let conn = Connection::open(&path).unwrap();
+        let conn = Connection::open_with_flags(&path, OpenFlags::default()).unwrap();
         conn.execute_batch(
             "INSERT INTO t VALUES ('a', '[\"x\", 7, null]', 1768471200), (NULL, 'x, y', '2026-01-15 10:00:00'), ('c', x'ff', -1),
              ('d', 1.5, 'soon'), ('e', CAST(x'ed959ced95' AS TEXT), 0)",
@@ -434,7 +434,7 @@ mod tests {
                 });
                 prop_assert!(broken.is_ok());
                 drop(database.row("t", &COLUMNS, 7));
-                drop(database.count("t"));
+                prop_assert!(database.count("t") < 20_000);
             }
             prop_assert_eq!(fs::read(&path).unwrap(), bytes);
         }
