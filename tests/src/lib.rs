@@ -19,6 +19,7 @@ pub mod home;
 mod http;
 pub mod managed;
 pub mod measure;
+pub mod moving;
 pub mod picture;
 pub mod process;
 pub mod redaction;

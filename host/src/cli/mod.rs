@@ -12,6 +12,7 @@ mod failures;
 mod files;
 mod gc;
 mod hook;
+mod import;
 mod ingest;
 mod install;
 mod memory;
@@ -71,6 +72,7 @@ enum Command {
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
     Ingest(ingest::Arguments),
+    Import(import::Arguments),
     Context(context::Arguments),
     Memory(memory::Arguments),
     Session(session::Arguments),
@@ -146,6 +148,7 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Session(arguments) => session::run(arguments),

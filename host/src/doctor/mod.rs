@@ -4,6 +4,7 @@
 mod embedding;
 mod hooks;
 mod machine;
+mod others;
 mod policies;
 mod privacy;
 mod projections;
@@ -34,7 +35,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `others`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -89,6 +90,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(projections::projections(paths, &config, folder));
     findings.push(embedding::embedding(&config.embedding));
     findings.extend(hooks::registrations(paths, folder));
+    findings.extend(others::others(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));
     findings

@@ -21,16 +21,16 @@ pub const MOST_ID: usize = 128;
 const MOST_PROJECT: usize = 4096;
 
 /// The longest type, bytes, as of what is saved by hand.
-const MOST_TYPE: usize = 64;
+pub(super) const MOST_TYPE: usize = 64;
 
 /// The longest title, characters.
-const MOST_TITLE: usize = 200;
+pub(super) const MOST_TITLE: usize = 200;
 
 /// From this length on a title that was made of a content ends with a sentence, characters.
 const LONG_TITLE: usize = 120;
 
 /// The most keywords, or files, of one memory.
-const MOST_LIST: usize = 256;
+pub(super) const MOST_LIST: usize = 256;
 
 /// The type of what has none.
 const DEFAULT_TYPE: &str = "learning";
@@ -144,7 +144,7 @@ pub fn title_of(content: &str) -> String {
 }
 
 /// The first so many characters.
-fn cut(text: &str, most: usize) -> &str {
+pub(super) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -213,7 +213,7 @@ fn importance(value: &Value) -> Result<f32, String> {
 }
 
 /// Seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a day, or a day and a time, in UTC.
-fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
+pub(super) fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
     let at = match value {
         Value::Null => return Ok(None),
         Value::Number(number) => number.as_f64().and_then(since_epoch),
@@ -238,9 +238,17 @@ fn written(text: &str) -> Option<Timestamp> {
         return text.parse().ok().and_then(since_epoch);
     }
     let utc = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    // `2026-02-20 10:00:00.5 +0900 KST`, as Go writes a time into a database.
+    let zoned = || match text.split_whitespace().collect::<Vec<_>>()[..] {
+        [day, time, zone, ..] if zone.starts_with(['+', '-']) => {
+            format!("{day}T{time}{zone}").parse::<jiff::Timestamp>().ok()
+        }
+        _ => None,
+    };
     let at = text
         .parse::<jiff::Timestamp>()
         .ok()
+        .or_else(zoned)
         .or_else(|| text.parse::<civil::DateTime>().ok().and_then(utc))
         .or_else(|| text.parse::<civil::Date>().ok().and_then(|day| utc(day.at(0, 0, 0, 0))))?;
     Timestamp::try_from(at.as_millisecond()).ok()
@@ -304,6 +312,8 @@ mod tests {
             "\"1736902800\"",
             "\"2025-01-15T01:00:00Z\"",
             "\"2025-01-15T01:00:00\"",
+            "\"2025-01-15 01:00:00\"",
+            "\"2025-01-15 10:00:00.0 +0900 KST m=+0.01\"",
         ] {
             let line = of(&format!(r#"{{"content": "c", "created_at": {time}}}"#)).unwrap();
             assert_eq!(line.created, Some(1_736_902_800_000), "{time}");

@@ -1,6 +1,9 @@
 //! Memories that somebody made elsewhere, a line of JSON each, become ours: read, redacted and stored in large batches. What
 //! was imported before is known again, so that it can be stopped and repeated at any time.
+//!
+//! Other systems' databases and files ([`from`]) come as the same lines, through the same door: [`Importer`].
 
+pub mod from;
 mod line;
 mod reader;
 
@@ -98,35 +101,84 @@ pub fn run(
     default: &Path,
     mut progress: impl FnMut(u64),
 ) -> Result<Report> {
-    let mut report = Report::default();
     let mut lines = Lines::new(input, MOST_LINE);
-    let mut places = Places { runtime, default, known: HashMap::new() };
-    let mut batch = Batch::default();
-    store.prepare_import()?;
+    let mut importer = Importer::new(runtime, Some(store), true, default)?;
     loop {
-        match lines.next().context("the input cannot be read")? {
+        let understood = match lines.next().context("the input cannot be read")? {
             Read::End => break,
             Read::Blank => continue,
-            Read::TooLong => report.fail(lines.number(), format!("it has more than {} KiB", MOST_LINE >> 10)),
-            Read::Line => {
-                let understood = parse(lines.line()).and_then(|line| Ok((places.of(line.project.as_deref())?, line)));
-                match understood {
-                    Ok((place, line)) if !place.takes(runtime, &line) => report.left_out += 1,
-                    Ok((place, line)) => batch.push(place, line),
-                    Err(reason) => report.fail(lines.number(), reason),
-                }
+            Read::TooLong => Err(format!("it has more than {} KiB", MOST_LINE >> 10)),
+            Read::Line => parse(lines.line()),
+        };
+        let taken = match understood {
+            Ok(line) => importer.take(line)?,
+            Err(reason) => Err(reason),
+        };
+        if let Err(reason) = taken {
+            importer.report.fail(lines.number(), reason);
+        }
+        importer.report.lines += 1;
+        importer.report.bytes = lines.bytes();
+        progress(lines.bytes());
+    }
+    importer.finish()
+}
+
+/// The door through which all that is imported comes: it knows what is left out, redacts, and stores in batches.
+struct Importer<'a> {
+    runtime: &'a Runtime,
+    store: Option<&'a mut Store>,
+    /// Else all is only looked at.
+    stores: bool,
+    places: Places<'a>,
+    batch: Batch,
+    report: Report,
+}
+
+impl<'a> Importer<'a> {
+    /// Without a store, or where `stores` says no, nothing is stored.
+    fn new(runtime: &'a Runtime, store: Option<&'a mut Store>, stores: bool, default: &'a Path) -> Result<Self> {
+        if let Some(store) = store.as_ref().filter(|_| stores) {
+            store.prepare_import()?;
+        }
+        let places = Places { runtime, default, known: HashMap::new() };
+        Ok(Self { runtime, store, stores, places, batch: Batch::default(), report: Report::default() })
+    }
+
+    /// Takes a line, and stores it with others when there are enough of them. Inside: why it cannot be used.
+    fn take(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
+        let place = match self.places.of(line.project.as_deref()) {
+            Ok(place) => place,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        if !place.takes(self.runtime, &line) {
+            self.report.left_out += 1;
+            return Ok(Ok(()));
+        }
+        if self.stores {
+            self.batch.push(place, line);
+            if self.batch.is_full() {
+                self.flush()?;
             }
         }
-        report.lines += 1;
-        report.bytes = lines.bytes();
-        if batch.is_full() {
-            batch.store(runtime, store, &mut report)?;
-            progress(report.bytes);
+        Ok(Ok(()))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match &mut self.store {
+            Some(store) => self.batch.store(self.runtime, store, &mut self.report),
+            None => Ok(()),
         }
     }
-    batch.store(runtime, store, &mut report)?;
-    store.finish_import()?;
-    Ok(report)
+
+    /// Stores what is left, and says what became of all.
+    fn finish(mut self) -> Result<Report> {
+        self.flush()?;
+        if let Some(store) = self.store.as_ref().filter(|_| self.stores) {
+            store.finish_import()?;
+        }
+        Ok(self.report)
+    }
 }
 
 /// A project that lines name.

@@ -113,7 +113,7 @@ fn unknown(front: &str) -> String {
         comments.clear();
     }
     kept.push_str(&comments);
-    let kept = kept.trim_end();
+    let kept = kept.trim_start_matches('\n').trim_end();
     if kept.is_empty() { String::new() } else { format!("{kept}\n") }
 }
 

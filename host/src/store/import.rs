@@ -42,6 +42,17 @@ impl Store {
         self.checkpoint()
     }
 
+    /// Whether turns of the session are stored that were read from its own transcript.
+    pub fn has_read_turns(&self, session: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM memories WHERE session_id = ?1 AND type = 'turn' AND policy <> ?2)",
+                )
+                .and_then(|mut s| s.query_row([session, MAKER.0], |row| row.get(0))),
+        )
+    }
+
     /// Stores all of the batch in one transaction and says what became of each, in order. What was imported under the same
     /// key before is replaced; the same content under another key is one memory with both identifiers.
     pub fn import(&mut self, batch: &[Import], now: u64) -> Result<Vec<Put>> {

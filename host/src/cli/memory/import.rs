@@ -58,15 +58,26 @@ enum Format {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let Format::Jsonl = arguments.format;
     let default = super::folder(arguments.project.as_deref())?;
-    let (input, bytes) = open(&arguments.file)?;
+    lines(runtime, &mut store, &arguments.file, &default, arguments.json)
+}
+
+/// Imports a file of JSON lines and says what became of it.
+pub(in crate::cli) fn lines(
+    runtime: &Runtime,
+    store: &mut Store,
+    file: &Path,
+    default: &Path,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let (input, bytes) = open(file)?;
     let started = Instant::now();
     let bar = progress_bar(bytes);
     let outcome =
-        import::run(runtime, &mut store, BufReader::with_capacity(BUFFER, input), &default, |read| bar.set_position(read));
+        import::run(runtime, store, BufReader::with_capacity(BUFFER, input), default, |read| bar.set_position(read));
     bar.finish_and_clear();
     runtime.finish();
     let report = outcome?;
-    if arguments.json {
+    if as_json {
         output::json(&report)?;
     } else {
         tell(&report, started.elapsed())?;

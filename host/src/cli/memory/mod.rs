@@ -5,7 +5,7 @@ mod delete;
 mod forget;
 mod gc;
 mod graph;
-mod import;
+pub(super) mod import;
 mod list;
 mod notes;
 mod probe;
@@ -156,7 +156,7 @@ struct Restriction {
 }
 
 /// `folder` as an absolute path; none: the present folder.
-pub(super) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(in crate::cli) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     std::path::absolute(folder.unwrap_or(Path::new("."))).map_err(|error| {
         Failure::new(format!("the present folder is not known: {error}"))
             .hint("change to a folder that exists, or say --project DIR or --all-projects")
