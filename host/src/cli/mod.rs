@@ -1,12 +1,14 @@
 //! The command line: arguments in, words out. It holds no logic of its own.
 
 mod background;
+mod backup;
 mod completions;
 mod config;
 mod context;
 mod demo;
 mod doctor;
 mod events;
+mod export;
 mod failure;
 mod failures;
 mod files;
@@ -23,11 +25,13 @@ mod policy;
 mod projections;
 #[cfg(test)]
 mod reference;
+mod restore;
 mod resume;
 mod save;
 mod scrub;
 mod session;
 mod timeline;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -83,6 +87,10 @@ enum Command {
     Save(save::Arguments),
     Resume(resume::Arguments),
     Projections(projections::Arguments),
+    Export(export::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
+    Verify(verify::Arguments),
     Scrub(scrub::Scrubbing),
     Redact(scrub::Redaction),
     Policy(policy::Arguments),
@@ -158,6 +166,10 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Save(arguments) => save::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Projections(arguments) => projections::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Backup(arguments) => backup::run(&arguments),
+        Command::Restore(arguments) => restore::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Scrub(arguments) => scrub::scrub(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),

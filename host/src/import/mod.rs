@@ -1,7 +1,7 @@
 //! Memories that somebody made elsewhere, a line of JSON each, become ours: read, redacted and stored in large batches. What
 //! was imported before is known again, so that it can be stopped and repeated at any time.
 
-mod line;
+pub(crate) mod line;
 mod reader;
 
 use std::collections::HashMap;

@@ -16,12 +16,12 @@ use crate::search::query::Query;
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
 
 /// What each further sighting adds to a memory's weight, and how many of them count.
-const SIGHTING_WEIGHT: f64 = 0.05;
-const MOST_SIGHTINGS: u32 = 4;
+pub(super) const SIGHTING_WEIGHT: f64 = 0.05;
+pub(super) const MOST_SIGHTINGS: u32 = 4;
 
 /// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
 /// project, and their pieces in the full-text table, are one range of rows.
-const ROW_BITS: u32 = 32;
+pub(super) const ROW_BITS: u32 = 32;
 
 /// The attribute of a memory that was saved by hand.
 pub const SAVED: (&str, &str) = ("source", "saved");

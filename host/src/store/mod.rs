@@ -1,13 +1,16 @@
 //! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
 //! type leaves it.
 
+mod copy;
 mod embedded;
 mod erase;
 mod events;
+mod export;
 mod failures;
 mod import;
 mod index;
 mod memories;
+mod mend;
 mod migrations;
 mod projects;
 mod reindex;
@@ -15,6 +18,7 @@ mod searching;
 mod sessions;
 mod transcripts;
 mod vectors;
+mod verify;
 
 #[cfg(test)]
 mod reindex_tests;
@@ -29,6 +33,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use copy::{Content, converge, examine, files_of};
 pub use embedded::Unembedded;
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
@@ -40,6 +45,7 @@ pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use transcripts::{Cursor, ExtractorState};
+pub use verify::{Check, Fault};
 
 /// Where the WAL is worth moving into the database. Not done in a hook.
 const CHECKPOINT_BYTES: u64 = 8 << 20;

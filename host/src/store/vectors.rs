@@ -3,14 +3,14 @@
 //! A small project is compared with as a whole. In a large one the codes, two bits a number, choose [`COMPARED`] pieces of
 //! which then the cosines are computed: half a million codes are 34 MB, their vectors would be 130.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::Tables;
 use crate::search::pieces;
-use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, without};
+use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
 /// Memories a block of codes. Two blocks of one-piece memories with the built-in model's codes fill a page of the database,
 /// and the place of a piece in its block fits 16 bits.
@@ -110,6 +110,54 @@ pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dim
     without(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) != memory % BLOCK);
     put_codes(tx, to, memory, &codes)?;
     Ok(copied > 0)
+}
+
+/// The blocks whose codes are not those of the vectors that there are.
+pub(super) fn unfit_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<BTreeSet<i64>> {
+    let mut unfit = BTreeSet::new();
+    let mut blocks = conn.prepare("SELECT block, codes FROM vector_codes")?;
+    let mut rows = blocks.query([])?;
+    while let Some(row) = rows.next()? {
+        let block: i64 = row.get(0)?;
+        let codes = row.get_ref(1)?;
+        let found = codes.as_blob().ok().and_then(|codes| places(codes, code_bytes(dims))).map(|places| {
+            let mut found: Vec<i64> = places.into_iter().map(|place| row_of(block, place)).collect();
+            found.sort_unstable();
+            found
+        });
+        if found != Some(pieces_of_block(conn, block)?) {
+            unfit.insert(block);
+        }
+    }
+    let mut without = conn.prepare(&format!(
+        "SELECT DISTINCT (piece >> 8) / {BLOCK} AS of FROM vectors WHERE NOT EXISTS (SELECT 1 FROM vector_codes c WHERE c.block = of)"
+    ))?;
+    for block in without.query_map([], |row| row.get(0))? {
+        unfit.insert(block?);
+    }
+    Ok(unfit)
+}
+
+fn pieces_of_block(conn: &Connection, block: i64) -> rusqlite::Result<Vec<i64>> {
+    let (first, last) = pieces::rows(block * BLOCK..=block * BLOCK + BLOCK - 1);
+    conn.prepare_cached("SELECT piece FROM vectors WHERE piece BETWEEN ?1 AND ?2 ORDER BY piece")?
+        .query_map([first, last], |row| row.get(0))?
+        .collect()
+}
+
+/// Makes the codes of a block anew, from its vectors. They are of the numbers as they were rounded, which differ from those
+/// of the model by less than what a code can tell apart.
+pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims: usize) -> rusqlite::Result<()> {
+    tx.prepare_cached(&format!("DELETE FROM {} WHERE block = ?1", tables.codes))?.execute([block])?;
+    let mut select = tx.prepare_cached(&format!("SELECT vector FROM {} WHERE piece = ?1", tables.vectors))?;
+    for row in pieces_of_block(tx, block)? {
+        let packed: Vec<u8> = select.query_row([row], |row| row.get(0))?;
+        let memory = pieces::memory_of(row);
+        if let Some(vector) = unpack(&packed).filter(|vector| vector.len() == dims) {
+            put_codes(tx, tables, memory, &entry(place(memory, pieces::number_of(row)), &vector))?;
+        }
+    }
+    Ok(())
 }
 
 /// The pieces among those of `memories`, from the oldest to the newest, that are nearest to the probe, at most `most`, nearest
