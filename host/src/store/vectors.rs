@@ -33,7 +33,7 @@ fn place(memory: i64, piece: usize) -> u16 {
 
 /// The row of a piece, from its place in a block.
 fn row_of(block: i64, place: u16) -> i64 {
-    (block * BLOCK) << 8 | i64::from(place)
+    ((block * BLOCK) << 8) + i64::from(place)
 }
 
 /// Stores the vectors of a memory's pieces; those that have none are left out. There must be none of it yet.
@@ -222,4 +222,18 @@ pub(super) fn cosines_of(
         found.extend(cosine.map(|cosine| (piece, cosine)));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_found_by_its_place_again() {
+        for memory in (0..3 * BLOCK).chain((1 << 32)..(1 << 32) + 3 * BLOCK) {
+            for piece in [0, 1, 255] {
+                assert_eq!(row_of(block_of(memory), place(memory, piece)), pieces::row(memory, piece));
+            }
+        }
+    }
 }
