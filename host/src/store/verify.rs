@@ -15,9 +15,8 @@ use crate::search::{pieces, vector};
 /// How many lines of SQLite's own check are told.
 const MOST_TOLD: u32 = 20;
 
-/// The tables of words, as SQLite's check names them.
-const WORDS: &str = "FTS5 table main.memories_fts";
-const EVENT_WORDS: &str = "FTS5 table main.events_fts";
+/// The table of events' words.
+const EVENT_WORDS: &str = "events_fts";
 
 /// What was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -149,10 +148,12 @@ fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         let is_index = line.contains("missing from index")
             || line.contains("entries in index")
             || line.contains("non-unique entry in index");
-        let mut fault = if line.contains(EVENT_WORDS) {
-            Fault::new(Check::EventWordTable, "events_fts", 1, line, "makes the full-text table of events anew")
-        } else if line.contains(WORDS) {
-            Fault::new(Check::WordTable, "memories_fts", 1, line, "makes the index anew from the memories")
+        // SQLite says `FTS5 table main.x` or `fts5: … table "x"`.
+        let is_words = line.to_lowercase().contains("fts5");
+        let mut fault = if is_words && line.contains(EVENT_WORDS) {
+            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "makes the full-text table of events anew")
+        } else if is_words && line.contains(LIVE.words) {
+            Fault::new(Check::WordTable, LIVE.words, 1, line, "makes the index anew from the memories")
         } else if is_index {
             Fault::new(Check::Indexes, "database", 1, line, "makes the database's indexes anew")
         } else {
