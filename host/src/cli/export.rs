@@ -87,6 +87,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
 fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, Failure> {
     let (mut lines, mut failed) = (0, None);
     store.each_memory(project, |memory, project| {
+        // Copies of what is written anyway.
+        if project.is_shared() {
+            return true;
+        }
         for line in export::lines(memory, project) {
             if let Err(error) = writeln!(out, "{line}") {
                 failed = Some(error);

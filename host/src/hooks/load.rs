@@ -69,6 +69,7 @@ pub fn context(
         project: session.project.clone(),
         session: session.id.clone(),
         now: runtime.now,
+        shared: runtime.config.sharing.context,
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
     runtime.secrets.look_in(Path::new(&session.root), Path::new(&session.cwd));

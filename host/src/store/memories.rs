@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 
 use super::failures::MAKER;
 use super::index::{index, unindex};
-use super::{Result, Store, json, projects, time, unjson, untime};
+use super::{Result, Store, json, projects, sharing, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
@@ -48,6 +48,8 @@ pub struct Filter {
     pub session: Option<String>,
     /// Kinds; none: all but `turn`.
     pub kinds: Vec<String>,
+    /// With what was shared with all projects, beside the memories of the project.
+    pub shared: bool,
 }
 
 /// A memory with what is known around it.
@@ -202,6 +204,15 @@ impl Where {
 
 impl Store {
     fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list_own(filter, order, limit)?;
+        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
+            let shared = Filter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            memories.extend(self.shared_of(self.list_own(&shared, order, limit)?, project)?);
+        }
+        Ok(memories)
+    }
+
+    fn list_own(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let kinds = match filter {
             Filter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
             Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
@@ -535,6 +546,8 @@ pub(super) fn put(
         recount(tx, memory)?;
         return Ok(Put::Known);
     }
+    // What takes the place of something that was shared is shared, too.
+    let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
     if before.is_some() {
         retract(tx, session, &key)?;
     }
@@ -553,6 +566,9 @@ pub(super) fn put(
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
     recount(tx, memory)?;
+    if is_shared {
+        sharing::share(tx, memory, now)?;
+    }
     Ok(put)
 }
 
@@ -648,6 +664,7 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    sharing::origin_goes(tx, rowid)?;
     unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())

@@ -10,7 +10,7 @@ use super::index::{self, LIVE};
 use super::memories::{ROW_BITS, recount};
 use super::transcripts::forget_place;
 use super::verify::{Check, LISTS, UNDERCOUNTED, behind, draft, miscounted, misindexed, references};
-use super::{Remade, Result, Store, events, index::unindex, vectors};
+use super::{Remade, Result, Store, events, index::unindex, sharing, vectors};
 use crate::project::Project;
 
 /// How many memories are put into the index again in one transaction.
@@ -64,6 +64,9 @@ impl Store {
                 }
                 Ok(())
             })?;
+        }
+        if checks.contains(&Check::Shared) {
+            self.write(sharing::remove_orphans)?;
         }
         if checks.contains(&Check::Failures) {
             self.write(|tx| {

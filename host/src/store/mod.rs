@@ -16,6 +16,7 @@ mod projects;
 mod reindex;
 mod searching;
 mod sessions;
+mod sharing;
 mod transcripts;
 mod vectors;
 mod verify;
@@ -44,6 +45,7 @@ pub use migrations::SCHEMA_VERSION;
 pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
+pub use sharing::{SHARED_FROM, Suggestion};
 pub use transcripts::{Cursor, ExtractorState};
 pub use verify::{Check, Fault};
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
 use super::memories::{MOST_SIGHTINGS, ROW_BITS, SIGHTING_WEIGHT};
-use super::{Result, Store, embedded, unjson, vectors};
+use super::{Result, Store, embedded, sharing, unjson, vectors};
 use crate::embedding::local;
 use crate::search::{pieces, vector};
 
@@ -48,6 +48,8 @@ pub enum Check {
     Sightings,
     /// How often failures came.
     Failures,
+    /// Copies of memories.
+    Shared,
     /// How far transcripts were read.
     Cursors,
 }
@@ -366,6 +368,7 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             "counts again",
         ),
         (Check::Failures, "failures", UNDERCOUNTED.into(), "failures that came more often than they say", "counts again"),
+        (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {

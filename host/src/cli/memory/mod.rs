@@ -9,6 +9,7 @@ mod probe;
 mod reindex;
 mod save;
 mod search;
+mod share;
 mod show;
 mod stats;
 
@@ -26,7 +27,7 @@ use crate::paths;
 use crate::project::Project;
 use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Access, EXTERNAL_ID, Found, Store};
+use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 
 /// Search, list, show, save, import and delete what is remembered
 ///
@@ -50,6 +51,9 @@ enum Command {
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Reindex(reindex::Arguments),
+    Share(share::Arguments),
+    Unshare(share::Removal),
+    SuggestShared(share::Suggesting),
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
@@ -69,6 +73,9 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Reindex(arguments) => reindex::run(&runtime, store, &arguments),
+        Command::Share(arguments) => share::share(&runtime, store, &arguments),
+        Command::Unshare(arguments) => share::unshare(&runtime, store, &arguments),
+        Command::SuggestShared(arguments) => share::suggest(&runtime, &store, &arguments),
     }?;
     Ok(Done::Well)
 }
@@ -259,6 +266,11 @@ fn write_table(
         }
     }
     Ok(out.flush()?)
+}
+
+/// Whether some of them were shared with this project by another one.
+fn has_shared(memories: &[Memory]) -> bool {
+    memories.iter().any(|memory| memory.attributes.iter().any(|(name, _)| name == SHARED_FROM))
 }
 
 /// The first lines of the content that say more than the title.
