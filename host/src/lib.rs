@@ -16,6 +16,7 @@ pub mod import;
 pub mod ingest;
 pub mod journal;
 pub mod log;
+pub mod namespace;
 pub mod paths;
 pub mod policy;
 pub mod privacy;

@@ -107,7 +107,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
         return Ok(());
     }
-    let unread = reading::unread(store, folder, &event.session)?;
+    let unread = reading::unread(runtime, store, folder, &event.session)?;
     if !unread.is_empty() {
         // Compiling, where that must be, is not what this budget is for.
         runtime.default_policy()?;
