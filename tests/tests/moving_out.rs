@@ -101,9 +101,9 @@ fn what_sessions_taught_is_exported_by_project_and_in_order() {
         session.end();
     }
     let of = |project: &Path| home.run(["export".as_ref(), "--project".as_ref(), project.as_os_str()]).success().stdout;
-    let (of_here, of_there, all) = (of(&here), of(&there), export(&home));
-    assert!(!of_here.is_empty() && !of_there.is_empty());
-    let mut lines: Vec<&str> = of_here.lines().chain(of_there.lines()).collect();
+    let (first, second, all) = (of(&here), of(&there), export(&home));
+    assert!(!first.is_empty() && !second.is_empty());
+    let mut lines: Vec<&str> = first.lines().chain(second.lines()).collect();
     let mut every: Vec<&str> = all.lines().collect();
     let times: Vec<Value> =
         every.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["created_at"].clone()).collect();

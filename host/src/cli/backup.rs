@@ -52,7 +52,7 @@ fn failure(error: anyhow::Error, file: &std::path::Path) -> Failure {
     if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::Damaged(..)))) {
         return Failure::new(format!("{error:#}")).hint("`throughline verify` says what is wrong, and what can be mended");
     }
-    if error.chain().any(|cause| cause.is::<StoreError>()) {
+    if error.downcast_ref::<StoreError>().is_some() {
         return error.into();
     }
     let hint = if file.is_dir() || file.file_name().is_none() {
