@@ -223,10 +223,24 @@ pub struct Restored {
     pub still_deleted: u64,
 }
 
+/// How the names of files begin that hold what there was before.
+const BEFORE: &str = "throughline-before-";
+
 /// A name beside the database that tells what happened when.
 pub fn name_of_kept(paths: &Paths, event: &str, now: u64) -> PathBuf {
     let moment = stamp(now).replace(':', "-");
-    paths.data.join(format!("throughline-before-{event}-{moment}.db"))
+    paths.data.join(format!("{BEFORE}{event}-{moment}.db"))
+}
+
+/// The files beside the database that hold what there was before a restore or a repair.
+pub fn kept(database: &Path) -> Vec<PathBuf> {
+    let entries = database.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut kept: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(BEFORE) && name.ends_with(".db")))
+        .map(|entry| entry.path())
+        .collect();
+    kept.sort();
+    kept
 }
 
 /// Puts the backup in the place of what there is. What was deleted for good since the backup was made stays deleted, unless

@@ -276,6 +276,10 @@ fn what_was_deleted_for_good_since_stays_deleted() {
     let wanted = [OsStr::new("restore"), "--yes".as_ref(), "--with-deleted".as_ref(), file.as_os_str()];
     drop(home.run(wanted).success());
     assert!(home.remembers("Lesson 3"));
+    // What a restore kept is not passed over in silence when something is to be gone.
+    let found = home.json(["memory", "search", "--json", "--all-projects", "Lesson 1"]);
+    let run = home.run(["memory", "delete", found[0]["id"].as_str().expect("an id")]).success();
+    assert_eq!(run.stderr.matches("throughline-before-restore-").count(), 2, "{run:?}");
     assert!(home.run(["verify"]).success().stdout.contains("sound"));
 }
 

@@ -313,9 +313,9 @@ fn cursors_are_compared_with_the_transcripts() {
 #[test]
 fn a_repair_that_is_killed_leaves_a_sound_database() {
     let (home, _) = lived_in();
-    let lines: String = (0..400)
-        .map(|n| format!("{{\"project\": \"p\", \"content\": \"Lesson {n}: otters sleep holding hands, number {n}.\"}}\n"))
-        .collect();
+    let lines = (0..400).fold(String::new(), |lines, n| {
+        lines + &format!("{{\"project\": \"p\", \"content\": \"Lesson {n}: otters sleep holding hands, number {n}.\"}}\n")
+    });
     drop(process::run(home.command(["memory", "import", "-"]), lines.into_bytes(), process::WATCHDOG).success());
     let memories = home.memories();
     let ruin =

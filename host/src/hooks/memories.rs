@@ -111,7 +111,7 @@ mod tests {
 
         /// Projects say the same words in the same way, and all that tells them apart is a word of their own.
         #[test]
-        fn no_policy_sees_a_row_of_another_project_that_nobody_shared(
+        fn no_policy_sees_a_row_of_another_project(
             said in prop::collection::vec((0_usize..4, 0_usize..4, 0_usize..6, any::<bool>()), 1..40),
             query in prop::collection::vec(
                 prop::sample::select(vec![

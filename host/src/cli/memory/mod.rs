@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD, DIM};
+use crate::backup;
 use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
@@ -81,7 +82,16 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
 }
 
 /// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
+/// Copies that a restore or a repair kept may still hold it: whoever wants it gone is told of them.
 pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
+    for kept in backup::kept(store.path()) {
+        let mut err = anstream::stderr().lock();
+        writeln!(
+            err,
+            "warning: {} is older and may still hold it; delete that file when you need it no more",
+            kept.display()
+        )?;
+    }
     if store.erase()? {
         return Ok(());
     }
