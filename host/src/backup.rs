@@ -235,10 +235,11 @@ pub fn name_of_kept(paths: &Paths, event: &str, now: u64) -> PathBuf {
 /// The files beside the database that hold what there was before a restore or a repair.
 pub fn kept(database: &Path) -> Vec<PathBuf> {
     let entries = database.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut kept: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(BEFORE) && name.ends_with(".db")))
-        .map(|entry| entry.path())
-        .collect();
+    let is_kept = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(BEFORE)) && path.extension().is_some_and(|end| end == "db")
+    };
+    let mut kept: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_kept).collect();
     kept.sort();
     kept
 }
