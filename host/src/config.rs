@@ -37,6 +37,8 @@ pub struct Config {
     pub log: Log,
     /// Section `[search]`.
     pub search: Search,
+    /// Section `[sharing]`.
+    pub sharing: Sharing,
     /// Section `[gc]`.
     pub gc: Gc,
     /// Section `[observations]`.
@@ -114,6 +116,21 @@ pub struct Search {
 impl Default for Search {
     fn default() -> Self {
         Self { profile: crate::search::rank::DEFAULT.name.to_owned() }
+    }
+}
+
+/// What was shared with all projects.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sharing {
+    /// Whether policies see it, and so the agent is told of it.
+    pub context: bool,
+}
+
+impl Default for Sharing {
+    /// Nothing is shared unless a person said so of that very memory: who did wants it to be told.
+    fn default() -> Self {
+        Self { context: true }
     }
 }
 
@@ -226,6 +243,7 @@ impl Default for Config {
             privacy: crate::privacy::Settings::default(),
             log: Log::default(),
             search: Search::default(),
+            sharing: Sharing::default(),
             gc: Gc::default(),
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),

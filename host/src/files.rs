@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes the file beside its place and renames it there: a power cut leaves the old one or the new one. `mode` is the new
 /// file's, whatever the umask says.
@@ -27,6 +27,41 @@ pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
+/// The name under which a file is written before it is complete: in the same folder, so that it can be renamed.
+pub fn unfinished(file: &Path) -> io::Result<PathBuf> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    };
+    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    // Left by a process of the same number that was killed.
+    match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(temporary),
+    }
+}
+
+/// Gives a complete file its name, and waits until the folder is on the disk too. Without `overwrite` a file that has the name
+/// already stays, and the error says so.
+pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()> {
+    if overwrite {
+        fs::rename(unfinished, file)?;
+    } else {
+        match fs::hard_link(unfinished, file) {
+            Ok(()) => fs::remove_file(unfinished)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            // Not every file system has links; somebody would have to be quick to come between.
+            Err(_) if file.symlink_metadata().is_err() => fs::rename(unfinished, file)?,
+            Err(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+        }
+    }
+    sync_folder(file)
+}
+
+/// Waits until the names in the file's folder are on the disk.
+pub fn sync_folder(file: &Path) -> io::Result<()> {
+    file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -45,5 +80,17 @@ mod tests {
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         assert!(replace(&dir.path().join("none/x"), b"", 0o600).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_there_stays_unless_it_is_to_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x");
+        for (text, overwrite, expected) in [("one", false, "one"), ("two", false, "one"), ("three", true, "three")] {
+            let new = unfinished(&file).unwrap();
+            fs::write(&new, text).unwrap();
+            assert_eq!(settle(&new, &file, overwrite).is_ok(), text == expected);
+            assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+        }
     }
 }

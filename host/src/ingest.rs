@@ -11,6 +11,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::hooks::reading::{self, Job};
+use crate::namespace;
 use crate::runtime::Runtime;
 use crate::store::{Store, StoreError};
 use crate::transcript::Refusal;
@@ -199,6 +200,8 @@ pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progres
     // Where no policy can be had, no file is to blame.
     runtime.default_policy()?;
     store.relax()?;
+    // What an agent of another namespace said is read where it is named, and not by the way.
+    let sources = sources.iter().filter(|source| source.named || namespace::owns(&runtime.paths, &source.path));
     let mut report = Report::default();
     for source in sources {
         progress(source);

@@ -1,6 +1,7 @@
 //! The native shim of Throughline: hooks in, context out, a policy in its sandbox between, one SQLite file beneath.
 
 pub mod agent;
+pub mod backup;
 pub mod cli;
 pub mod config;
 pub mod contract;
@@ -8,12 +9,14 @@ pub mod demo;
 pub mod digest;
 pub mod doctor;
 pub mod embedding;
+pub mod export;
 pub mod files;
 pub mod hooks;
 pub mod import;
 pub mod ingest;
 pub mod journal;
 pub mod log;
+pub mod namespace;
 pub mod notes;
 pub mod paths;
 pub mod policy;
@@ -29,3 +32,4 @@ pub mod secrets;
 pub mod settings;
 pub mod store;
 pub mod transcript;
+pub mod verify;

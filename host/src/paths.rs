@@ -8,8 +8,13 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::namespace::{self, BadName};
+
 /// The folder of managed configuration.
 const MANAGED: &str = "/etc/throughline";
+
+/// The variable that names the namespace.
+pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
 
 /// The program's folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +31,47 @@ pub struct Paths {
     pub claude: PathBuf,
     /// What an administrator lays down. No variable moves it.
     pub managed: PathBuf,
+    /// Whose memory it is; none: that of all who are in no namespace.
+    pub namespace: Option<String>,
+}
+
+/// Why it cannot be known where things are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// There is not even a home.
+    Home,
+    /// The environment names a namespace that cannot be one.
+    Namespace(BadName),
 }
 
 impl Paths {
     /// As the environment says: `THROUGHLINE_HOME` puts all under one folder, else the XDG base directories do it.
-    /// None where there is not even a home.
-    pub fn from_env() -> Option<Self> {
-        Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+    /// `THROUGHLINE_NAMESPACE` gives the data a folder of its own in it.
+    pub fn from_env() -> Result<Self, Unknown> {
+        let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+            .ok_or(Unknown::Home)?;
+        let Some(name) = env::var_os(NAMESPACE).filter(|name| !name.is_empty()) else { return Ok(paths) };
+        let name = name.to_string_lossy();
+        // Whoever asked for a memory of its own must not get that of all because of a slip.
+        namespace::check(&name).map_err(Unknown::Namespace)?;
+        Ok(paths.in_namespace(Some(&name)))
+    }
+
+    /// The same, of that namespace, whose name was checked.
+    #[must_use]
+    pub fn in_namespace(mut self, name: Option<&str>) -> Self {
+        let common = self.common();
+        self.data = name.map_or_else(|| common.clone(), |name| namespace::folder(&common, name));
+        self.namespace = name.map(str::to_owned);
+        self
+    }
+
+    /// The data folder outside of all namespaces.
+    pub fn common(&self) -> PathBuf {
+        if self.namespace.is_none() {
+            return self.data.clone();
+        }
+        self.data.ancestors().nth(2).unwrap_or(&self.data).to_path_buf()
     }
 
     fn from_lookup(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
@@ -50,6 +89,7 @@ impl Paths {
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
             home,
             managed: PathBuf::from(MANAGED),
+            namespace: None,
         })
     }
 

@@ -14,7 +14,7 @@ const MOST_POINTER_BYTES: u64 = 8 << 10;
 pub struct Project {
     /// Opaque and stable: 16 hexadecimal digits of the SHA-256 of `identity`.
     pub id: String,
-    /// `git:` and the common directory, `dir:` and the folder, or `name:` and a name.
+    /// `git:` and the common directory, `dir:` and the folder, `name:` and a name, or `shared:`.
     pub identity: String,
     /// The main work tree's root or the folder itself; of a name, the name, which is relative.
     pub root: PathBuf,
@@ -42,6 +42,16 @@ impl Project {
     /// The project of a plain name, which is no folder: what was imported can come from anywhere.
     pub fn named(name: &str) -> Self {
         Self::new("name:", Path::new(name), PathBuf::from(name))
+    }
+
+    /// The project of what was shared with all projects. No folder and no name has its identity.
+    pub fn shared() -> Self {
+        Self { root: PathBuf::from("(shared)"), ..Self::new("shared:", Path::new(""), PathBuf::new()) }
+    }
+
+    /// Whether it is that of what was shared.
+    pub fn is_shared(&self) -> bool {
+        self.identity == "shared:"
     }
 
     /// Whether the text is a plain name, such as `shop` or `owner/shop`, and not the path of a folder: absolute, beginning

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 
 use crate::config::Config;
 use crate::log::{Level, Log};
+use crate::namespace;
 use crate::paths::{self, Paths};
 use crate::policy::cache::{Cache, Origin};
 use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
@@ -62,7 +63,12 @@ impl Runtime {
     /// nothing, since it cannot know what was forbidden.
     pub fn new(paths: Paths) -> std::result::Result<Self, String> {
         let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
-        let config = Config::load(&paths.config_file())?;
+        let mut config = Config::load(&paths.config_file())?;
+        if let Some(name) = &paths.namespace {
+            // Files that are made of what is remembered must not tell it to others; in a project there is room for one.
+            config.projections.session_context = false;
+            config.projections.folder = config.projections.folder.map(|folder| namespace::folder(&folder, name));
+        }
         let intervals = Intervals::load(&paths.intervals())?;
         Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
     }

@@ -29,7 +29,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word] if word == "reindex" => Task::Reindex,
         _ => return ExitCode::FAILURE,
     };
-    let Some(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
+    let Ok(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
         return ExitCode::FAILURE;
     };
     let outcome = background::run(&runtime, &task);

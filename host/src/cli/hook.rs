@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_millis(250);
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let name = arguments.first().and_then(|word| word.to_str());
-    let Some(paths) = Paths::from_env() else {
+    let Ok(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };
     watch(HARD_LIMIT, paths.log());

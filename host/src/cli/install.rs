@@ -121,6 +121,11 @@ impl From<SettingsError> for Failure {
 }
 
 pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
+    if super::SPACE.get().is_some() {
+        return Err(Failure::new("hooks are of the namespace that their agent is started in").hint(
+            "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment, or under `env` in its settings",
+        ));
+    }
     let runtime = super::runtime()?;
     let program = program()?;
     let change = Change::install(&arguments.place.file(&runtime)?, &program, arguments.profile.map(Into::into))?;

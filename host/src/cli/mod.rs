@@ -1,12 +1,14 @@
 //! The command line: arguments in, words out. It holds no logic of its own.
 
 mod background;
+mod backup;
 mod completions;
 mod config;
 mod context;
 mod demo;
 mod doctor;
 mod events;
+mod export;
 mod failure;
 mod failures;
 mod files;
@@ -16,6 +18,7 @@ mod import;
 mod ingest;
 mod install;
 mod memory;
+mod namespaces;
 mod observations;
 mod output;
 mod pager;
@@ -24,20 +27,27 @@ mod policy;
 mod projections;
 #[cfg(test)]
 mod reference;
+mod restore;
 mod resume;
 mod save;
 mod scrub;
 mod session;
 mod timeline;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::paths::Paths;
+use crate::namespace::{self, BadName};
+use crate::paths::{NAMESPACE, Paths, Unknown};
 use crate::runtime::Runtime;
 use failure::{Done, Failure};
+
+/// The namespace that the command line names.
+static SPACE: OnceLock<String> = OnceLock::new();
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -48,6 +58,8 @@ Exit codes:
 
 Environment:
   THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG ones
+  THROUGHLINE_NAMESPACE
+                     a memory of its own for whoever has it set; see `throughline namespaces`
   CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
   NO_COLOR           no colours
   PAGER              what shows texts that are longer than the screen, instead of less";
@@ -61,6 +73,9 @@ Environment:
 #[derive(Parser)]
 #[command(name = "throughline", version, after_long_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
+    /// The namespace that it is about, instead of the one that `THROUGHLINE_NAMESPACE` names
+    #[arg(long, global = true, value_name = "NAME")]
+    namespace: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -85,6 +100,11 @@ enum Command {
     Save(save::Arguments),
     Resume(resume::Arguments),
     Projections(projections::Arguments),
+    Export(export::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
+    Verify(verify::Arguments),
+    Namespaces(namespaces::Arguments),
     Scrub(scrub::Scrubbing),
     Redact(scrub::Redaction),
     Policy(policy::Arguments),
@@ -134,6 +154,13 @@ fn for_people(arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    if let Some(name) = cli.namespace {
+        if let Err(bad) = namespace::check(&name) {
+            return Failure::new(bad).hint(BadName::HINT).tell();
+        }
+        // It is set once, before anything asks for it.
+        let _ = SPACE.set(name);
+    }
     match run(cli.command) {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::Badly) => ExitCode::FAILURE,
@@ -161,6 +188,11 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Save(arguments) => save::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Projections(arguments) => projections::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Backup(arguments) => backup::run(&arguments),
+        Command::Restore(arguments) => restore::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Namespaces(arguments) => namespaces::run(&arguments),
         Command::Scrub(arguments) => scrub::scrub(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
@@ -176,7 +208,14 @@ fn run(command: Command) -> Result<Done, Failure> {
 
 /// Where things are, or why that cannot be known.
 fn paths() -> Result<Paths, Failure> {
-    Paths::from_env().ok_or_else(|| Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME"))
+    let paths = Paths::from_env().map_err(|unknown| match unknown {
+        Unknown::Home => Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME"),
+        Unknown::Namespace(bad) => Failure::new(format!("{NAMESPACE}: {bad}")).hint(BadName::HINT),
+    })?;
+    Ok(match SPACE.get() {
+        Some(name) => paths.in_namespace(Some(name)),
+        None => paths,
+    })
 }
 
 /// What every command works with.

@@ -26,6 +26,11 @@ fn describe(command: &mut clap::Command, above: &str, into: &mut String) {
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     write!(into, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()).unwrap();
     for below in command.get_subcommands_mut() {
+        // What holds for every command stands at the first.
+        *below = std::mem::take(below).mut_args(|argument| {
+            let is_everywhere = argument.is_global_set();
+            if is_everywhere { argument.hide(true) } else { argument }
+        });
         describe(below, &format!("{name} "), into);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
     let mut rows = 0;
     for (project, root) in store.projects()? {
         let mut redact = |texts: &mut [String]| add(&mut rules, redacted(&runtime, Path::new(&root), texts)?);
-        rows += store.scrub(&project, &mut redact, !arguments.dry_run)?;
+        rows += store.scrub(&project, &mut redact, runtime.now, !arguments.dry_run)?;
     }
     runtime.finish();
     if !arguments.dry_run {

@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::noting;
 use super::reading::{self, Job};
 use crate::log::Level;
+use crate::paths::NAMESPACE;
 use crate::policy::chain::Compiling;
 use crate::project::Project;
 use crate::projection;
@@ -119,6 +120,7 @@ pub(super) fn take(runtime: &Runtime, session: &str) {
 fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
     let started = std::env::current_exe().and_then(|program| {
         Command::new(program)
+            .envs(runtime.paths.namespace.as_ref().map(|name| (NAMESPACE, name)))
             .arg("background")
             .args(arguments)
             .stdin(Stdio::null())
@@ -223,7 +225,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             projection::write(runtime, &store, session)?;
         }
         Task::CatchUp { folder, except } => {
-            for path in reading::unread(&store, folder, except)? {
+            for path in reading::unread(runtime, &store, folder, except)? {
                 let job = Job {
                     path: Some(path),
                     roots: runtime.transcript_roots(),

@@ -69,6 +69,7 @@ pub fn context(
         project: session.project.clone(),
         session: session.id.clone(),
         now: runtime.now,
+        shared: runtime.config.sharing.context,
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
     runtime.secrets.look_in(Path::new(&session.root), Path::new(&session.cwd));
@@ -106,7 +107,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
         return Ok(());
     }
-    let unread = reading::unread(store, folder, &event.session)?;
+    let unread = reading::unread(runtime, store, folder, &event.session)?;
     if !unread.is_empty() {
         // Compiling, where that must be, is not what this budget is for.
         runtime.default_policy()?;

@@ -1,4 +1,4 @@
-//! The memories of one project, as a policy may see them.
+//! The memories of one project, and what a person shared with all projects, as a policy may see them.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::contract::{Memory, SessionRecord};
 use crate::policy::imports::{Fact, MemorySource};
 use crate::search::query::Query;
-use crate::store::{Filter, Store};
+use crate::store::{Filter, Search, Store};
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
 pub struct ProjectMemories {
@@ -19,11 +19,18 @@ pub struct ProjectMemories {
     pub session: String,
     /// The clock, milliseconds since the Unix epoch.
     pub now: u64,
+    /// Whether what a person shared with all projects is among them.
+    pub shared: bool,
 }
 
 impl ProjectMemories {
     fn filter(&self, session: Option<&str>, kinds: &[String]) -> Filter {
-        Filter { project: Some(self.project.clone()), session: session.map(str::to_owned), kinds: kinds.to_vec() }
+        Filter {
+            project: Some(self.project.clone()),
+            session: session.map(str::to_owned),
+            kinds: kinds.to_vec(),
+            shared: self.shared,
+        }
     }
 }
 
@@ -43,11 +50,18 @@ impl MemorySource for ProjectMemories {
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         let mut query = Query::parse(query, &jiff::Zoned::now());
         query.kinds.extend_from_slice(kinds);
-        Ok(self.store.find_memories(&query, Some(&self.project), limit, self.now)?)
+        let search = Search::new(&query, Some(&self.project), limit, self.now);
+        let answer = self.store.search(&Search { shared: self.shared, ..search })?;
+        Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {
-        let known = self.store.knowledge(&self.project, limit)?.into_iter();
+        let known = if self.shared {
+            self.store.knowledge_with_shared(&self.project, limit)?
+        } else {
+            self.store.knowledge(&self.project, limit)?
+        };
+        let known = known.into_iter();
         Ok(known.map(|k| Fact { kind: k.kind, file: k.file, content: k.content, updated: k.updated }).collect())
     }
 
@@ -62,7 +76,7 @@ impl MemorySource for ProjectMemories {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
 
     use proptest::prelude::*;
@@ -106,6 +120,7 @@ mod tests {
                 ]),
                 0..6,
             ),
+            shared in prop::collection::vec((0_usize..4, 0_usize..6), 0..3),
         ) {
             let dir = tempfile::tempdir().unwrap();
             let mut store = Store::open(&dir.path().join("t.db"), Access::Write, Duration::from_secs(1)).unwrap();
@@ -147,14 +162,32 @@ mod tests {
                 let owner = *owners.entry(*session).or_insert(*project);
                 prop_assert_eq!(committed.is_ok(), owner == *project);
             }
+            // What a person shared, of some projects.
+            let mut public = BTreeSet::new();
+            for (project, word) in &shared {
+                let text = format!("word{word} own{project}zz");
+                let filter = Filter { project: Some(format!("p{project}")), ..Filter::default() };
+                for memory in store.recent(&filter, 1_000).unwrap().iter().filter(|memory| memory.title.ends_with(&text)) {
+                    prop_assert!(store.share(&memory.id, 3_500).unwrap().is_some());
+                    public.insert((*project, *word));
+                }
+            }
             let store = Rc::new(store);
-            for project in 0..4 {
+            for (project, shared) in (0..4).flat_map(|project| [(project, true), (project, false)]) {
                 let memories = ProjectMemories {
-                    store: Rc::clone(&store), project: format!("p{project}"), session: "s9".into(), now: 4_000,
+                    store: Rc::clone(&store), project: format!("p{project}"), session: "s9".into(), now: 4_000, shared,
                 };
                 let told = all(&memories, &query.join(" "));
                 for other in (0..4).filter(|other| *other != project) {
-                    prop_assert!(!told.contains(&format!("own{other}zz")), "{} is told of {}: {}", project, other, told);
+                    for word in 0..6 {
+                        let is_told = told.contains(&format!("word{word} own{other}zz"));
+                        prop_assert_eq!(
+                            is_told, shared && public.contains(&(other, word)), "{} of {}/{}: {}", project, other, word, told
+                        );
+                    }
+                    if !shared || public.iter().all(|(of, _)| *of != other) {
+                        prop_assert!(!told.contains(&format!("own{other}zz")), "{} is told of {}: {}", project, other, told);
+                    }
                 }
                 let own = owners.values().any(|of| *of == project);
                 prop_assert_eq!(told.contains(&format!("own{project}zz")), own);

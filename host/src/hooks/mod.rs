@@ -25,6 +25,7 @@ pub use noting::store as store_journal;
 
 use crate::agent::{Event, Moment};
 use crate::log::Level;
+use crate::namespace;
 use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
 use crate::store::{Store, StoreError};
@@ -46,6 +47,10 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         Moment::Start { .. } => Compiling::Default(deadline),
         _ => Compiling::Never,
     });
+    if let Err(error) = namespace::claim(&runtime.paths, &event.session) {
+        runtime.log.note(Level::Warn, "it cannot be noted whose session this is; nothing is read of it", error.to_string());
+        return None;
+    }
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
         Moment::Compacting { .. }

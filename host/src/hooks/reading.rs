@@ -12,6 +12,7 @@ use crate::agent::claude_code;
 use crate::contract::Session;
 use crate::journal::Seen;
 use crate::log::Level;
+use crate::namespace;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::imports::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
@@ -489,8 +490,8 @@ fn note_failure(runtime: &Runtime, store: &Store, cursor: Option<Cursor>, served
     Ok(store.put_cursor(&cursor, runtime.now)?)
 }
 
-/// Transcripts right in `folder` that have grown, or are new, since they were last read: latest first.
-pub fn unread(store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {
+/// Transcripts of this namespace, right in `folder`, that have grown, or are new, since they were last read: latest first.
+pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {
     use std::os::unix::fs::MetadataExt;
     let cursors = store.cursors_below(&folder.to_string_lossy())?;
     let mut unread = Vec::new();
@@ -499,7 +500,7 @@ pub fn unread(store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>
         let Some(session) = claude_code::session_of_name(&path) else {
             continue;
         };
-        if session == except {
+        if session == except || !namespace::owns(&runtime.paths, &path) {
             continue;
         }
         let Ok(meta) = entry.metadata() else { continue };

@@ -55,6 +55,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         project: project.id.clone(),
         session: event.session.clone(),
         now: runtime.now,
+        shared: runtime.config.sharing.context,
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     keep(runtime, &mut work, event, &prompt, deadline)?;
@@ -62,7 +63,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let mut query = Query::parse(&search.text, &jiff::Zoned::now());
     query.kinds.extend(search.kinds);
-    let wanted = Search { is_quick: true, ..Search::new(&query, Some(&project.id), CANDIDATES, runtime.now) };
+    let shared = runtime.config.sharing.context;
+    let wanted = Search { is_quick: true, shared, ..Search::new(&query, Some(&project.id), CANDIDATES, runtime.now) };
     let mut found: Vec<Memory> = store.search(&wanted)?.hits.into_iter().map(|hit| hit.memory).collect();
     let (mut shown, is_all) = runtime.journal().shown(&event.session);
     if !is_all {

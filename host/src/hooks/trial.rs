@@ -55,6 +55,7 @@ impl Trial {
             home: root.clone(),
             claude: root.join("claude"),
             managed: root.join("managed"),
+            namespace: None,
         };
         Ok(Self { runtime: Runtime::with(there, config.clone(), Managed::default()), folder })
     }

@@ -24,16 +24,16 @@ const MOST_PROJECT: usize = 4096;
 pub(super) const MOST_TYPE: usize = 64;
 
 /// The longest title, characters.
-pub(super) const MOST_TITLE: usize = 200;
+pub(crate) const MOST_TITLE: usize = 200;
 
 /// From this length on a title that was made of a content ends with a sentence, characters.
 const LONG_TITLE: usize = 120;
 
 /// The most keywords, or files, of one memory.
-pub(super) const MOST_LIST: usize = 256;
+pub(crate) const MOST_LIST: usize = 256;
 
 /// The type of what has none.
-const DEFAULT_TYPE: &str = "learning";
+pub(crate) const DEFAULT_TYPE: &str = "learning";
 
 /// The importance of what has none: as much as anything.
 const DEFAULT_IMPORTANCE: f32 = 0.5;
@@ -144,7 +144,7 @@ pub fn title_of(content: &str) -> String {
 }
 
 /// The first so many characters.
-pub(super) fn cut(text: &str, most: usize) -> &str {
+pub(crate) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -171,15 +171,17 @@ fn name(value: Value, field: &str, most: usize) -> Result<Option<String>, String
 /// A type in lower case; `Error Fix` is taken for `error_fix`.
 fn kind(value: Value) -> Result<String, String> {
     let Some(kind) = string(value, "type")? else { return Ok(DEFAULT_TYPE.into()) };
+    plain_type(&kind).ok_or_else(|| "its type is no word of ASCII letters, such as decision or learning".into())
+}
+
+/// The type as it is stored; none where it cannot be made a word of ASCII letters.
+pub(crate) fn plain_type(kind: &str) -> Option<String> {
     let kind = kind.trim().to_lowercase().replace([' ', '.', '/'], "_");
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
     if kind.is_empty() {
-        return Ok(DEFAULT_TYPE.into());
+        return Some(DEFAULT_TYPE.into());
     }
-    if kind.len() > MOST_TYPE || !kind.bytes().all(is_plain) {
-        return Err("its type is no word of ASCII letters, such as decision or learning".into());
-    }
-    Ok(kind)
+    (kind.len() <= MOST_TYPE && kind.bytes().all(is_plain)).then_some(kind)
 }
 
 /// A list of strings, or one string.

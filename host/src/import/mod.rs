@@ -4,7 +4,7 @@
 //! Other systems' databases and files ([`from`]) come as the same lines, through the same door: [`Importer`].
 
 pub mod from;
-mod line;
+pub(crate) mod line;
 mod reader;
 
 use std::collections::HashMap;

@@ -49,8 +49,12 @@ pub(super) fn is_ours(name: &str, text: &str) -> bool {
 
 /// The summary that was saved of a session by hand.
 pub(super) fn saved_summary(store: &Store, project: &str, session: &str) -> Result<Option<Memory>> {
-    let filter =
-        Filter { project: Some(project.into()), session: Some(session.into()), kinds: vec!["session_summary".into()] };
+    let filter = Filter {
+        project: Some(project.into()),
+        session: Some(session.into()),
+        kinds: vec!["session_summary".into()],
+        ..Filter::default()
+    };
     let by_hand = |memory: &Memory| memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == SAVED);
     Ok(store.recent(&filter, 8)?.into_iter().find(by_hand))
 }

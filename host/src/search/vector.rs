@@ -33,6 +33,25 @@ pub fn pack(vector: &[f32]) -> Vec<u8> {
     packed
 }
 
+/// The bytes of a packed vector of `dims` numbers.
+pub fn packed_bytes(dims: usize) -> usize {
+    SCALE_BYTES + dims
+}
+
+/// The vector that was packed; none where that is none.
+pub fn unpack(packed: &[u8]) -> Option<Vec<f32>> {
+    let (scale, numbers) = packed.split_first_chunk::<SCALE_BYTES>()?;
+    let scale = f32::from_le_bytes(*scale);
+    Some(numbers.iter().map(|number| f32::from(number.cast_signed()) * scale).collect())
+}
+
+/// The places whose codes stand in a block; none where it holds something else than whole entries.
+pub fn places(block: &[u8], code_bytes: usize) -> Option<Vec<u16>> {
+    let entries = block.chunks_exact(PLACE_BYTES + code_bytes);
+    let is_whole = entries.remainder().is_empty();
+    is_whole.then(|| entries.map(|entry| u16::from_le_bytes([entry[0], entry[1]])).collect())
+}
+
 /// Bytes before a code's planes: what an estimate is to be multiplied with, a little-endian `f32`.
 const FACTOR_BYTES: usize = 4;
 

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::index::{index, unindex};
 use super::memories::{content_hash, forget_in_notes, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
-use super::{embedded, events, reindex};
+use super::{embedded, events, reindex, sharing};
 use crate::contract::{Draft, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 
@@ -111,13 +111,13 @@ impl Store {
 
     /// Passes all texts of a project through `redact`, some rows a transaction; without `really` nothing is written. What was
     /// done before it was stopped stays done, and doing it again changes nothing more. Returns how many rows changed.
-    pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, really: bool) -> anyhow::Result<u64> {
+    pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, now: u64, really: bool) -> anyhow::Result<u64> {
         self.conn.execute_batch("PRAGMA secure_delete = ON")?;
         let mut changed = 0;
         let mut after = i64::MIN;
         loop {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let Some((last, rows)) = scrub_memories(&tx, project, after, redact)? else { break };
+            let Some((last, rows)) = scrub_memories(&tx, project, after, redact, now)? else { break };
             if really {
                 tx.commit()?;
             }
@@ -383,6 +383,7 @@ fn scrub_memories(
     project: &str,
     after: i64,
     redact: &mut Redact<'_>,
+    now: u64,
 ) -> anyhow::Result<Option<(i64, u64)>> {
     type Stored = (i64, String, String, String, String, String, String);
     let rows: Vec<Stored> = tx
@@ -415,14 +416,26 @@ fn scrub_memories(
     in_place(slots, redact)?;
     let mut changed = 0;
     for ((rowid, draft), _) in drafts.iter().zip(&before).filter(|(after, before)| after != before) {
-        replace(tx, project, *rowid, draft)?;
+        replace(tx, project, *rowid, draft, now)?;
         changed += 1;
     }
     Ok(Some((last, changed)))
 }
 
 /// Gives a memory other texts; where another memory of the project has them already, the two become one.
-fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
+fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft, now: u64) -> rusqlite::Result<()> {
+    // The copy has the old texts, and is known by the old identifier.
+    let is_shared = sharing::is_shared(tx, rowid)?;
+    sharing::origin_goes(tx, rowid)?;
+    let rowid = replace_one(tx, project, rowid, draft)?;
+    if is_shared {
+        sharing::share(tx, rowid, now)?;
+    }
+    Ok(())
+}
+
+/// Gives back the row that has the texts then.
+fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlite::Result<i64> {
     let hash = content_hash(draft);
     let other: Option<i64> = tx
         .query_row("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2", params![project, hash], |row| {
@@ -432,7 +445,8 @@ fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlit
     if let Some(other) = other.filter(|other| *other != rowid) {
         tx.execute("UPDATE OR IGNORE sightings SET memory = ?2 WHERE memory = ?1", [rowid, other])?;
         remove(tx, rowid)?;
-        return recount(tx, other);
+        recount(tx, other)?;
+        return Ok(other);
     }
     let id = hex(&sha256_parts(&[project, &hex(&hash)])[..6]);
     unindex(tx, rowid)?;
@@ -444,7 +458,8 @@ fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlit
         "UPDATE project_knowledge SET id = ?2, content = ?3, file_path = ?4 WHERE memory = ?1",
         params![rowid, id, draft.title, draft.files.first()],
     )?;
-    index(tx, rowid, draft)
+    index(tx, rowid, draft)?;
+    Ok(rowid)
 }
 
 /// A table with texts beside memories: its rows are named by a text, in order.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::memories::{put, remove};
-use super::{Result, Store, json, time, unjson, untime};
+use super::{Result, Store, json, sharing, time, unjson, untime};
 use crate::contract::{Draft, Origin};
 use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
@@ -239,9 +239,11 @@ fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64
             .optional()?,
         None => None,
     };
+    let mut is_shared = false;
     if let Some((rowid, before)) = known
         && before != content
     {
+        is_shared = sharing::is_shared(tx, rowid)?;
         remove(tx, rowid)?;
     }
     let key = format!("failure:{}", &sha256_hex(failure.signature.as_bytes())[..16]);
@@ -261,5 +263,10 @@ fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64
         "UPDATE failures SET memory = (SELECT memory FROM sightings WHERE session_id = ?2 AND key = ?3) WHERE number = ?1",
     )?
     .execute(params![number, session, key])?;
+    let memory: Option<i64> =
+        tx.prepare_cached("SELECT memory FROM failures WHERE number = ?1")?.query_row([number], |row| row.get(0))?;
+    if let Some(memory) = memory.filter(|_| is_shared) {
+        sharing::share(tx, memory, now)?;
+    }
     Ok(())
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 
 use super::failures::MAKER;
 use super::index::{index, unindex};
-use super::{Result, Store, json, projects, time, unjson, untime};
+use super::{Result, Store, json, projects, sharing, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
@@ -16,12 +16,12 @@ use crate::search::query::Query;
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
 
 /// What each further sighting adds to a memory's weight, and how many of them count.
-const SIGHTING_WEIGHT: f64 = 0.05;
-const MOST_SIGHTINGS: u32 = 4;
+pub(super) const SIGHTING_WEIGHT: f64 = 0.05;
+pub(super) const MOST_SIGHTINGS: u32 = 4;
 
 /// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
 /// project, and their pieces in the full-text table, are one range of rows.
-const ROW_BITS: u32 = 32;
+pub(super) const ROW_BITS: u32 = 32;
 
 /// The attribute of a memory that was saved by hand.
 pub const SAVED: (&str, &str) = ("source", "saved");
@@ -48,6 +48,8 @@ pub struct Filter {
     pub session: Option<String>,
     /// Kinds; none: all but `turn`.
     pub kinds: Vec<String>,
+    /// With what was shared with all projects, beside the memories of the project.
+    pub shared: bool,
 }
 
 /// A memory with what is known around it.
@@ -202,6 +204,15 @@ impl Where {
 
 impl Store {
     fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list_own(filter, order, limit)?;
+        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
+            let shared = Filter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            memories.extend(self.shared_of(self.list_own(&shared, order, limit)?, project)?);
+        }
+        Ok(memories)
+    }
+
+    fn list_own(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let kinds = match filter {
             Filter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
             Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
@@ -537,6 +548,8 @@ pub(super) fn put(
         recount(tx, memory)?;
         return Ok(Put::Known);
     }
+    // What takes the place of something that was shared is shared, too.
+    let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
     if before.is_some() {
         retract(tx, session, &key)?;
     }
@@ -555,6 +568,9 @@ pub(super) fn put(
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
     recount(tx, memory)?;
+    if is_shared {
+        sharing::share(tx, memory, now)?;
+    }
     Ok(put)
 }
 
@@ -720,6 +736,7 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    sharing::origin_goes(tx, rowid)?;
     unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())

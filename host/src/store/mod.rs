@@ -1,21 +1,26 @@
 //! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
 //! type leaves it.
 
+mod copy;
 mod embedded;
 mod erase;
 mod events;
+mod export;
 mod failures;
 mod import;
 mod index;
 mod memories;
+mod mend;
 mod migrations;
 mod notes;
 mod projects;
 mod reindex;
 mod searching;
 mod sessions;
+mod sharing;
 mod transcripts;
 mod vectors;
+mod verify;
 
 #[cfg(test)]
 mod reindex_tests;
@@ -30,6 +35,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use copy::{Content, converge, examine, files_of};
 pub use embedded::Unembedded;
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
@@ -41,7 +47,9 @@ pub use notes::{NoteChange, PutNote, StoredNote, SyncedFile, Way, day};
 pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
+pub use sharing::{SHARED_FROM, Suggestion};
 pub use transcripts::{Cursor, ExtractorState};
+pub use verify::{Check, Fault};
 
 /// Where the WAL is worth moving into the database. Not done in a hook.
 const CHECKPOINT_BYTES: u64 = 8 << 20;

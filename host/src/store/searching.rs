@@ -12,9 +12,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
+use super::sharing::{SHARED_FROM, is_known};
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
+use crate::project::Project;
 use crate::search::pieces;
 use crate::search::query::{Facts, Query};
 use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
@@ -44,6 +46,8 @@ pub struct Search<'a> {
     pub query: &'a Query,
     /// Among the memories of this project; none: of all.
     pub project: Option<&'a str>,
+    /// With what was shared with all projects, beside the memories of the project.
+    pub shared: bool,
     /// At most so many.
     pub limit: u32,
     /// The clock, milliseconds since the Unix epoch.
@@ -59,7 +63,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// The usual search.
     pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
-        Self { query, project, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
+        Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
     }
 }
 
@@ -136,19 +140,30 @@ impl Store {
         if query.is_empty() {
             return Ok(Answer::default());
         }
-        let Some(memories) = row_range(conn, search.project)? else { return Ok(Answer::default()) };
+        let ranges = ranges(conn, search)?;
+        if ranges.is_empty() {
+            return Ok(Answer::default());
+        }
         if query.term_count() == 0 {
             return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
         }
-        let extent = extent(conn, &memories)?;
-        let by_words = by_words(conn, search, &memories, extent)?;
-        let words = Words::new(query, &by_words.counts, extent.pieces);
+        // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
+        let mut by_words = ByWords::default();
+        let mut extents = Vec::new();
+        for memories in &ranges {
+            let extent = extent(conn, memories)?;
+            by_words.add(self::by_words(conn, search, memories, extent)?);
+            extents.push(extent);
+        }
+        let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
         let (probe, degraded) = probe(conn, search)?;
         let mut cosines: HashMap<i64, f32, foldhash::fast::RandomState> = HashMap::default();
         if let Some(probe) = &probe
             && query.required().is_none()
         {
-            cosines.extend(nearest(conn, search, probe, extent)?);
+            for extent in &extents {
+                cosines.extend(nearest(conn, search, probe, *extent)?);
+            }
         }
         let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         found.extend(cosines.keys());
@@ -165,7 +180,7 @@ impl Store {
         for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
             let rowid = pieces::memory_of(of_one[0]);
             let Some((memory, accessed)) = memory(conn, rowid)? else { continue };
-            if !accepts(query, &memory) {
+            if !accepts(query, &memory) || is_double(conn, search, &memory)? {
                 continue;
             }
             let cut = pieces::cut(&memory.content);
@@ -214,6 +229,33 @@ impl Store {
         });
         Ok(Answer { hits: hits.collect(), degraded })
     }
+}
+
+impl ByWords {
+    fn add(&mut self, other: Self) {
+        self.scores.extend(other.scores);
+        self.counts.resize(other.counts.len(), 0);
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+}
+
+/// The rows that are looked through: those of the project, and those that were shared.
+fn ranges(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<RangeInclusive<i64>>> {
+    let mut ranges = Vec::from_iter(row_range(conn, search.project)?);
+    if search.shared && search.project.is_some() {
+        ranges.extend(row_range(conn, Some(&Project::shared().id))?);
+    }
+    Ok(ranges)
+}
+
+/// Whether a memory is the copy of one that is looked through, too.
+fn is_double(conn: &Connection, search: &Search<'_>, memory: &Memory) -> rusqlite::Result<bool> {
+    if !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM) {
+        return Ok(false);
+    }
+    search.project.map_or(Ok(true), |project| is_known(conn, &memory.id, project))
 }
 
 /// The best pieces by what is known of their words; of those that score alike, the newest.
@@ -486,22 +528,34 @@ fn condition(query: &Query) -> String {
 /// What a query without words leaves, newest first.
 fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>> {
     let query = search.query;
-    let mut condition = super::memories::Where::default();
-    condition.query(query, search.project);
-    let sql = format!(
-        "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
-        condition.sql()
-    );
-    let mut select = conn.prepare_cached(&sql)?;
-    let mut rows = select.query(rusqlite::params_from_iter(condition.params()))?;
+    let shared = Project::shared().id;
+    let mut projects = vec![search.project];
+    if search.shared && search.project.is_some() {
+        projects.push(Some(&shared));
+    }
     let mut hits = Vec::new();
-    while let Some(row) = rows.next()? {
-        if hits.len() >= search.limit as usize {
-            break;
-        }
-        if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory)) {
-            hits.push(Hit { memory, why: Why::default(), words: Vec::new() });
+    for project in projects {
+        let mut condition = super::memories::Where::default();
+        condition.query(query, project);
+        let sql = format!(
+            "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            condition.sql()
+        );
+        let mut select = conn.prepare_cached(&sql)?;
+        let mut rows = select.query(rusqlite::params_from_iter(condition.params()))?;
+        let mut left = search.limit;
+        while left > 0
+            && let Some(row) = rows.next()?
+        {
+            if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
+                && !is_double(conn, search, &memory)?
+            {
+                hits.push(Hit { memory, why: Why::default(), words: Vec::new() });
+                left -= 1;
+            }
         }
     }
+    hits.sort_by(|a, b| b.memory.created.cmp(&a.memory.created).then_with(|| a.memory.id.cmp(&b.memory.id)));
+    hits.truncate(search.limit as usize);
     Ok(hits)
 }

@@ -180,3 +180,20 @@ pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState
         .execute(params![session, state.policy, state.state, state.read_to.map(time), time(state.version)])?;
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
+
+/// Lets the transcript be read from its beginning again, by every extractor. A reading that is under way is told so by the
+/// version.
+pub(super) fn forget_place(tx: &Connection, path: &str, now: u64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE extractor_states SET read_to = NULL, version = version + 1
+         WHERE session_id = (SELECT session_id FROM transcripts WHERE path = ?1) AND read_to IS NOT NULL",
+    )?
+    .execute([path])?;
+    tx.prepare_cached(
+        "UPDATE transcripts SET byte_offset = 0, last_uuid = NULL, size = 0, lines = 0, malformed = 0, oversized = 0, failures = 0,
+                version = version + 1, updated_at = ?2
+         WHERE path = ?1",
+    )?
+    .execute(params![path, time(now)])?;
+    Ok(())
+}

@@ -3,14 +3,14 @@
 //! A small project is compared with as a whole. In a large one the codes, two bits a number, choose [`COMPARED`] pieces of
 //! which then the cosines are computed: half a million codes are 34 MB, their vectors would be 130.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::Tables;
 use crate::search::pieces;
-use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, without};
+use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
 /// Memories a block of codes. Two blocks of one-piece memories with the built-in model's codes fill a page of the database,
 /// and the place of a piece in its block fits 16 bits.
@@ -33,7 +33,7 @@ fn place(memory: i64, piece: usize) -> u16 {
 
 /// The row of a piece, from its place in a block.
 fn row_of(block: i64, place: u16) -> i64 {
-    (block * BLOCK) << 8 | i64::from(place)
+    ((block * BLOCK) << 8) + i64::from(place)
 }
 
 /// Stores the vectors of a memory's pieces; those that have none are left out. There must be none of it yet.
@@ -112,6 +112,54 @@ pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dim
     Ok(copied > 0)
 }
 
+/// The blocks whose codes are not those of the vectors that there are.
+pub(super) fn unfit_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<BTreeSet<i64>> {
+    let mut unfit = BTreeSet::new();
+    let mut blocks = conn.prepare("SELECT block, codes FROM vector_codes")?;
+    let mut rows = blocks.query([])?;
+    while let Some(row) = rows.next()? {
+        let block: i64 = row.get(0)?;
+        let codes = row.get_ref(1)?;
+        let found = codes.as_blob().ok().and_then(|codes| places(codes, code_bytes(dims))).map(|places| {
+            let mut found: Vec<i64> = places.into_iter().map(|place| row_of(block, place)).collect();
+            found.sort_unstable();
+            found
+        });
+        if found != Some(pieces_of_block(conn, block)?) {
+            unfit.insert(block);
+        }
+    }
+    let mut without = conn.prepare(&format!(
+        "SELECT DISTINCT (piece >> 8) / {BLOCK} AS of FROM vectors WHERE NOT EXISTS (SELECT 1 FROM vector_codes c WHERE c.block = of)"
+    ))?;
+    for block in without.query_map([], |row| row.get(0))? {
+        unfit.insert(block?);
+    }
+    Ok(unfit)
+}
+
+fn pieces_of_block(conn: &Connection, block: i64) -> rusqlite::Result<Vec<i64>> {
+    let (first, last) = pieces::rows(block * BLOCK..=block * BLOCK + BLOCK - 1);
+    conn.prepare_cached("SELECT piece FROM vectors WHERE piece BETWEEN ?1 AND ?2 ORDER BY piece")?
+        .query_map([first, last], |row| row.get(0))?
+        .collect()
+}
+
+/// Makes the codes of a block anew, from its vectors. They are of the numbers as they were rounded, which differ from those
+/// of the model by less than what a code can tell apart.
+pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims: usize) -> rusqlite::Result<()> {
+    tx.prepare_cached(&format!("DELETE FROM {} WHERE block = ?1", tables.codes))?.execute([block])?;
+    let mut select = tx.prepare_cached(&format!("SELECT vector FROM {} WHERE piece = ?1", tables.vectors))?;
+    for row in pieces_of_block(tx, block)? {
+        let packed: Vec<u8> = select.query_row([row], |row| row.get(0))?;
+        let memory = pieces::memory_of(row);
+        if let Some(vector) = unpack(&packed).filter(|vector| vector.len() == dims) {
+            put_codes(tx, tables, memory, &entry(place(memory, pieces::number_of(row)), &vector))?;
+        }
+    }
+    Ok(())
+}
+
 /// The pieces among those of `memories`, from the oldest to the newest, that are nearest to the probe, at most `most`, nearest
 /// first, with their cosines.
 pub(super) fn nearest(
@@ -174,4 +222,18 @@ pub(super) fn cosines_of(
         found.extend(cosine.map(|cosine| (piece, cosine)));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_found_by_its_place_again() {
+        for memory in (0..3 * BLOCK).chain((1 << 32)..(1 << 32) + 3 * BLOCK) {
+            for piece in [0, 1, 255] {
+                assert_eq!(row_of(block_of(memory), place(memory, piece)), pieces::row(memory, piece));
+            }
+        }
+    }
 }

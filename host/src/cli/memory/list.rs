@@ -40,17 +40,22 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         None => None,
     };
     let kinds = super::notes::kinds(&restriction.types, &Registry::own());
-    let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds };
-    let memories = match arguments.order {
+    let filter =
+        Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
+    let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,
     };
+    if project.is_none() {
+        // Beside the memories themselves.
+        memories.retain(|memory| !super::has_shared(std::slice::from_ref(memory)));
+    }
     if arguments.json {
         super::write_json(store, &memories)
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)
     } else {
-        let look = Look { projects: project.is_none(), excerpts: false };
+        let look = Look { projects: project.is_none() || super::has_shared(&memories), excerpts: false };
         super::write_table(runtime, store, &memories, look, &[])
     }
 }

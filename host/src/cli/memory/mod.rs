@@ -14,6 +14,7 @@ mod recall;
 mod reindex;
 mod save;
 mod search;
+mod share;
 mod show;
 mod stats;
 mod store;
@@ -27,13 +28,14 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD, DIM};
+use crate::backup;
 use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::project::Project;
 use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Access, EXTERNAL_ID, Found, Store};
+use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 
 /// Search, list, show, write, sync, import and delete what is remembered
 ///
@@ -63,6 +65,9 @@ enum Command {
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Reindex(reindex::Arguments),
+    Share(share::Arguments),
+    Unshare(share::Removal),
+    SuggestShared(share::Suggesting),
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
@@ -94,12 +99,24 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Reindex(arguments) => reindex::run(&runtime, store, &arguments),
+        Command::Share(arguments) => share::share(&runtime, store, &arguments),
+        Command::Unshare(arguments) => share::unshare(&runtime, store, &arguments),
+        Command::SuggestShared(arguments) => share::suggest(&runtime, &store, &arguments),
     }?;
     Ok(Done::Well)
 }
 
 /// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
+/// Copies that a restore or a repair kept may still hold it: whoever wants it gone is told of them.
 pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
+    for kept in backup::kept(store.path()) {
+        let mut err = anstream::stderr().lock();
+        writeln!(
+            err,
+            "warning: {} is older and may still hold it; delete that file when you need it no more",
+            kept.display()
+        )?;
+    }
     if store.erase()? {
         return Ok(());
     }
@@ -284,6 +301,11 @@ fn write_table(
         }
     }
     Ok(out.flush()?)
+}
+
+/// Whether some of them were shared with this project by another one.
+fn has_shared(memories: &[Memory]) -> bool {
+    memories.iter().any(|memory| memory.attributes.iter().any(|(name, _)| name == SHARED_FROM))
 }
 
 /// The first lines of the content that say more than the title.

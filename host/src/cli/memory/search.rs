@@ -67,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let profile = rank::profile(name).unwrap_or(&rank::DEFAULT);
     let limit = arguments.limit.or(profile.results).unwrap_or(RESULTS);
     let (probe, amiss) = super::probe::probe(runtime, store, &query, profile)?;
-    let search = Search { profile, probe, ..Search::new(&query, id, limit, runtime.now) };
+    let search = Search { profile, probe, shared: true, ..Search::new(&query, id, limit, runtime.now) };
     let Answer { hits, degraded } = store.search(&search)?;
     if let Some(why) = amiss.or(degraded) {
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
@@ -87,7 +87,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)?;
     } else {
-        let look = Look { projects: project.is_none(), excerpts: true };
+        let look = Look { projects: project.is_none() || super::has_shared(&memories), excerpts: true };
         super::write_table(runtime, store, &memories, look, &notes)?;
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();

@@ -134,7 +134,13 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
     }
     let store = Rc::new(runtime.store(Access::Existing, PATIENCE)?);
     let project = Project::of(root).id;
-    Ok(Some(Rc::new(ProjectMemories { store, project, session: String::new(), now: runtime.now })))
+    Ok(Some(Rc::new(ProjectMemories {
+        store,
+        project,
+        session: String::new(),
+        now: runtime.now,
+        shared: runtime.config.sharing.context,
+    })))
 }
 
 fn to_stderr() -> LogSink {

@@ -1,0 +1,104 @@
+//! `throughline export`.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Done, Failure};
+use super::memory::Scope;
+use super::output;
+use crate::hooks::PATIENCE;
+use crate::store::{Access, Store};
+use crate::{export, files};
+
+/// Write memories in a form that other programs read
+///
+/// Each line is a JSON object with the fields that `throughline memory import` reads, the oldest memory first. What is imported
+/// elsewhere and exported there gives the same lines. Where and how often a memory was seen and which policy made it is not in
+/// it: that is what `throughline backup` is for.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scope: Scope,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// The file to make, for you alone; without it, or with `-`, standard output
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Replace a file of that name
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// A JSON object a line
+    Jsonl,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let runtime = super::runtime()?;
+    let project = arguments.scope.project()?.map(|project| project.id);
+    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let write = |out: &mut dyn Write| match arguments.format {
+        Format::Jsonl => jsonl(&store, project.as_deref(), out),
+    };
+    let Some(file) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&mut out)??;
+        out.flush()?;
+        return Ok(Done::Well);
+    };
+    let file = super::memory::folder(Some(file))?;
+    let cannot = |error: &io::Error| {
+        let failure = Failure::new(format!("{} cannot be written: {error}", file.display()));
+        failure.hint(if error.kind() == io::ErrorKind::AlreadyExists {
+            "choose another name, or say --force to replace it"
+        } else {
+            "name a file in a folder that exists and that you may write to"
+        })
+    };
+    if file.symlink_metadata().is_ok_and(|meta| meta.is_dir() || !arguments.force) {
+        return Err(cannot(&io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    let unfinished = files::unfinished(&file).map_err(|error| cannot(&error))?;
+    let open = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
+    let mut out = BufWriter::new(open.map_err(|error| cannot(&error))?);
+    let written = write(&mut out).and_then(|lines| {
+        let settled = lines.and_then(|lines| {
+            out.flush()?;
+            out.get_ref().sync_all()?;
+            files::settle(&unfinished, &file, arguments.force)?;
+            Ok(lines)
+        });
+        settled.map_err(|error| cannot(&error))
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    let lines = written?;
+    writeln!(anstream::stderr().lock(), "{} in {}", output::counted(lines, "line", "lines"), file.display())?;
+    Ok(Done::Well)
+}
+
+/// Writes the lines, and says how many there are, or why they cannot be written.
+fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, Failure> {
+    let (mut lines, mut failed) = (0, None);
+    store.each_memory(project, |memory, project| {
+        // Copies of what is written anyway.
+        if project.is_shared() {
+            return true;
+        }
+        for line in export::lines(memory, project) {
+            if let Err(error) = writeln!(out, "{line}") {
+                failed = Some(error);
+                return false;
+            }
+            lines += 1;
+        }
+        true
+    })?;
+    Ok(failed.map_or(Ok(lines), Err))
+}

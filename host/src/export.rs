@@ -1,0 +1,149 @@
+//! A memory as lines of JSON that `memory import` reads: what is written here and imported into an empty store is written the
+//! same way again.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::contract::Memory;
+use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE};
+use crate::project::Project;
+use crate::store::EXTERNAL_ID;
+
+/// How a placeholder begins. Two identifiers of which something was taken out may have become one.
+const PLACEHOLDER: &str = "[redacted:";
+
+/// The fields that `import/line.rs` reads.
+#[derive(Serialize)]
+struct Fields<'a> {
+    id: &'a str,
+    project: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    session_id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    title: &'a str,
+    content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keywords: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<&'a str>,
+    importance: f32,
+    created_at: String,
+}
+
+/// The lines of a memory, without their newlines: one for each name that its author gave it, or one under its own identifier.
+///
+/// What the format cannot hold is brought into its bounds here and not when it is read: a type that is no plain word, a title
+/// of more than 200 characters, a content that only the title had.
+pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
+    let content = content(memory);
+    let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
+    let title = title(memory, content);
+    let session = memory.session_id.as_str();
+    let fields = |id| Fields {
+        id,
+        project: place(project),
+        session_id: if session.len() > MOST_ID || session.trim().is_empty() { "" } else { session },
+        kind: &kind,
+        title: &title,
+        content,
+        keywords: list(&memory.keywords),
+        files: list(&memory.files),
+        importance: if memory.importance.is_finite() { memory.importance.clamp(0.0, 1.0) } else { 0.0 },
+        created_at: written(memory.created),
+    };
+    let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
+    let mut ids: Vec<&str> =
+        names.filter(|id| !id.trim().is_empty() && id.len() <= MOST_ID && !id.contains(PLACEHOLDER)).collect();
+    if ids.is_empty() {
+        ids.push(&memory.id);
+    }
+    // Texts, numbers and lists of texts always have a JSON form.
+    ids.into_iter().filter_map(|id| serde_json::to_string(&fields(id)).ok()).collect()
+}
+
+/// As a line names it: a plain name, or the root folder.
+fn place(project: &Project) -> &str {
+    match project.identity.strip_prefix("name:") {
+        Some(name) => name,
+        None => project.root.to_str().unwrap_or(&project.identity),
+    }
+}
+
+fn content(memory: &Memory) -> &str {
+    let content = if memory.content.trim().is_empty() { memory.title.as_str() } else { &memory.content };
+    &content[..content.floor_char_boundary(MOST_CONTENT)]
+}
+
+fn title<'a>(memory: &'a Memory, content: &str) -> Cow<'a, str> {
+    let title = memory.title.trim();
+    if title.is_empty() {
+        let title = line::title_of(content);
+        return Cow::Owned(line::cut(title.trim(), MOST_TITLE).trim_end().to_owned());
+    }
+    Cow::Borrowed(line::cut(title, MOST_TITLE).trim_end())
+}
+
+/// RFC 3339, UTC; to the millisecond, also where it is the last moment that can be written.
+fn written(at: u64) -> String {
+    let at = i64::try_from(at).unwrap_or(i64::MAX).min(jiff::Timestamp::MAX.as_millisecond());
+    jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
+}
+
+fn list(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MOST_LIST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The memory that an import makes of a line.
+    fn imported(text: &str) -> Memory {
+        let line = line::parse(text.as_bytes()).unwrap_or_else(|why| panic!("{why}: {text}"));
+        Memory {
+            id: "0123456789ab".into(),
+            session_id: line.session,
+            kind: line.kind,
+            title: if line.title.is_empty() { line::title_of(&line.content) } else { line.title },
+            content: line.content,
+            keywords: line.keywords,
+            files: line.files,
+            importance: line.importance,
+            created: line.created.expect("every line has its time"),
+            seen: 1,
+            score: 0.0,
+            attributes: line.id.map(|id| (EXTERNAL_ID.to_owned(), id)).into_iter().collect(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_imported_is_written_the_same_again(
+            title in "(\\PC{0,30}|\\s{0,3}|[a-z ]{150,320})",
+            content in "(\\PC{1,60}|[\\PC\\n\\t\"\\\\]{1,200}| )",
+            kind in "([a-z_]{1,10}|[A-Z][a-z]{1,4}[ ./][a-z]{1,5}|결정|)",
+            session in "([a-f0-9-]{0,36}|\\PC{0,10}|[a-z]{140})",
+            lists in prop::collection::vec("\\PC{0,12}", 0..4),
+            ids in prop::collection::vec("([a-z0-9-]{1,12}|\\PC{1,10}|\\[redacted:key#00a\\])", 0..3),
+            importance in prop::num::f32::ANY,
+            created in prop_oneof![0_u64..4_000_000_000_000, any::<u64>()],
+        ) {
+            prop_assume!(!(title.trim().is_empty() && content.trim().is_empty()));
+            let memory = Memory {
+                id: "ba9876543210".into(), session_id: session, kind, title, content, keywords: lists.clone(), files: lists,
+                importance, created, seen: 3, score: 0.0,
+                attributes: ids.into_iter().map(|id| (EXTERNAL_ID.to_owned(), id)).collect(),
+            };
+            let project = Project::named("shop");
+            let written = lines(&memory, &project);
+            prop_assert!(!written.is_empty());
+            for text in written {
+                prop_assert_eq!(lines(&imported(&text), &project), [text]);
+            }
+        }
+    }
+}

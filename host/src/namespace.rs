@@ -1,0 +1,137 @@
+//! Namespaces: agents on one machine that are not to see each other's memories. Each has a folder of its own in the data
+//! folder, with a database, journals, log and cursors, so that there is nothing that could leak.
+//!
+//! Only transcripts are shared, where agents share their own folder. So a namespace notes which sessions are its own, and reads
+//! the transcripts of those alone; what is outside of all namespaces reads those that are nobody's.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::digest::sha256_hex;
+use crate::paths::{self, Paths};
+
+/// The folder of namespaces in the data folder.
+const FOLDER: &str = "namespaces";
+
+/// The folder of a namespace's claims: empty files, named by hashes of sessions.
+const SESSIONS: &str = "sessions";
+
+/// The longest name, bytes.
+const MOST: usize = 64;
+
+/// Why a word is no name of a namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadName(pub String);
+
+impl std::fmt::Display for BadName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} is no name of a namespace", self.0)
+    }
+}
+
+impl BadName {
+    /// What a name may be.
+    pub const HINT: &str = "up to 64 of a-z, 0-9, `-`, `_` and `.`, beginning with a letter or a digit, such as `reviewer`";
+}
+
+/// Whether the word can name a namespace: nothing that leads to another folder, and on no file system two names for one.
+pub fn check(name: &str) -> Result<(), BadName> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
+    let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if begins && name.len() <= MOST && name.bytes().all(is_plain) && !name.ends_with('.') {
+        return Ok(());
+    }
+    Err(BadName(name.to_owned()))
+}
+
+/// The data folder of a namespace below that of all.
+pub fn folder(data: &Path, name: &str) -> PathBuf {
+    data.join(FOLDER).join(name)
+}
+
+/// The namespaces that there are, in order.
+pub fn all(paths: &Paths) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(paths.common().join(FOLDER)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| check(name).is_ok())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn claim_of(session: &str) -> String {
+    sha256_hex(session.as_bytes())[..32].to_owned()
+}
+
+/// Notes that the session is of this namespace. Outside of all, there is nothing to note.
+pub fn claim(paths: &Paths, session: &str) -> io::Result<()> {
+    if paths.namespace.is_none() {
+        return Ok(());
+    }
+    let folder = paths.data.join(SESSIONS);
+    let claim = folder.join(claim_of(session));
+    if claim.exists() {
+        return Ok(());
+    }
+    paths::create_private(&folder)?;
+    File::options().create(true).append(true).mode(0o600).open(claim).map(drop)
+}
+
+/// Whether this namespace may read the transcript unasked: it is that of a session of its own, or lies in such a session's
+/// folder.
+pub fn owns(paths: &Paths, transcript: &Path) -> bool {
+    let mut sessions = transcript.components().filter_map(|part| match part {
+        Component::Normal(name) => Path::new(name).file_stem().and_then(OsStr::to_str).map(claim_of),
+        _ => None,
+    });
+    if paths.namespace.is_some() {
+        let folder = paths.data.join(SESSIONS);
+        return sessions.any(|claim| folder.join(claim).exists());
+    }
+    // Where they cannot be listed, nobody knows whose it is.
+    let Ok(others) = all(paths) else { return false };
+    if others.is_empty() {
+        return true;
+    }
+    let folders: Vec<PathBuf> = others.iter().map(|name| folder(&paths.data, name).join(SESSIONS)).collect();
+    !sessions.any(|claim| folders.iter().any(|folder| folder.join(&claim).exists()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_lead_nowhere() {
+        for name in ["reviewer", "a", "agent-2", "v1.2", "0_x"] {
+            assert!(check(name).is_ok(), "{name}");
+        }
+        for name in
+            ["", ".", "..", "../x", "a/b", "a\\b", "/a", "~", "-x", ".x", "a b", "A", "é", "a\0", "x.", &"x".repeat(65)]
+        {
+            assert!(check(name).is_err(), "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_one_folder_below(name in "[a-zA-Z0-9._/\\\\-]{0,8}|\\PC{0,8}") {
+            if check(&name).is_ok() {
+                let inside = folder(Path::new("/data"), &name);
+                prop_assert_eq!(inside.components().count(), 4);
+                prop_assert!(inside.starts_with("/data/namespaces"));
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! All memories of a project, or of all, one after another in the order of their times.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::memories::{COLUMNS, from_row};
+use super::{Result, Store};
+use crate::contract::Memory;
+use crate::digest::sha256_parts;
+use crate::project::Project;
+
+impl Store {
+    /// Hands each memory to `each`, the oldest first, until it says no. What others write meanwhile is not among them.
+    ///
+    /// Memories of one moment come in an order that follows from what they say, not from when they were stored, so that two
+    /// stores with the same memories hand them out alike. Held at once are 24 bytes a memory, and one memory.
+    pub fn each_memory(&self, project: Option<&str>, mut each: impl FnMut(&Memory, &Project) -> bool) -> Result<()> {
+        let projects: HashMap<String, Project> =
+            self.all_projects()?.into_iter().map(|project| (project.id.clone(), project)).collect();
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            let mut order: Vec<(i64, u64, i64)> = Vec::new();
+            let mut select = tx.prepare(
+                "SELECT rowid, created_at, project_id, type, title, content FROM memories
+                 WHERE ?1 IS NULL OR project_id = ?1",
+            )?;
+            let mut rows = select.query(params![project])?;
+            while let Some(row) = rows.next()? {
+                let text = |column: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str()?) };
+                let hash = sha256_parts(&[text(2)?, text(5)?, text(4)?, text(3)?]);
+                let tie = hash.iter().take(8).fold(0, |tie, byte| tie << 8 | u64::from(*byte));
+                order.push((row.get(1)?, tie, row.get(0)?));
+            }
+            order.sort_unstable();
+            let mut select = tx.prepare(&format!("SELECT {COLUMNS}, m.project_id FROM memories m WHERE m.rowid = ?1"))?;
+            for (_, _, rowid) in order {
+                let (memory, of) = select.query_row([rowid], |row| Ok((from_row(row)?, row.get::<_, String>(11)?)))?;
+                // Without its project, which `verify` reports, nobody could say where it belongs.
+                let Some(project) = projects.get(&of) else { continue };
+                if !each(&memory, project) {
+                    break;
+                }
+            }
+            Ok(())
+        })())
+    }
+}

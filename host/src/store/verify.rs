@@ -1,0 +1,392 @@
+//! Whether what is stored fits together: SQLite's own view of the file, rows whose parent is missing, what memories are found
+//! by, and what is counted. `mend.rs` repairs it.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, params};
+use serde::Serialize;
+
+use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
+use super::memories::{MOST_SIGHTINGS, ROW_BITS, SIGHTING_WEIGHT};
+use super::{Result, Store, embedded, sharing, unjson, vectors};
+use crate::embedding::local;
+use crate::search::{pieces, vector};
+
+/// How many lines of SQLite's own check are told.
+const MOST_TOLD: u32 = 20;
+
+/// The table of events' words.
+const EVENT_WORDS: &str = "events_fts";
+
+/// What was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// SQLite's check of the file: pages, rows, types.
+    Integrity,
+    /// The same, of an ordinary index.
+    Indexes,
+    /// The same, of the full-text table of memories or events.
+    WordTable,
+    /// See `WordTable`.
+    EventWordTable,
+    /// Rows whose parent is missing.
+    Orphans,
+    /// Rows of a project that is missing.
+    Projects,
+    /// Row numbers of memories.
+    Rows,
+    /// Lists that are no JSON.
+    Lists,
+    /// What memories are found by.
+    Index,
+    /// What events are found by.
+    EventIndex,
+    /// Row numbers that a project has given out.
+    Counters,
+    /// How often memories were seen.
+    Sightings,
+    /// How often failures came.
+    Failures,
+    /// Copies of memories.
+    Shared,
+    /// How far transcripts were read.
+    Cursors,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// What was looked at.
+    pub check: Check,
+    /// The table or file.
+    pub place: String,
+    /// How many.
+    pub count: u64,
+    /// What is wrong, so that it can stand behind the count: words without a memory's own text.
+    pub what: String,
+    /// What mending does; none: it cannot be mended here.
+    pub mend: Option<&'static str>,
+}
+
+impl Fault {
+    fn new(check: Check, place: impl Into<String>, count: u64, what: impl Into<String>, mend: &'static str) -> Self {
+        Self { check, place: place.into(), count, what: what.into(), mend: Some(mend) }
+    }
+}
+
+/// A column that names the row of another table.
+pub(super) struct Reference {
+    pub(super) table: String,
+    pub(super) column: String,
+    pub(super) parent: String,
+    pub(super) key: String,
+    /// Whether the column is emptied where its parent is deleted; else the row goes too.
+    pub(super) is_emptied: bool,
+    /// Whether the row goes where its parent is deleted.
+    pub(super) is_deleted: bool,
+}
+
+impl Reference {
+    /// The condition of a row whose parent is missing.
+    pub(super) fn is_orphan(&self) -> String {
+        let Self { table, column, parent, key, .. } = self;
+        format!("{table}.{column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key} = {table}.{column})")
+    }
+}
+
+/// All references that the schema knows.
+pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> {
+    conn.prepare(
+        "SELECT t.name, f.\"from\", f.\"table\", COALESCE(f.\"to\", 'rowid'), f.on_delete
+         FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table' ORDER BY 1, 2",
+    )?
+    .query_map([], |row| {
+        let on_delete: String = row.get(4)?;
+        Ok(Reference {
+            table: row.get(0)?,
+            column: row.get(1)?,
+            parent: row.get(2)?,
+            key: row.get(3)?,
+            is_emptied: on_delete == "SET NULL",
+            is_deleted: on_delete == "CASCADE",
+        })
+    })?
+    .collect()
+}
+
+impl Store {
+    /// Looks at everything that is stored; cursors are left to who knows transcripts. Others may write meanwhile: what is
+    /// looked at is the state of one moment.
+    pub fn faults(&self) -> Result<Vec<Fault>> {
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            let mut faults = integrity(&tx)?;
+            // Where pages are damaged, every other answer is worth nothing.
+            if faults.iter().all(|fault| fault.check != Check::Integrity) {
+                faults.extend(orphans(&tx)?);
+                faults.extend(rows(&tx)?);
+                faults.extend(lists(&tx)?);
+                faults.extend(indexed(&tx)?);
+                faults.extend(events(&tx)?);
+                faults.extend(counted(&tx)?);
+            }
+            Ok(faults)
+        })())
+    }
+}
+
+fn count(conn: &Connection, sql: &str) -> rusqlite::Result<u64> {
+    conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(super::untime)
+}
+
+fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let lines: Vec<String> = conn
+        .prepare(&format!("PRAGMA integrity_check({MOST_TOLD})"))?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut faults: Vec<Fault> = Vec::new();
+    for line in lines.into_iter().filter(|line| line != "ok") {
+        let is_index = line.contains("missing from index")
+            || line.contains("entries in index")
+            || line.contains("non-unique entry in index");
+        // SQLite says `FTS5 table main.x` or `fts5: … table "x"`.
+        let is_words = line.to_lowercase().contains("fts5");
+        let mut fault = if is_words && line.contains(EVENT_WORDS) {
+            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "makes the full-text table of events anew")
+        } else if is_words && line.contains(LIVE.words) {
+            Fault::new(Check::WordTable, LIVE.words, 1, line, "makes the index anew from the memories")
+        } else if is_index {
+            Fault::new(Check::Indexes, "database", 1, line, "makes the database's indexes anew")
+        } else {
+            Fault { mend: None, ..Fault::new(Check::Integrity, "database", 1, line, "") }
+        };
+        fault.what = format!("fault that SQLite finds: {}", fault.what);
+        faults.push(fault);
+    }
+    Ok(faults)
+}
+
+fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for reference in references(conn)? {
+        let Reference { table, column, parent, .. } = &reference;
+        let found = count(conn, &format!("SELECT count(*) FROM {table} WHERE {}", reference.is_orphan()))?;
+        if found == 0 {
+            continue;
+        }
+        let what = format!("rows whose {column} names no row of {parent}");
+        let mut fault = Fault::new(Check::Orphans, table, found, what, "deletes them");
+        if parent == "projects" {
+            (fault.check, fault.mend) = (Check::Projects, Some("makes the project again, from what its sessions tell"));
+        } else if reference.is_emptied {
+            fault.mend = Some("empties that column");
+        } else if !reference.is_deleted {
+            fault.mend = None;
+        }
+        faults.push(fault);
+    }
+    Ok(faults)
+}
+
+fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let strayed = count(
+        conn,
+        &format!(
+            "SELECT count(*) FROM memories m JOIN projects p ON p.id = m.project_id WHERE m.rowid >> {ROW_BITS} <> p.number"
+        ),
+    )?;
+    let what = "memories whose row number is another project's: searches do not find them";
+    Ok((strayed > 0)
+        .then(|| Fault { mend: None, ..Fault::new(Check::Rows, "memories", strayed, what, "") })
+        .into_iter()
+        .collect())
+}
+
+/// The columns that hold a list.
+pub(super) const LISTS: [(&str, &str); 6] = [
+    ("memories", "keywords"),
+    ("memories", "files"),
+    ("memories", "metadata"),
+    ("session_history", "topics"),
+    ("session_history", "files_modified"),
+    ("failures", "files"),
+];
+
+fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for (table, column) in LISTS {
+        let found = count(conn, &format!("SELECT count(*) FROM {table} WHERE NOT json_valid({column})"))?;
+        if found > 0 {
+            let what = format!("rows whose {column} are no JSON");
+            faults.push(Fault::new(Check::Lists, table, found, what, "empties that list"));
+        }
+    }
+    Ok(faults)
+}
+
+/// Memories that are not found by what they say, and rows of the index that belong to no memory.
+#[derive(Default)]
+pub(super) struct Misindexed {
+    /// Memories without their words, or with too many or too few pieces.
+    pub(super) words: BTreeSet<i64>,
+    /// Memories without their vectors, or with others than there are to be.
+    pub(super) vectors: BTreeSet<i64>,
+    /// Numbers of rows of no memory.
+    pub(super) strangers: BTreeSet<i64>,
+    /// Blocks of codes that do not fit their vectors.
+    pub(super) blocks: BTreeSet<i64>,
+}
+
+fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let found = misindexed(conn)?;
+    let fault = |place: &str, found: &BTreeSet<i64>, what: &str, mend| {
+        (!found.is_empty()).then(|| Fault::new(Check::Index, place, found.len() as u64, what, mend))
+    };
+    let again = "puts them into the index again";
+    let faults = [
+        fault(LIVE.words, &found.words, "memories that are not in the full-text table as they should be", again),
+        fault(LIVE.vectors, &found.vectors, "memories whose vectors are missing or damaged", again),
+        fault(LIVE.words, &found.strangers, "memories that are gone and still in the index", "takes them out"),
+        fault(LIVE.codes, &found.blocks, "blocks of codes that do not fit their vectors", "makes them anew"),
+    ];
+    Ok(faults.into_iter().flatten().collect())
+}
+
+pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
+    let mut found = Misindexed::default();
+    let model = index::live_model(conn)?;
+    let is_current = Version::of(conn, INDEX_VERSION)? == VERSION;
+    let (is_local, is_remote) = (model == index::local_model(), index::is_remote(&model));
+    let bytes = vector::packed_bytes(index::dims(&model)) as u64;
+    let mut select = conn.prepare(
+        "SELECT rowid, title, content,
+                (SELECT count(*) FROM memories_fts_docsize d WHERE d.id BETWEEN m.rowid << 8 AND m.rowid << 8 | 255),
+                (SELECT count(*) FROM vectors v WHERE v.piece BETWEEN m.rowid << 8 AND m.rowid << 8 | 255),
+                EXISTS (SELECT 1 FROM unembedded u WHERE u.memory = m.rowid),
+                EXISTS (SELECT 1 FROM vectors v WHERE v.piece BETWEEN m.rowid << 8 AND m.rowid << 8 | 255
+                                                  AND length(v.vector) <> ?1)
+         FROM memories m",
+    )?;
+    let mut rows = select.query(params![super::time(bytes)])?;
+    while let Some(row) = rows.next()? {
+        let rowid: i64 = row.get(0)?;
+        let (title, content) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
+        let (words, vectors): (u32, u32) = (row.get(3)?, row.get(4)?);
+        let pieces = pieces::cut(content);
+        if words == 0 || (is_current && words as usize != pieces.len()) {
+            found.words.insert(rowid);
+        }
+        let is_whole = if row.get(6)? {
+            false
+        } else if is_local && is_current && vectors as usize != pieces.len() {
+            // A piece without a word that the model knows has none.
+            index::texts(title, &pieces).iter().filter(|text| local::embed(text).is_some()).count() == vectors as usize
+        } else if is_remote && vectors == 0 {
+            row.get(5)? || embedded::texts(title, content).is_empty()
+        } else {
+            model != index::NO_MODEL || vectors == 0
+        };
+        if !is_whole {
+            found.vectors.insert(rowid);
+        }
+    }
+    for (table, column) in [("memories_fts_docsize", "id"), (LIVE.vectors, "piece")] {
+        let strangers = conn
+            .prepare(&format!(
+                "SELECT DISTINCT {column} >> 8 FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.rowid = t.{column} >> 8)"
+            ))?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        found.strangers.extend(strangers);
+    }
+    found.blocks = vectors::unfit_blocks(conn, index::dims(&model))?;
+    Ok(found)
+}
+
+fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let missing = count(
+        conn,
+        "SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM events_fts_docsize d WHERE d.id = e.event_id)",
+    )?;
+    let strangers = count(
+        conn,
+        "SELECT count(*) FROM events_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.event_id = d.id)",
+    )?;
+    let mut faults = Vec::new();
+    if missing > 0 {
+        let what = "events that are not in the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "puts them there again"));
+    }
+    if strangers > 0 {
+        let what = "events that are gone and still in the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "takes them out"));
+    }
+    Ok(faults)
+}
+
+/// Projects that would give a row number out twice.
+pub(super) fn behind() -> String {
+    let mask = (1_u64 << ROW_BITS) - 1;
+    format!(
+        "SELECT p.number, max(m.rowid & {mask}) AS most FROM projects p JOIN memories m ON m.rowid >> {ROW_BITS} = p.number
+         GROUP BY p.number HAVING most > p.memories"
+    )
+}
+
+/// Memories whose sightings were not counted right.
+pub(super) fn miscounted() -> String {
+    format!(
+        "SELECT m.rowid FROM memories m JOIN (
+             SELECT memory, count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)) AS seen FROM sightings GROUP BY memory
+         ) s ON s.memory = m.rowid
+         WHERE m.seen_count <> s.seen
+            OR abs(m.weight - m.importance - {SIGHTING_WEIGHT} * min(s.seen - 1, {MOST_SIGHTINGS})) > 1e-9"
+    )
+}
+
+/// Failures that came more often than they say.
+pub(super) const UNDERCOUNTED: &str =
+    "SELECT f.number, count(*) AS came FROM failures f JOIN failure_sightings s ON s.failure = f.number
+     GROUP BY f.number HAVING came > f.count";
+
+fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for (check, place, sql, what, mend) in [
+        (
+            Check::Counters,
+            "projects",
+            behind(),
+            "projects that would give the row number of a memory to another one",
+            "sets the counter behind the last one",
+        ),
+        (
+            Check::Sightings,
+            "memories",
+            miscounted(),
+            "memories that were seen in more or fewer places than they say",
+            "counts again",
+        ),
+        (Check::Failures, "failures", UNDERCOUNTED.into(), "failures that came more often than they say", "counts again"),
+        (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
+    ] {
+        let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
+        if found > 0 {
+            faults.push(Fault::new(check, place, found, what, mend));
+        }
+    }
+    Ok(faults)
+}
+
+/// The draft that the index is made from again.
+pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<crate::contract::Draft> {
+    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
+        Ok(crate::contract::Draft {
+            title: row.get(0)?,
+            content: row.get(1)?,
+            keywords: unjson(&row.get::<_, String>(2)?),
+            files: unjson(&row.get::<_, String>(3)?),
+            ..Default::default()
+        })
+    })
+}
