@@ -14,6 +14,8 @@ pub mod import;
 pub mod ingest;
 pub mod journal;
 pub mod log;
+pub mod mcp;
+pub mod memory;
 pub mod paths;
 pub mod policy;
 pub mod privacy;

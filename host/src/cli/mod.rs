@@ -14,6 +14,7 @@ mod gc;
 mod hook;
 mod ingest;
 mod install;
+mod mcp;
 mod memory;
 mod observations;
 mod output;
@@ -86,6 +87,7 @@ enum Command {
     Scrub(scrub::Scrubbing),
     Redact(scrub::Redaction),
     Policy(policy::Arguments),
+    Mcp(mcp::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
     Man(completions::Manual),
@@ -161,6 +163,7 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Scrub(arguments) => scrub::scrub(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),

@@ -5,7 +5,6 @@ mod forget;
 mod gc;
 mod import;
 mod list;
-mod probe;
 mod reindex;
 mod save;
 mod search;
@@ -24,7 +23,6 @@ use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::project::Project;
-use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, EXTERNAL_ID, Found, Store};
 
@@ -71,23 +69,6 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Reindex(arguments) => reindex::run(&runtime, store, &arguments),
     }?;
     Ok(Done::Well)
-}
-
-/// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
-pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
-    if store.erase()? {
-        return Ok(());
-    }
-    Err(Failure::new(format!("it is {done}, but another process still holds the database's log, in which it may stand"))
-        .hint("say it again when no session is at work"))
-}
-
-/// Makes the files of projects anew after something was forgotten; `before` are the projects that there were.
-pub(in crate::cli) fn make_anew(runtime: &Runtime, store: &Store, before: &[Project]) -> Result<(), Failure> {
-    projection::make_anew(store, &runtime.config.projections, before).map_err(|error| {
-        Failure::new(format!("files that were made of it could not be made anew: {error:#}"))
-            .hint("mend that and run `throughline projections --all-projects`, or delete them")
-    })
 }
 
 /// Which projects a command is about.
