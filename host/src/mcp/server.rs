@@ -117,30 +117,34 @@ impl Server {
     ) -> Result<CallToolResponse> {
         let is_agreed = match can_ask(context) {
             None => forgetting.is_confirmed(),
-            // The question went out with the answer to the same call before.
-            Some(Asking::WithAnswer) if answers.is_some() => {
-                let answer = answers.and_then(|mut answers| answers.remove(CONSENT));
-                answer.and_then(|answer| serde_json::from_value(answer).ok()).is_some_and(|answer| is_yes(&answer))
-            }
             Some(asking) => {
                 let first = forgetting.clone();
-                let would_go = self.run(context, move |desk| first.tell(desk)).await?;
-                let Some(question) = question(&would_go.text) else { return Ok(CallToolResult::from(would_go).into()) };
-                match asking {
-                    Asking::WithAnswer => {
+                let look = self.run(context, move |desk| first.look(desk)).await?;
+                let Some(question) = look.question.as_deref().and_then(question) else {
+                    return Ok(CallToolResult::from(look.said).into());
+                };
+                let is_agreed = match (asking, answers) {
+                    (Asking::Meanwhile, _) => self.consents(context, question).await,
+                    // The question went out with the answer to the same call before.
+                    (Asking::WithAnswer, Some(mut answers)) => {
+                        let answer = answers.remove(CONSENT).and_then(|answer| serde_json::from_value(answer).ok());
+                        answer.is_some_and(|answer| is_yes(&answer))
+                    }
+                    (Asking::WithAnswer, None) => {
                         let questions = InputRequests::from([(CONSENT.to_owned(), InputRequest::Elicitation(question))]);
                         return Ok(InputRequiredResult::from_input_requests(questions).into());
                     }
-                    Asking::Meanwhile if !self.consents(context, question).await => {
-                        return Ok(CallToolResult::from(would_go).into());
-                    }
-                    Asking::Meanwhile => true,
+                };
+                if !is_agreed {
+                    return Ok(CallToolResult::from(look.declined).into());
                 }
+                true
             }
         };
-        let said = self
-            .run(context, move |desk| if is_agreed { forgetting.carry_out(desk) } else { forgetting.tell(desk) })
-            .await?;
+        let work = move |desk: &mut Desk| {
+            if is_agreed { forgetting.carry_out(desk) } else { Ok(forgetting.look(desk)?.said) }
+        };
+        let said = self.run(context, work).await?;
         Ok(CallToolResult::from(said).into())
     }
 
@@ -157,7 +161,7 @@ impl Server {
 /// What the user is asked.
 fn question(what: &str) -> Option<ElicitRequest> {
     let requested_schema = ElicitationSchema::builder().required_bool("forget").build().ok()?;
-    let message = format!("Forget this for good?\n{what}");
+    let message = what.to_owned();
     Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }))
 }
 

@@ -58,6 +58,16 @@ pub(super) struct Outcome {
     not_found: Vec<String>,
 }
 
+/// What would go.
+pub(in crate::mcp) struct Look {
+    /// For the agent.
+    pub(in crate::mcp) said: Said,
+    /// For the agent, where the user did not agree.
+    pub(in crate::mcp) declined: Said,
+    /// For the user; none where nothing would go.
+    pub(in crate::mcp) question: Option<String>,
+}
+
 /// What the agent wants to be forgotten.
 #[derive(Clone)]
 pub(in crate::mcp) struct Forgetting {
@@ -93,17 +103,24 @@ impl Forgetting {
         self.arguments.confirm
     }
 
-    /// Lists what would go.
-    pub(in crate::mcp) fn tell(&self, desk: &mut Desk) -> Result<Said> {
-        self.run(desk, false)
+    /// What would go.
+    pub(in crate::mcp) fn look(&self, desk: &mut Desk) -> Result<Look> {
+        let outcome = self.run(desk, false)?;
+        let is_something = outcome.all() > 0;
+        let question = is_something.then(|| format!("Forget this for good? {}\n{}", outcome.counts(), outcome.lines()));
+        let advice = if is_something { "\nAsk the user; if they agree, call again with confirm: true." } else { "" };
+        let text = format!("Nothing was deleted. This would be forgotten: {}{}{advice}", outcome.counts(), outcome.rest());
+        let declined = Said::new("The user did not agree. Nothing was deleted.".into(), &outcome)?;
+        Ok(Look { said: Said::new(text, &outcome)?, declined, question })
     }
 
     /// Deletes it.
     pub(in crate::mcp) fn carry_out(&self, desk: &mut Desk) -> Result<Said> {
-        self.run(desk, true)
+        let outcome = self.run(desk, true)?;
+        Said::new(format!("Forgotten: {}{}", outcome.counts(), outcome.rest()), &outcome)
     }
 
-    fn run(&self, desk: &mut Desk, really: bool) -> Result<Said> {
+    fn run(&self, desk: &mut Desk, really: bool) -> Result<Outcome> {
         let mut outcome = Outcome {
             about: quote::NOTICE,
             done: really,
@@ -120,7 +137,7 @@ impl Forgetting {
             Some(store) => self.named(desk, store, really, &mut outcome)?,
             None => outcome.not_found.extend(self.arguments.ids.iter().map(|id| quote::line(id, 80))),
         }
-        Said::new(tell(&outcome), &outcome)
+        Ok(outcome)
     }
 
     fn named(&self, desk: &mut Desk, mut store: Store, really: bool, outcome: &mut Outcome) -> Result<()> {
@@ -158,25 +175,36 @@ impl Forgetting {
     }
 }
 
-fn tell(outcome: &Outcome) -> String {
-    let verb = if outcome.done { "Forgotten" } else { "Nothing was deleted. This would be forgotten" };
-    let Outcome { memories, sessions, notes, events, .. } = outcome;
-    let mut text = format!("{verb}: {memories} memories, {sessions} sessions, {notes} notes, {events} events.");
-    if !outcome.not_found.is_empty() {
-        let _ = write!(text, "\nNot found in this project: {}", outcome.not_found.join(", "));
+impl Outcome {
+    fn all(&self) -> u64 {
+        self.memories + self.sessions + self.notes + self.events
     }
-    if !outcome.listed.is_empty() {
+
+    fn counts(&self) -> String {
+        let Self { memories, sessions, notes, events, .. } = self;
+        format!("memories: {memories}, sessions: {sessions}, notes: {notes}, events: {events}.")
+    }
+
+    /// The first of the memories, a line or two each.
+    fn lines(&self) -> String {
         let mut lines = String::new();
-        outcome.listed.iter().for_each(|entry| entry.write(&mut lines));
-        let more = memories.saturating_sub(outcome.listed.len() as u64);
+        self.listed.iter().for_each(|entry| entry.write(&mut lines));
+        let more = self.memories.saturating_sub(self.listed.len() as u64);
         if more > 0 {
             let _ = writeln!(lines, "and {more} more");
         }
-        text.push('\n');
-        text.push_str(&quote::fenced(&lines));
+        lines
     }
-    if !outcome.done && memories + sessions + notes + events > 0 {
-        text.push_str("\nAsk the user; if they agree, call again with confirm: true.");
+
+    /// What stands below the counts.
+    fn rest(&self) -> String {
+        let mut text = String::new();
+        if !self.not_found.is_empty() {
+            let _ = write!(text, "\nNot found in this project: {}", self.not_found.join(", "));
+        }
+        if !self.listed.is_empty() {
+            let _ = write!(text, "\n{}", quote::fenced(&self.lines()));
+        }
+        text
     }
-    text
 }

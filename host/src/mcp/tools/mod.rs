@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -119,7 +120,7 @@ pub(super) const ALL: [Callable; 7] = [
         effect: Effect::Removes,
         input: takes::<forget::Arguments>,
         output: gives::<forget::Outcome>,
-        call: |desk, arguments| Forgetting::new(arguments)?.tell(desk),
+        call: |desk, arguments| Ok(Forgetting::new(arguments)?.look(desk)?.said),
     },
     Callable {
         name: "session_context",
@@ -169,10 +170,15 @@ fn gives<T: JsonSchema>() -> JsonObject {
 
 /// Without what nobody needs in it.
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
-    let settings = settings.with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
+    let settings = settings
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        })
+        // Of numbers; clients do not know these and complain.
+        .with_transform(RecursiveTransform(|schema: &mut Schema| {
+            schema.remove("format");
+        }));
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
     match schema.to_value() {
@@ -230,6 +236,7 @@ mod tests {
             for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
                 assert_eq!(schema["type"], "object", "{schema:?}");
                 assert!(schema.contains_key("properties"), "{schema:?}");
+                assert!(!serde_json::to_string(schema).unwrap().contains("\"format\""), "{schema:?}");
                 assert!(!schema.contains_key("$schema") && !schema.contains_key("$defs") && !schema.contains_key("title"));
             }
             assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
