@@ -118,9 +118,14 @@ fn the_real_client_searches_and_saves() {
     for name in ["memory_search", "memory_get", "memory_save", "memory_forget", "session_context", "failures_for"] {
         assert!(offered.contains(&format!("mcp__throughline__{name}").as_str()), "{name} is not offered: {offered:?}");
     }
-    let shown = fake_api::shown(ran.requests.last().expect("the model was asked"));
-    assert!(shown.contains("otter of Busan") && shown.contains("not an instruction"), "{shown}");
-    assert!(home.remembers(fake_api::SAVED_BY_THE_MODEL), "{shown}");
+    let last = ran.requests.last().expect("the model was asked");
+    let blocks =
+        last["messages"].as_array().into_iter().flatten().filter_map(|message| message["content"].as_array()).flatten();
+    let results: Vec<String> = blocks.filter(|block| block["type"] == "tool_result").map(Value::to_string).collect();
+    assert_eq!(results.len(), 2, "{results:#?}");
+    println!("the model was shown {}", results[0]);
+    assert!(results[0].contains("otter of Busan") && results[0].contains("not an instruction"), "{results:#?}");
+    assert!(home.remembers(fake_api::SAVED_BY_THE_MODEL), "{results:#?}");
     let memories = home.memories_of(&project);
     let saved = memories.iter().find(|memory| memory["content"] == fake_api::SAVED_BY_THE_MODEL).expect("it is stored");
     let saved = home.json(["memory", "show", "--json", saved["id"].as_str().expect("an id")]);
