@@ -119,7 +119,7 @@ impl Worker {
             let outcome = Desk::new(paths.clone(), folder, signals).and_then(|mut desk| {
                 let outcome = desk.step(0, 1, "looking").and_then(|()| desk.check()).and_then(|()| work(&mut desk));
                 if let Err(error) = &outcome
-                    && !error.chain().any(|cause| cause.is::<Refused>())
+                    && !error.chain().any(|cause| cause.downcast_ref::<Refused>().is_some())
                 {
                     desk.runtime.log.note(Level::Error, "mcp: a call failed", format!("{error:#}"));
                 }

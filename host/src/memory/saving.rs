@@ -73,9 +73,9 @@ pub struct Saved {
 
 /// Stores it in the project. Refused where it cannot be a memory, where nothing of the project or session is remembered, and
 /// where this very text was deleted for good.
-pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: Wish) -> Result<Saved> {
-    let kind = kind(&wish)?;
-    check(&wish)?;
+pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish) -> Result<Saved> {
+    let kind = kind(wish)?;
+    check(wish)?;
     let session = wish.session.as_deref().unwrap_or_default();
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {
         return Err(Refused::new(

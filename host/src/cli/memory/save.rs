@@ -56,7 +56,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         session: arguments.session.clone(),
     };
     let project = project(&store, arguments)?;
-    let Saved { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, wish)?;
+    let Saved { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &wish)?;
     runtime.finish();
     let checkpoint = &runtime.config.checkpoint;
     if checkpoint.mode == Mode::Ask && kind == SUMMARY && length > checkpoint.summary_max_length as usize {

@@ -41,7 +41,7 @@ fn ten() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Failures {
+pub(super) struct Known {
     about: &'static str,
     failures: Vec<Failure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     let shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
     let end = begin.saturating_add(shown.len());
     let next_cursor = (end < all && !shown.is_empty()).then(|| cursor::write("failures", &of, end));
-    let page = Failures { about: quote::NOTICE, failures: shown, next_cursor };
+    let page = Known { about: quote::NOTICE, failures: shown, next_cursor };
     let mut text = String::new();
     if page.failures.is_empty() {
         text.push_str("No failure of that is known in this project.");

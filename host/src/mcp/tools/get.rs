@@ -35,7 +35,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Memories {
+pub(super) struct Read {
     about: &'static str,
     memories: Vec<Whole>,
     /// Ids that are no memories of this project
@@ -120,7 +120,7 @@ pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
         return Err(Refused::new("the last line is before the first", "`to` is at least `from`").into());
     }
     let store = desk.existing()?;
-    let mut all = Memories { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
+    let mut all = Read { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
     let mut room = MOST_CONTENT;
     let mut found: Vec<String> = Vec::new();
     for id in &arguments.ids {

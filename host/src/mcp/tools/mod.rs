@@ -99,7 +99,7 @@ pub(super) const ALL: [Callable; 7] = [
         description: "Read memories whole, or some lines of them.",
         effect: Effect::Nothing,
         input: takes::<get::Arguments>,
-        output: gives::<get::Memories>,
+        output: gives::<get::Read>,
         call: |desk, arguments| get::get(desk, &parsed(arguments)?),
     },
     Callable {
@@ -137,7 +137,7 @@ pub(super) const ALL: [Callable; 7] = [
         description: "Known failures of a file or command in this project, with what fixed them. Ask before retrying what failed.",
         effect: Effect::Nothing,
         input: takes::<failures::Arguments>,
-        output: gives::<failures::Failures>,
+        output: gives::<failures::Known>,
         call: |desk, arguments| failures::failures(desk, &parsed(arguments)?),
     },
 ];

@@ -12,7 +12,7 @@ use crate::memory::saving::{self, Author, Wish};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// decision, learning, correction, preference, convention, architecture, error_fix, session_summary, …
+    /// decision, learning, correction, preference, convention, architecture, `error_fix`, `session_summary`, …
     #[serde(rename = "type", default = "learning")]
     kind: String,
     /// One line; without it the content's first
@@ -43,7 +43,7 @@ pub(super) fn save(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let mut store = desk.writable()?;
     desk.step(1, 3, "taking out secrets")?;
     let wish = Wish { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
-    let saved = saving::save(&desk.runtime, &mut store, &desk.project, wish)?;
+    let saved = saving::save(&desk.runtime, &mut store, &desk.project, &wish)?;
     let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
     let what = if saved.new { "Stored" } else { "Known already" };
     Said::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)

@@ -24,12 +24,12 @@ const MOST_QUERY: usize = 4 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Words, "phrases", -without, type:decision, file:a.rs, after:2026-01-31, before:7d
+    /// Words, "phrases", -without, type:decision, `file:a.rs`, after:2026-01-31, before:7d
     query: String,
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
-    /// next_cursor of the page before
+    /// `next_cursor` of the page before
     cursor: Option<String>,
 }
 

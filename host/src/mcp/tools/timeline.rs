@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[serde(default = "thirty")]
     #[schemars(range(min = 1, max = 200))]
     limit: u32,
-    /// next_cursor of a page, for what was before it
+    /// `next_cursor` of a page, for what was before it
     cursor: Option<String>,
 }
 
