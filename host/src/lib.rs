@@ -16,6 +16,8 @@ pub mod import;
 pub mod ingest;
 pub mod journal;
 pub mod log;
+pub mod mcp;
+pub mod memory;
 pub mod namespace;
 pub mod notes;
 pub mod paths;

@@ -108,7 +108,10 @@ impl Client<'_> {
             .env("ANTHROPIC_API_KEY", "no-key-is-needed-on-loopback")
             .env("ANTHROPIC_BASE_URL", self.api.url())
             .args(["-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"])
-            .args(["--allowedTools", "Write,Edit,Read,Bash,TaskCreate,TaskUpdate,TodoWrite,Agent,Task,mcp__memtest__echo"])
+            .args([
+                "--allowedTools",
+                "Write,Edit,Read,Bash,TaskCreate,TaskUpdate,TodoWrite,Agent,Task,mcp__memtest__echo,mcp__throughline",
+            ])
             .args(arguments);
         drop(self.api.take());
         let run = process::run(command, Vec::new(), Duration::from_secs(90));

@@ -20,6 +20,9 @@ pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it wa
 pub const COMMIT_MESSAGE: &str =
     "Cache tokens\n\nDecision: keep tokens in Redis, not in process memory\nRejected: one cache per worker";
 
+/// What the model stores of its own accord in the scenario `SCN_RECALL`.
+pub const SAVED_BY_THE_MODEL: &str = "The otter of Busan reads its greetings in the morning.";
+
 /// Counts the answers of all servers of this process.
 static ANSWERS: AtomicUsize = AtomicUsize::new(1);
 
@@ -199,6 +202,11 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
     }
     if prompt.contains("SCN_MCP") {
         rounds.push(Answer::tool("I call.", "mcp__memtest__echo", json!({"q": "an otter"})));
+    }
+    if prompt.contains("SCN_RECALL") {
+        rounds.push(Answer::tool("I look it up.", "mcp__throughline__memory_search", json!({"query": "greetings otter"})));
+        let wish = json!({"type": "learning", "content": SAVED_BY_THE_MODEL});
+        rounds.push(Answer::tool("I keep it.", "mcp__throughline__memory_save", wish));
     }
     if prompt.contains("SCN_COMMIT") {
         let command = format!("git commit --allow-empty --message \"$(cat <<'EOF'\n{COMMIT_MESSAGE}\nEOF\n)\"");

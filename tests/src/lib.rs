@@ -18,6 +18,7 @@ pub mod growth;
 pub mod home;
 mod http;
 pub mod managed;
+pub mod mcp;
 pub mod measure;
 pub mod moving;
 pub mod picture;

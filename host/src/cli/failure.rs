@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::memory::Refused;
 use crate::policy::instance::Unfit;
 use crate::store::StoreError;
 
@@ -75,12 +76,21 @@ impl From<anyhow::Error> for Failure {
         if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<Unfit>()) {
             return Self::new(format!("{error:#}")).hint(unfit.hint.clone());
         }
+        if let Some(refused) = error.chain().find_map(|cause| cause.downcast_ref::<Refused>()) {
+            return Self::new(format!("{error:#}")).hint(refused.hint.clone());
+        }
         let hint = error
             .chain()
             .find_map(|cause| cause.downcast_ref::<StoreError>())
             .and_then(StoreError::hint)
             .unwrap_or_else(|| "`throughline doctor` looks for the cause".into());
         Self::new(format!("{error:#}")).hint(hint)
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        Self::new(&refused).hint(refused.hint)
     }
 }
 

@@ -17,6 +17,7 @@ mod hook;
 mod import;
 mod ingest;
 mod install;
+mod mcp;
 mod memory;
 mod namespaces;
 mod observations;
@@ -108,6 +109,7 @@ enum Command {
     Scrub(scrub::Scrubbing),
     Redact(scrub::Redaction),
     Policy(policy::Arguments),
+    Mcp(mcp::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
     Man(completions::Manual),
@@ -196,6 +198,7 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Scrub(arguments) => scrub::scrub(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),

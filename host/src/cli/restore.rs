@@ -9,6 +9,7 @@ use super::failure::{Done, Failure};
 use super::output;
 use crate::backup::{self, Staged, Unusable};
 use crate::hooks::PATIENCE;
+use crate::memory::forgetting;
 use crate::project::Project;
 use crate::store::{Access, Content};
 
@@ -65,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let store = runtime.store(Access::Existing, PATIENCE * 4)?;
     let mut projects: Vec<Project> = store.all_projects()?;
     projects.extend(before.into_iter().filter(|old| !projects.iter().any(|new| new.id == old.id)).collect::<Vec<_>>());
-    super::memory::make_anew(&runtime, &store, &projects)?;
+    forgetting::make_anew(&runtime, &store, &projects)?;
     if arguments.json {
         output::json(&Report { content: &content, kept: restored.kept, still_deleted: restored.still_deleted })?;
         return Ok(Done::Well);

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output;
 use crate::hooks::{self, PATIENCE};
+use crate::memory::forgetting;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::Access;
@@ -78,8 +79,9 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
     }
     runtime.finish();
     if !arguments.dry_run {
-        super::memory::erase(&store, "redacted")?;
-        super::memory::make_anew(&runtime, &store, &store.all_projects()?)?;
+        super::memory::warn_of_copies(store.path())?;
+        forgetting::erase(&store, "redacted")?;
+        forgetting::make_anew(&runtime, &store, &store.all_projects()?)?;
     }
     let report = Report { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
     if arguments.json {

@@ -6,10 +6,10 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::index::{index, unindex};
-use super::memories::{content_hash, forget_in_notes, recount, remove};
+use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
 use super::{embedded, events, reindex, sharing};
-use crate::contract::{Draft, SessionNotes};
+use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 
 /// How many rows are redacted in one transaction: what a kill costs.
@@ -75,6 +75,32 @@ impl Store {
             Ok(forgotten)
         })();
         outcome.map_err(|error| classify(&path, error))
+    }
+
+    /// The newest memories that [`Store::forget`] would delete, at most `limit`.
+    pub fn selected(&self, selection: &Selection, limit: u32) -> Result<Vec<Memory>> {
+        self.explain((|| {
+            let mut select = self.conn.prepare(&format!(
+                "SELECT {COLUMNS} FROM memories m
+                 WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+                   AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
+                   AND (?3 IS NULL OR ?4 OR NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id <> ?3))
+                 ORDER BY m.created_at DESC, m.id"
+            ))?;
+            // Of a session alone, what others learned too stays.
+            let has_words = !selection.words.is_empty();
+            let mut rows = select.query(params![selection.project, selection.before.map(time), selection.session, has_words])?;
+            let mut memories = Vec::new();
+            while let Some(row) = rows.next()?.filter(|_| memories.len() < limit as usize) {
+                let memory = from_row(row)?;
+                let text = [memory.title.as_str(), &memory.content, &json(&memory.keywords), &json(&memory.files)].join("\n");
+                let text = text + "\n" + &json(&memory.attributes);
+                if !has_words || selection.holds(&text) {
+                    memories.push(memory);
+                }
+            }
+            Ok(memories)
+        })())
     }
 
     /// Leaves nothing of deleted rows in the full-text index, free pages and the WAL. False where another process holds the

@@ -61,6 +61,8 @@ pub struct Wanted {
     pub failed: bool,
     /// Words.
     pub words: String,
+    /// Older than this one: its time and its number, as an event says them. Not with words, whose order is another.
+    pub before: Option<(u64, i64)>,
 }
 
 /// What a turn was, from its prompt to now.
@@ -238,6 +240,9 @@ impl Store {
                          AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ? OR substr(f.path, 1, length(?) + 1) = ? || '/'))",
                 Box::new(file),
             );
+        }
+        if let Some((at, id)) = wanted.before {
+            and("(e.timestamp, e.event_id) < (? ->> 0, ? ->> 1)", Box::new(json(&(time(at), id))));
         }
         let query = Query::parse(&wanted.words, &jiff::Zoned::now());
         if query.is_empty() && !wanted.words.trim().is_empty() {

@@ -26,6 +26,9 @@ pub(super) const ROW_BITS: u32 = 32;
 /// The attribute of a memory that was saved by hand.
 pub const SAVED: (&str, &str) = ("source", "saved");
 
+/// The attribute of a memory that the agent saved of its own accord.
+pub const SAVED_BY_AGENT: (&str, &str) = ("source", "agent");
+
 /// What became of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {

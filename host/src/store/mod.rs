@@ -41,7 +41,7 @@ pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
 pub use failures::Failure;
 pub use import::{EXTERNAL_ID, Import};
-pub use memories::{Filter, Found, Knowledge, Put, SAVED, Stats};
+pub use memories::{Filter, Found, Knowledge, Put, SAVED, SAVED_BY_AGENT, Stats};
 pub use migrations::SCHEMA_VERSION;
 pub use notes::{NoteChange, PutNote, StoredNote, SyncedFile, Way, day};
 pub use reindex::{IndexState, Remade};

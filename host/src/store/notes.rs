@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failures::MAKER;
 use super::memories::{self, COLUMNS, SAVED};
-use super::{Result, Store, json, projects, time, unjson};
+use super::{Result, Store, json, projects, sharing, time, unjson};
 use crate::contract::{Draft, Memory, Origin};
 use crate::digest::sha256_parts;
 use crate::notes::registry::Registry;
@@ -547,12 +547,17 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
         .optional()?
         .unwrap_or_default();
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem };
+    let is_shared = sharing::is_shared(tx, rowid)?;
+    sharing::origin_goes(tx, rowid)?;
     memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), &hash)?;
     // What a session's reading says of it no longer counts: the next one must not take the person's words away.
     tx.prepare_cached("DELETE FROM sightings WHERE memory = ?1")?.execute([rowid])?;
     sight(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;
     write_note(tx, rowid, project, note, &stem)?;
     memories::recount(tx, rowid)?;
+    if is_shared {
+        sharing::share(tx, rowid, note.created)?;
+    }
     Ok(PutNote::Stored { uid: note.uid.clone(), stem })
 }
 

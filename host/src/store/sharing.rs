@@ -104,8 +104,12 @@ impl Store {
 
 /// Whether the project knows what the copy says by itself.
 pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite::Result<bool> {
+    // A note's hash is not that of its copy: its title counts too.
     conn.prepare_cached(
-        "SELECT 1 FROM memories c JOIN memories o ON o.content_hash = c.content_hash WHERE c.id = ?1 AND o.project_id = ?2",
+        "SELECT 1 FROM memories c JOIN memories o ON o.content_hash = c.content_hash WHERE c.id = ?1 AND o.project_id = ?2
+         UNION ALL
+         SELECT 1 FROM memories c JOIN sightings s ON s.memory = c.rowid AND s.session_id = '' AND s.key LIKE 'shared:%'
+                  JOIN memories o ON o.id = substr(s.key, 8) WHERE c.id = ?1 AND o.project_id = ?2",
     )?
     .exists([copy, project])
 }

@@ -204,13 +204,16 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
 }
 
 /// The columns that hold a list.
-pub(super) const LISTS: [(&str, &str); 6] = [
+pub(super) const LISTS: [(&str, &str); 9] = [
     ("memories", "keywords"),
     ("memories", "files"),
     ("memories", "metadata"),
     ("session_history", "topics"),
     ("session_history", "files_modified"),
     ("failures", "files"),
+    ("notes", "tags"),
+    ("notes", "keywords"),
+    ("notes", "related"),
 ];
 
 fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::output::{self, DIM};
 use super::{Failure, Runtime, Store};
 use crate::contract::Memory;
+use crate::memory::forgetting;
 
 /// Delete memories for good
 ///
@@ -44,18 +45,9 @@ impl From<Memory> for Gone {
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
-    let projects = store.all_projects()?;
-    let mut deleted = Vec::new();
-    for found in found {
-        // A memory that was named twice is gone by the second time.
-        if store.delete_memory(&found.memory.id, runtime.now)? {
-            deleted.push(Gone::from(found.memory));
-        }
-    }
-    if !deleted.is_empty() {
-        super::erase(&store, "deleted")?;
-        super::make_anew(runtime, &store, &projects)?;
-    }
+    let memories = found.into_iter().map(|found| found.memory).collect();
+    let deleted: Vec<Gone> = forgetting::delete(runtime, &mut store, memories)?.into_iter().map(Gone::from).collect();
+    super::warn_of_copies(store.path())?;
     if arguments.json {
         return output::json(&Deleted { deleted });
     }

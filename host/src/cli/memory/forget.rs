@@ -3,14 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use serde::Serialize;
-
 use super::{Failure, Runtime, Store, output};
-use crate::hooks;
-use crate::log;
-use crate::privacy::intervals::{Interval, Intervals};
+use crate::memory::forgetting::{self, Report};
 use crate::project::Project;
-use crate::store::{Forgotten, Selection, folded};
+use crate::store::{Forgotten, Selection};
 
 /// Forget for good what was said: by words, session, project or time
 ///
@@ -46,50 +42,12 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Report {
-    #[serde(flatten)]
-    forgotten: Forgotten,
-    log_lines: u64,
-    dry_run: bool,
-}
-
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let selection = selection(arguments)?;
-    if arguments.yes && selection.words.is_empty() {
-        // First, so that a kill on the way cannot leave what a next reading would bring back.
-        let interval = Interval {
-            project: selection.project.clone(),
-            session: selection.session.clone(),
-            root: None,
-            from: 0,
-            to: Some(selection.before.unwrap_or(runtime.now)),
-        };
-        Intervals::change(&runtime.paths.intervals(), |all| {
-            if !all.contains(&interval) {
-                all.push(interval);
-            }
-        })
-        .map_err(Failure::new)?;
-    }
-    // What is still in a journal would come into the store afterwards.
-    hooks::take_journals(runtime, &mut store)?;
-    let projects = store.all_projects()?;
-    let forgotten = store.forget(&selection, runtime.now, arguments.yes)?;
-    let mut log_lines = 0;
+    let report = forgetting::forget(runtime, &mut store, &selection, arguments.yes)?;
     if arguments.yes {
-        let is_gone = |line: &str| {
-            let line = folded(line);
-            let of_words = !selection.words.is_empty() && selection.words.iter().all(|word| line.contains(word.as_str()));
-            of_words || selection.session.as_ref().is_some_and(|id| selection.words.is_empty() && line.contains(&folded(id)))
-        };
-        log_lines = log::forget(&runtime.paths.log(), is_gone).map_err(|error| {
-            Failure::new(format!("the log cannot be rewritten: {error}")).hint("mend that, and say it again")
-        })?;
-        super::erase(&store, "deleted")?;
-        super::make_anew(runtime, &store, &projects)?;
+        super::warn_of_copies(store.path())?;
     }
-    let report = Report { forgotten, log_lines, dry_run: !arguments.yes };
     if arguments.json {
         return output::json(&report);
     }
@@ -120,43 +78,7 @@ fn selection(arguments: &Arguments) -> Result<Selection, Failure> {
         Some(folder) => Some(Project::of(&super::folder(Some(folder))?).id),
         None => None,
     };
-    let before = arguments.before.as_deref().map(moment).transpose()?;
-    let words = arguments.words.as_deref().map(words).unwrap_or_default();
-    if arguments.words.is_some() && words.iter().all(|word| word.chars().count() < 3) {
-        return Err(
-            Failure::new("--match needs a word of at least three characters").hint("say more of what is to be forgotten")
-        );
-    }
+    let before = arguments.before.as_deref().map(forgetting::moment).transpose()?;
+    let words = arguments.words.as_deref().map(forgetting::words).transpose()?.unwrap_or_default();
     Ok(Selection { project, session: arguments.session.clone(), before, words })
-}
-
-/// Words, and what stands in quotes as one.
-fn words(query: &str) -> Vec<String> {
-    query
-        .split('"')
-        .enumerate()
-        .flat_map(|(at, part)| match at % 2 {
-            1 => vec![part.trim()],
-            _ => part.split_whitespace().collect(),
-        })
-        .filter(|word| !word.is_empty())
-        .map(folded)
-        .collect()
-}
-
-fn moment(text: &str) -> Result<u64, Failure> {
-    let zoned = |day: jiff::civil::Date| day.to_zoned(jiff::tz::TimeZone::system()).ok().map(|day| day.timestamp());
-    let at = text.parse::<jiff::Timestamp>().ok().or_else(|| text.parse::<jiff::civil::Date>().ok().and_then(zoned));
-    at.and_then(|at| u64::try_from(at.as_millisecond()).ok())
-        .ok_or_else(|| Failure::new(format!("{text:?} is no date")).hint("such as 2026-01-31, or 2026-01-31T12:00:00Z"))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn words_of_a_query() {
-        assert_eq!(super::words("Alpha \"two Words\" b"), ["alpha", "two words", "b"]);
-        assert!(super::moment("2026-01-31").is_ok() && super::moment("2026-01-31T00:00:00Z").is_ok());
-        assert!(super::moment("soon").is_err());
-    }
 }

@@ -8,7 +8,6 @@ mod graph;
 pub(super) mod import;
 mod list;
 mod notes;
-mod probe;
 mod protocol;
 mod recall;
 mod reindex;
@@ -33,7 +32,6 @@ use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::project::Project;
-use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 
@@ -106,30 +104,17 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
-/// Copies that a restore or a repair kept may still hold it: whoever wants it gone is told of them.
-pub(in crate::cli) fn erase(store: &Store, done: &str) -> Result<(), Failure> {
-    for kept in backup::kept(store.path()) {
-        let mut err = anstream::stderr().lock();
+/// Tells whoever wants something gone that copies which a restore or a repair kept may still hold it.
+pub(in crate::cli) fn warn_of_copies(store: &Path) -> Result<(), Failure> {
+    let mut err = anstream::stderr().lock();
+    for kept in backup::kept(store) {
         writeln!(
             err,
             "warning: {} is older and may still hold it; delete that file when you need it no more",
             kept.display()
         )?;
     }
-    if store.erase()? {
-        return Ok(());
-    }
-    Err(Failure::new(format!("it is {done}, but another process still holds the database's log, in which it may stand"))
-        .hint("say it again when no session is at work"))
-}
-
-/// Makes the files of projects anew after something was forgotten; `before` are the projects that there were.
-pub(in crate::cli) fn make_anew(runtime: &Runtime, store: &Store, before: &[Project]) -> Result<(), Failure> {
-    projection::make_anew(store, &runtime.config.projections, before).map_err(|error| {
-        Failure::new(format!("files that were made of it could not be made anew: {error:#}"))
-            .hint("mend that and run `throughline projections --all-projects`, or delete them")
-    })
+    Ok(())
 }
 
 /// Which projects a command is about.

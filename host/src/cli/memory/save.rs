@@ -2,31 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::{Failure, Runtime, Store, output};
 use crate::config::Mode;
-use crate::contract::{Draft, Origin};
+use crate::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
 use crate::project::Project;
-use crate::store::{Put, SAVED};
-
-/// The longest text, bytes; the contract says so of every memory.
-const MOST_TEXT: usize = 64 << 10;
-
-/// The longest title, characters.
-const MOST_TITLE: usize = 200;
-
-/// The longest name of a type, bytes.
-const MOST_TYPE: usize = 64;
-
-/// The longest that the redactors may take.
-const PATIENT: Duration = Duration::from_mins(1);
-
-/// The type of what is saved of a session, and its key there: a later one takes the place of the one before.
-const SUMMARY: &str = "session_summary";
-const SUMMARY_KEY: &str = "saved-summary";
 
 /// Store a memory by hand
 ///
@@ -55,7 +37,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Saved<'a> {
+struct Answer<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
@@ -65,38 +47,19 @@ struct Saved<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
-    let kind = kind(arguments)?;
-    let text = text(arguments)?;
+    let wish = Wish {
+        author: Author::Person,
+        text: text(arguments)?,
+        title: arguments.title.clone(),
+        kind: arguments.kind.clone(),
+        tags: Vec::new(),
+        session: arguments.session.clone(),
+    };
     let project = project(&store, arguments)?;
-    let session = arguments.session.as_deref().unwrap_or_default();
-    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {
-        return Err(Failure::new("of this project, or session, nothing is remembered: it is paused or left out")
-            .hint("`throughline resume` ends a pause; privacy.exclude_projects leaves projects out"));
-    }
-    let length = text.chars().count();
-    let [content, title] = redacted(runtime, &project, [text, arguments.title.clone().unwrap_or_default()])?;
-    let title = [title.as_str(), content.as_str()].into_iter().flat_map(str::lines).map(str::trim).find(|it| !it.is_empty());
-    let draft = Draft {
-        key: (arguments.session.is_some() && kind == SUMMARY).then(|| SUMMARY_KEY.into()),
-        title: title.unwrap_or_default().chars().take(MOST_TITLE).collect(),
-        content,
-        // Somebody thought it worth the trouble.
-        importance: if kind == SUMMARY { 0.6 } else { 0.8 },
-        origin: Origin { line_uuid: None, at: Some(runtime.now) },
-        attributes: vec![(SAVED.0.into(), SAVED.1.into())],
-        kind,
-        ..Draft::default()
-    };
-    let (put, id) = store.save_memory(&project, session, &draft, runtime.now)?;
-    let (Some(id), Put::Stored | Put::SeenAgain | Put::Known) = (id, put) else {
-        return Err(Failure::new("this very text was deleted for good").hint("say it in other words"));
-    };
-    if arguments.session.is_some() {
-        runtime.journal().recount(session);
-    }
+    let Saved { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &wish)?;
     runtime.finish();
     let checkpoint = &runtime.config.checkpoint;
-    if checkpoint.mode == Mode::Ask && draft.kind == SUMMARY && length > checkpoint.summary_max_length as usize {
+    if checkpoint.mode == Mode::Ask && kind == SUMMARY && length > checkpoint.summary_max_length as usize {
         writeln!(
             anstream::stderr().lock(),
             "stored, though it has {length} characters: checkpoint.summary_max_length is {}",
@@ -104,26 +67,15 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         )?;
     }
     if arguments.json {
-        return output::json(&Saved { id: &id, kind: &draft.kind, title: &draft.title, new: put == Put::Stored });
+        return output::json(&Answer { id: &id, kind: &kind, title: &title, new: is_new });
     }
     let mut out = output::stdout();
     writeln!(out, "{id}")?;
     Ok(out.flush()?)
 }
 
-fn kind(arguments: &Arguments) -> Result<String, Failure> {
-    let default = if arguments.session.is_some() { SUMMARY } else { "learning" };
-    let kind = arguments.kind.as_deref().unwrap_or(default);
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
-    if kind.is_empty() || kind.len() > MOST_TYPE || !kind.bytes().all(plain) {
-        return Err(Failure::new(format!("{kind:?} is no type"))
-            .hint("a word in lower case, such as decision, learning, preference or session_summary"));
-    }
-    Ok(kind.to_owned())
-}
-
 fn text(arguments: &Arguments) -> Result<String, Failure> {
-    let text = match arguments.text.as_deref() {
+    Ok(match arguments.text.as_deref() {
         Some(text) if text != "-" => text.to_owned(),
         _ => {
             let mut bytes = Vec::new();
@@ -134,16 +86,7 @@ fn text(arguments: &Arguments) -> Result<String, Failure> {
                 .map_err(|error| Failure::new(format!("standard input: {error}")))?;
             String::from_utf8_lossy(&bytes).into_owned()
         }
-    };
-    let titled = arguments.title.as_ref().map_or(0, String::len);
-    if text.len() > MOST_TEXT || titled > MOST_TEXT {
-        return Err(Failure::new("the text has more than 64 KiB").hint("save what is worth remembering of it"));
-    }
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(Failure::new("there is no text").hint("throughline memory save \"what to remember\""));
-    }
-    Ok(text.to_owned())
+    })
 }
 
 /// The session's project; a session that is not known yet is of the folder's.
@@ -158,12 +101,4 @@ fn project(store: &Store, arguments: &Arguments) -> Result<Project, Failure> {
         Some(own) => Ok(own),
         None => Ok(named),
     }
-}
-
-fn redacted(runtime: &Runtime, project: &Project, texts: [String; 2]) -> Result<[String; 2], Failure> {
-    let mut texts = texts.map(|text| runtime.privacy.clean(&text).unwrap_or(text));
-    runtime.secrets.look_in(&project.root, &project.root);
-    let until = Instant::now() + PATIENT;
-    runtime.policies(Some(&project.root))?.work(None, until)?.redact(&mut texts, until)?;
-    Ok(texts)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
 use crate::contract::Memory;
+use crate::memory::probing;
 use crate::notes::registry::Registry;
 use crate::search::query::Query;
 use crate::search::rank::{self, Profile, Why};
@@ -66,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);
     let profile = rank::profile(name).unwrap_or(&rank::DEFAULT);
     let limit = arguments.limit.or(profile.results).unwrap_or(RESULTS);
-    let (probe, amiss) = super::probe::probe(runtime, store, &query, profile)?;
+    let (probe, amiss) = probing::probe(runtime, store, &query, profile)?;
     let search = Search { profile, probe, shared: true, ..Search::new(&query, id, limit, runtime.now) };
     let Answer { hits, degraded } = store.search(&search)?;
     if let Some(why) = amiss.or(degraded) {

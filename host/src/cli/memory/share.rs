@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Store};
+use crate::memory::forgetting;
 use crate::paths;
 use crate::project::Project;
 
@@ -79,7 +80,8 @@ pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &Removal) -> Res
         return Err(Failure::new(format!("{} is not shared", output::clean_line(&found.id)))
             .hint("`throughline memory list` shows what is, under the project (shared)"));
     }
-    super::erase(&store, "not shared any more")?;
+    super::warn_of_copies(store.path())?;
+    forgetting::erase(&store, "not shared any more")?;
     if arguments.json {
         return output::json(&Unshared { id: &found.id, unshared });
     }

@@ -60,6 +60,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),
         failed: arguments.failed,
         words: arguments.words.join(" "),
+        before: None,
     };
     let found = store.events(&wanted, arguments.limit)?;
     let roots = store.roots_of_events(&found)?;

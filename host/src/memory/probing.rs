@@ -1,16 +1,16 @@
 //! The query as a vector, by whom the database's vectors are of.
 
-use super::{Runtime, Store};
 use crate::embedding::{Embedder, Provider, Purpose};
 use crate::reindex::provider_of;
+use crate::runtime::Runtime;
 use crate::search::query::Query;
 use crate::search::rank::Profile;
 use crate::search::vector::Probe;
-use crate::store::{IndexState, StoreError};
+use crate::store::{IndexState, Store, StoreError};
 
 /// The query as a vector where the database's are of another model than the built-in one, else none; and where there should
 /// be one, why there is not. Only the maker of the database's vectors is asked, and only where the configuration names it.
-pub(super) fn probe(
+pub fn probe(
     runtime: &Runtime,
     store: &Store,
     query: &Query,

@@ -1,0 +1,70 @@
+//! What a client can read without a tool: the project's context, and its memories by their identifiers.
+
+use anyhow::Result;
+use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+
+use super::tools::{self, ContextWanted};
+use super::worker::Desk;
+use super::{cursor, quote};
+use crate::store::Filter;
+
+/// The project's context.
+const CONTEXT: &str = "throughline://context";
+
+/// Before a memory's identifier.
+const MEMORY: &str = "throughline://memory/";
+
+const MIME: &str = "text/markdown";
+
+/// Memories of one page, and of all pages: the newest. Others are found by searching.
+const PAGE: usize = 50;
+const MOST: usize = 500;
+
+/// The context, and the newest memories.
+pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResourcesResult> {
+    let project = desk.project.id.clone();
+    let begin: usize = cursor::read("resources", &project, cursor)?.unwrap_or(0).min(MOST);
+    let mut resources = Vec::new();
+    if begin == 0 {
+        let name = "What a new session of this project is told";
+        resources.push(Resource::new(CONTEXT, "context").with_title(name).with_mime_type(MIME));
+    }
+    let mut memories = match desk.existing()? {
+        Some(store) => {
+            let wanted = u32::try_from(begin + PAGE + 1).unwrap_or(u32::MAX);
+            store.recent(&Filter { project: Some(project.clone()), ..Filter::default() }, wanted)?
+        }
+        None => Vec::new(),
+    };
+    memories.drain(..memories.len().min(begin));
+    let is_more = memories.len() > PAGE && begin + PAGE < MOST;
+    resources.extend(memories.iter().take(PAGE).map(|memory| {
+        let title = quote::line(&memory.title, 160);
+        let kind = quote::line(&memory.kind, 64);
+        Resource::new(format!("{MEMORY}{}", memory.id), &memory.id)
+            .with_title(title)
+            .with_description(kind)
+            .with_mime_type(MIME)
+    }));
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = is_more.then(|| cursor::write("resources", &project, begin + PAGE));
+    Ok(result)
+}
+
+/// How memories are named.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory").with_title("A memory of this project").with_mime_type(MIME)
+}
+
+/// What stands there; none where the project has no such thing.
+pub(super) fn read(desk: &mut Desk, uri: &str) -> Result<Option<ReadResourceResult>> {
+    let text = match uri.strip_prefix(MEMORY) {
+        Some(id) => tools::whole(desk, id)?,
+        None if uri == CONTEXT => {
+            let text = tools::context(desk, ContextWanted::New)?.fenced();
+            Some(text.unwrap_or_else(|| "Nothing is remembered of this project yet.".into()))
+        }
+        None => None,
+    };
+    Ok(text.map(|text| ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MIME)])))
+}

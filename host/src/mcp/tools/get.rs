@@ -1,0 +1,176 @@
+//! `memory_get`, and the same for a memory as a resource.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Said;
+use crate::contract::Memory;
+use crate::mcp::quote::{self, Origin};
+use crate::mcp::worker::Desk;
+use crate::memory::Refused;
+use crate::runtime;
+use crate::store::Store;
+
+/// The most memories of one call.
+const MOST: usize = 20;
+
+/// The most of all contents together, bytes: more would not help a model.
+const MOST_CONTENT: usize = 64 << 10;
+
+/// Less than this is a slip rather than a name.
+const SHORTEST: usize = 4;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    #[schemars(length(min = 1, max = 20))]
+    ids: Vec<String>,
+    /// First line, from 1
+    from: Option<u32>,
+    /// Last line
+    to: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Read {
+    about: &'static str,
+    memories: Vec<Whole>,
+    /// Ids that are no memories of this project
+    not_found: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Whole {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    content: String,
+    /// The content's first and last line here, and how many it has
+    lines: [usize; 3],
+    created_at: String,
+    session: String,
+    files: Vec<String>,
+    tags: Vec<String>,
+    seen: u32,
+    origin: Origin,
+    untrusted: bool,
+}
+
+impl Whole {
+    /// The memory with lines `from` to `to` of its content, as far as `room` allows: whole lines.
+    fn new(memory: &Memory, from: usize, to: usize, room: &mut usize) -> Self {
+        let content = quote::defused(memory.content.trim_end());
+        let of = content.lines().count();
+        let mut kept = String::new();
+        let mut last = from.saturating_sub(1);
+        for line in content.lines().skip(from.saturating_sub(1)).take(to.saturating_sub(from.saturating_sub(1))) {
+            if line.len() >= *room {
+                break;
+            }
+            *room -= line.len() + 1;
+            kept.push_str(line);
+            kept.push('\n');
+            last += 1;
+        }
+        let origin = Origin::of(memory);
+        Self {
+            id: memory.id.clone(),
+            kind: quote::line(&memory.kind, 64),
+            title: quote::line(&memory.title, 200),
+            content: kept.trim_end_matches('\n').to_owned(),
+            lines: [from, last, of],
+            created_at: runtime::stamp(memory.created),
+            session: quote::line(&memory.session_id, 128),
+            files: memory.files.iter().map(|file| quote::line(file, 300)).collect(),
+            tags: memory.keywords.iter().map(|tag| quote::line(tag, 200)).collect(),
+            seen: memory.seen,
+            origin,
+            untrusted: origin.is_untrusted(),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let day: String = self.created_at.chars().take(10).collect();
+        let _ = writeln!(out, "{} {} {day}  {}{}", self.id, self.kind, self.title, self.origin.mark());
+        for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
+            if !list.is_empty() {
+                let _ = writeln!(out, "{name}: {}", list.join(", "));
+            }
+        }
+        out.push_str(&quote::quoted(&self.content));
+        let [from, to, of] = self.lines;
+        if from > 1 || to < of {
+            let _ = writeln!(out, "(lines {from} to {to} of {of})");
+        }
+    }
+}
+
+pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
+    if arguments.ids.is_empty() || arguments.ids.len() > MOST {
+        return Err(Refused::new(format!("1 to {MOST} ids, please"), "memory_search finds them").into());
+    }
+    let from = arguments.from.unwrap_or(1).max(1) as usize;
+    let to = arguments.to.map_or(usize::MAX, |to| to as usize);
+    if to < from {
+        return Err(Refused::new("the last line is before the first", "`to` is at least `from`").into());
+    }
+    let store = desk.existing()?;
+    let mut all = Read { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
+    let mut room = MOST_CONTENT;
+    let mut found: Vec<String> = Vec::new();
+    for id in &arguments.ids {
+        match store.as_ref().map(|store| find(store, &desk.project.id, id)).transpose()?.flatten() {
+            // Named twice, it stands there once.
+            Some(memory) if found.contains(&memory.id) => {}
+            Some(memory) => {
+                all.memories.push(Whole::new(&memory, from, to, &mut room));
+                found.push(memory.id);
+            }
+            None => all.not_found.push(quote::line(id, 80)),
+        }
+    }
+    if let Some(store) = &store {
+        let _ = store.relax().and_then(|()| store.mark_shown(&found, None, "lookup", desk.runtime.now));
+    }
+    let mut text = String::new();
+    if !all.memories.is_empty() {
+        let mut body = String::new();
+        for memory in &all.memories {
+            memory.write(&mut body);
+            body.push('\n');
+        }
+        text = quote::fenced(&body);
+        text.push('\n');
+    }
+    if !all.not_found.is_empty() {
+        let _ = write!(text, "Not found in this project: {}", all.not_found.join(", "));
+    }
+    Said::new(text.trim_end().to_owned(), &all)
+}
+
+/// The project's memory of this identifier, or with this beginning of it that no other of the project has.
+pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
+    if id.len() < SHORTEST || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let mut found = store.memory(id, Some(project))?;
+    if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
+        return Ok(Some(found.swap_remove(exact).memory));
+    }
+    Ok(if found.len() == 1 { found.pop().map(|found| found.memory) } else { None })
+}
+
+/// One memory whole, in its fence; none where the project has no such memory.
+pub(in crate::mcp) fn whole(desk: &mut Desk, id: &str) -> Result<Option<String>> {
+    let Some(store) = desk.existing()? else { return Ok(None) };
+    let Some(memory) = find(&store, &desk.project.id, id)? else { return Ok(None) };
+    let mut body = String::new();
+    Whole::new(&memory, 1, usize::MAX, &mut (usize::MAX >> 1)).write(&mut body);
+    let _ = store.relax().and_then(|()| store.mark_shown(&[memory.id], None, "lookup", desk.runtime.now));
+    Ok(Some(quote::fenced(&body)))
+}

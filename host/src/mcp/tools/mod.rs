@@ -1,0 +1,245 @@
+//! What the agent can call. A tool is its words, the types of what goes in and comes out, and what is done.
+
+mod context;
+mod entry;
+mod failures;
+mod forget;
+mod get;
+mod save;
+mod search;
+mod timeline;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(super) use context::{Wanted as ContextWanted, context};
+pub(super) use forget::{Forgetting, NAME as FORGET};
+pub(super) use get::whole;
+
+use super::quote;
+use super::worker::Desk;
+use crate::memory::Refused;
+use crate::policy::instance::Unfit;
+use crate::store::StoreError;
+
+/// What a call says: for the model to read, and for programs.
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) structured: Value,
+}
+
+impl Said {
+    pub(super) fn new(text: String, structured: &impl Serialize) -> Result<Self> {
+        Ok(Self { text, structured: serde_json::to_value(structured)? })
+    }
+}
+
+impl From<Said> for CallToolResult {
+    fn from(said: Said) -> Self {
+        let mut result = Self::success(vec![ContentBlock::text(said.text)]);
+        result.structured_content = Some(said.structured);
+        result
+    }
+}
+
+/// One of the tools.
+pub(super) struct Callable {
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    effect: Effect,
+    input: fn() -> JsonObject,
+    output: fn() -> JsonObject,
+    /// What is done, given the arguments.
+    pub(super) call: fn(&mut Desk, JsonObject) -> Result<Said>,
+}
+
+/// What a call changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    /// It adds; the same once more adds nothing.
+    Adds,
+    /// It takes away; the same once more takes nothing.
+    Removes,
+}
+
+/// All of them.
+pub(super) const ALL: [Callable; 7] = [
+    Callable {
+        name: "memory_search",
+        title: "Search the project's memory",
+        description: "Search what earlier sessions of this project decided, learned, fixed or were told. Returns ids and one-line \
+                      summaries, best first; read whole ones with memory_get.",
+        effect: Effect::Nothing,
+        input: takes::<search::Arguments>,
+        output: gives::<search::Found>,
+        call: |desk, arguments| search::search(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_timeline",
+        title: "What happened",
+        description: "What happened in sessions of this project, in order: prompts, uses of tools, failures. The last page first.",
+        effect: Effect::Nothing,
+        input: takes::<timeline::Arguments>,
+        output: gives::<timeline::Page>,
+        call: |desk, arguments| timeline::timeline(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_get",
+        title: "Read memories",
+        description: "Read memories whole, or some lines of them.",
+        effect: Effect::Nothing,
+        input: takes::<get::Arguments>,
+        output: gives::<get::Read>,
+        call: |desk, arguments| get::get(desk, &parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_save",
+        title: "Remember",
+        description: "Store something that a later session should know: a decision with its reason, a correction, a preference, a \
+                      cause found. One fact each, that stands alone without this conversation. Secrets are taken out.",
+        effect: Effect::Adds,
+        input: takes::<save::Arguments>,
+        output: gives::<save::Saved>,
+        call: |desk, arguments| save::save(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: FORGET,
+        title: "Forget for good",
+        description: "Delete memories for good, by ids, words, session or time; what all given options say. Only when the user asks \
+                      for it. Without the user's consent it only lists what would go.",
+        effect: Effect::Removes,
+        input: takes::<forget::Arguments>,
+        output: gives::<forget::Outcome>,
+        call: |desk, arguments| Ok(Forgetting::new(arguments)?.look(desk)?.said),
+    },
+    Callable {
+        name: "session_context",
+        title: "The project's context",
+        description: "What a new session of this project is told at its start, or what was saved of the last session.",
+        effect: Effect::Nothing,
+        input: takes::<context::Arguments>,
+        output: gives::<context::Context>,
+        call: |desk, arguments| context::tell(desk, &parsed(arguments)?),
+    },
+    Callable {
+        name: "failures_for",
+        title: "Known failures",
+        description: "Known failures of a file or command in this project, with what fixed them. Ask before retrying what failed.",
+        effect: Effect::Nothing,
+        input: takes::<failures::Arguments>,
+        output: gives::<failures::Known>,
+        call: |desk, arguments| failures::failures(desk, &parsed(arguments)?),
+    },
+];
+
+impl Callable {
+    /// As clients are told of it.
+    pub(super) fn described(&self) -> Tool {
+        let annotations = ToolAnnotations::with_title(self.title)
+            .read_only(self.effect == Effect::Nothing)
+            .destructive(self.effect == Effect::Removes)
+            .idempotent(true)
+            .open_world(false);
+        let mut tool = Tool::new(self.name, self.description, Arc::new((self.input)()));
+        tool.title = Some(self.title.into());
+        tool.output_schema = Some(Arc::new((self.output)()));
+        tool.annotations = Some(annotations);
+        tool
+    }
+}
+
+/// The JSON Schema of arguments.
+fn takes<T: JsonSchema>() -> JsonObject {
+    schema::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The JSON Schema of what a call says to programs.
+fn gives<T: JsonSchema>() -> JsonObject {
+    schema::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+/// Without what nobody needs in it.
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let settings = settings
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        })
+        // Of numbers; clients do not know these and complain.
+        .with_transform(RecursiveTransform(|schema: &mut Schema| {
+            schema.remove("format");
+        }));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+        let what = quote::line(&format!("these arguments do not fit: {error}"), 300);
+        Refused::new(what, "the tool's input schema says what it takes").into()
+    })
+}
+
+/// A call that was not done, in words, with what can be done about it.
+pub(super) fn told(error: &anyhow::Error) -> String {
+    let hint = error.chain().find_map(|cause| {
+        let refused = cause.downcast_ref::<Refused>().map(|refused| refused.hint.clone());
+        let unfit = || cause.downcast_ref::<Unfit>().map(|unfit| unfit.hint.clone());
+        refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
+    });
+    let hint = hint.unwrap_or_else(|| "`throughline doctor` looks for the cause".into());
+    quote::defused(&format!("{error:#}\nhint: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descriptions(value: &Value) -> usize {
+        match value {
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(name, value)| match value {
+                    Value::String(text) if name == "description" => text.len(),
+                    value => descriptions(value),
+                })
+                .sum(),
+            Value::Array(items) => items.iter().map(descriptions).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn all_descriptions_together_have_at_most_four_kilobytes() {
+        let tools = serde_json::to_value(ALL.map(|tool| tool.described())).unwrap();
+        let bytes = descriptions(&tools);
+        assert!((1_000..=4_096).contains(&bytes), "{bytes} bytes");
+    }
+
+    #[test]
+    fn schemas_are_of_objects_and_say_all_there_is() {
+        for tool in ALL.map(|tool| tool.described()) {
+            for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+                assert_eq!(schema["type"], "object", "{schema:?}");
+                assert!(schema.contains_key("properties"), "{schema:?}");
+                assert!(!serde_json::to_string(schema).unwrap().contains("\"format\""), "{schema:?}");
+                assert!(!schema.contains_key("$schema") && !schema.contains_key("$defs") && !schema.contains_key("title"));
+            }
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
+        }
+    }
+}

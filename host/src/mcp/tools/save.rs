@@ -1,0 +1,50 @@
+//! `memory_save`.
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Said;
+use crate::mcp::quote;
+use crate::mcp::worker::Desk;
+use crate::memory::saving::{self, Author, Wish};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// decision, learning, correction, preference, convention, architecture, `error_fix`, `session_summary`, …
+    #[serde(rename = "type", default = "learning")]
+    kind: String,
+    /// One line; without it the content's first
+    title: Option<String>,
+    /// What to remember, and why
+    content: String,
+    /// Words to find it by that are not in it
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+fn learning() -> String {
+    "learning".into()
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Saved {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    /// False where the same text was stored before
+    new: bool,
+}
+
+pub(super) fn save(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
+    let Arguments { kind, title, content, tags } = arguments;
+    let mut store = desk.writable()?;
+    desk.step(1, 3, "taking out secrets")?;
+    let wish = Wish { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
+    let saved = saving::save(&desk.runtime, &mut store, &desk.project, &wish)?;
+    let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
+    let what = if saved.new { "Stored" } else { "Known already" };
+    Said::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)
+}

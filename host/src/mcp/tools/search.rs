@@ -1,0 +1,94 @@
+//! `memory_search`.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Said;
+use super::entry::Entry;
+use crate::mcp::worker::Desk;
+use crate::mcp::{cursor, quote};
+use crate::memory::{Refused, probing};
+use crate::search::query::Query;
+use crate::search::rank;
+use crate::store::Search;
+
+/// Of how many results one can see all pages: what is further down does not answer.
+const REACH: u32 = 200;
+
+/// The longest query, bytes.
+const MOST_QUERY: usize = 4 << 10;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Words, "phrases", -without, type:decision, `file:a.rs`, after:2026-01-31, before:7d
+    query: String,
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+    /// `next_cursor` of the page before
+    cursor: Option<String>,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Found {
+    about: &'static str,
+    memories: Vec<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Why less was found than can be
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+pub(super) fn search(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
+    let Arguments { query: text, limit, cursor } = arguments;
+    if text.len() > MOST_QUERY {
+        return Err(Refused::new("the query has more than 4 KiB", "some words are enough").into());
+    }
+    let of = (&desk.project.id, &text);
+    let begin: u32 = cursor::read("search", &of, cursor.as_deref())?.unwrap_or(0).min(REACH);
+    let end = begin.saturating_add(limit.clamp(1, 50)).min(REACH);
+    let mut found = Found { about: quote::NOTICE, memories: Vec::new(), next_cursor: None, warning: None };
+    let mut hits = Vec::new();
+    if let Some(store) = desk.existing()? {
+        let query = Query::parse(&text, &jiff::Zoned::now());
+        let profile = rank::profile(&desk.runtime.config.search.profile).unwrap_or(&rank::DEFAULT);
+        let (probe, amiss) = probing::probe(&desk.runtime, &store, &query, profile)?;
+        let project = Some(desk.project.id.as_str());
+        let answer = store.search(&Search { profile, probe, ..Search::new(&query, project, end + 1, desk.runtime.now) })?;
+        found.warning = amiss.or(answer.degraded);
+        hits = answer.hits;
+        if hits.len() > end as usize && end < REACH {
+            found.next_cursor = Some(cursor::write("search", &of, end));
+        }
+        hits.truncate(end as usize);
+        hits.drain(..hits.len().min(begin as usize));
+        let ids: Vec<String> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
+        // Only bookkeeping: where it cannot be written, the answer is no worse.
+        let _ = store.relax().and_then(|()| store.mark_shown(&ids, None, "lookup", desk.runtime.now));
+    }
+    found.memories = hits.iter().map(|hit| Entry::new(&hit.memory)).collect();
+    let mut text = String::new();
+    if found.memories.is_empty() {
+        text.push_str("Nothing is remembered of that in this project.");
+    } else {
+        let mut lines = String::new();
+        found.memories.iter().for_each(|entry| entry.write(&mut lines));
+        text.push_str(&quote::fenced(&lines));
+    }
+    if let Some(cursor) = &found.next_cursor {
+        let _ = write!(text, "\nMore: cursor {cursor}");
+    }
+    if let Some(warning) = &found.warning {
+        let _ = write!(text, "\nWarning: {}", quote::line(warning, 300));
+    }
+    Said::new(text, &found)
+}
