@@ -120,7 +120,8 @@ fn unknown(front: &str) -> String {
 /// The field that a line begins.
 fn key(line: &str) -> Option<&str> {
     let (key, rest) = line.split_once(':')?;
-    let begins = !line.starts_with([' ', '\t', '-', '#']);
+    let is_item = line.strip_prefix('-').is_some_and(|rest| rest.starts_with([' ', '\t', '\n']) || rest.is_empty());
+    let begins = !line.starts_with([' ', '\t', '#']) && !is_item;
     (begins && rest.starts_with([' ', '\t', '\n', '\r']) || begins && rest.is_empty())
         .then(|| key.trim().trim_matches(['"', '\'']))
 }
