@@ -73,7 +73,8 @@ pub fn split(text: &str) -> Result<Parts, String> {
                 Value::Null => Map::new(),
                 _ => return Err("the front matter is not a list of fields and values".into()),
             };
-            return Ok(Parts { fields: Some(fields), extra: unknown(front), body: rest[at + line.len()..].to_owned() });
+            let extra = unknown(front, &fields);
+            return Ok(Parts { fields: Some(fields), extra, body: rest[at + line.len()..].to_owned() });
         }
         at += line.len();
         if at > MOST_FRONT {
@@ -88,31 +89,55 @@ fn lines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The lines of the fields that are not ours.
-fn unknown(front: &str) -> String {
+/// The lines of the fields that are not ours, as they stand; where those lines alone say something else, as in a front matter
+/// that is one `{…}`, the fields are written anew.
+fn unknown(front: &str, fields: &Map<String, Value>) -> String {
+    let theirs: Map<String, Value> = fields
+        .iter()
+        .filter(|(name, _)| !FIELDS.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let lines = lines_of_theirs(front);
+    let says = match yaml::parse::<Value>(&lines) {
+        _ if lines.is_empty() => Some(Map::new()),
+        Ok(Value::Object(fields)) => Some(fields),
+        Ok(Value::Null) => Some(Map::new()),
+        _ => None,
+    };
+    if says.as_ref() == Some(&theirs) {
+        return lines;
+    }
+    // JSON is YAML.
+    theirs.iter().map(|(name, value)| format!("{}: {value}\n", yaml::quoted(name))).collect()
+}
+
+fn lines_of_theirs(front: &str) -> String {
     let mut kept = String::new();
-    let mut comments = String::new();
-    let mut is_ours = false;
+    // Comments, and blank lines, may be about the field below.
+    let mut between = String::new();
+    let mut is_ours = true;
     for line in front.split_inclusive('\n') {
-        if line.starts_with('#') {
-            // It may be about the field below.
-            comments.push_str(line);
-            continue;
-        }
-        if let Some(key) = key(line) {
+        let is_first = kept.is_empty() && between.is_empty();
+        if line.starts_with('#') || line.trim().is_empty() {
+            between.push_str(line);
+        } else if let Some(key) = key(line) {
             is_ours = FIELDS.contains(&key);
             if !is_ours {
-                kept.push_str(&comments);
+                kept.push_str(&between);
+                kept.push_str(line);
             }
-            comments.clear();
-        }
-        if !is_ours {
-            kept.push_str(&comments);
+            between.clear();
+        } else if is_first && line.trim_start().starts_with('#') {
+            between.push_str(line.trim_start());
+        } else if is_ours {
+            between.clear();
+        } else {
+            kept.push_str(&between);
             kept.push_str(line);
+            between.clear();
         }
-        comments.clear();
     }
-    kept.push_str(&comments);
+    kept.push_str(&between);
     let kept = kept.trim_start_matches('\n').trim_end();
     if kept.is_empty() { String::new() } else { format!("{kept}\n") }
 }
@@ -381,7 +406,7 @@ mod tests {
         }
 
         #[test]
-        fn no_file_makes_it_panic(text in "(---\n)?[-a-c: \\[\\]\r\n#|]{0,80}(\n---\n)?[a-c#\n ]{0,20}") {
+        fn no_file_makes_it_panic(text in "(---\n)?[-a-c: \\[\\]{}'\"\r\n#|]{0,80}(\n---\n)?[a-c#\n ]{0,20}") {
             if let Ok(note) = read(&text) {
                 let again = read(&write(&note, &Registry::own())).unwrap();
                 prop_assert_eq!(&again.title, &note.title);
