@@ -267,8 +267,8 @@ impl Home {
         let started = Instant::now();
         while !condition(self) {
             assert!(
-                started.elapsed() < Duration::from_secs(20),
-                "did not come about within 20 s: {what}\nlog:\n{}",
+                started.elapsed() < WATCHDOG,
+                "did not come about within {WATCHDOG:?}: {what}\nlog:\n{}",
                 self.log()
             );
             std::thread::sleep(Duration::from_millis(20));

@@ -6,6 +6,9 @@ use super::registry::Registry;
 /// The relation of a link that says nothing else.
 pub const RELATED: &str = "related";
 
+/// From so many bytes on, a part of a name is enough where only one note has it.
+pub const SHORTEST_PART: usize = 4;
+
 /// One link of a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
@@ -48,6 +51,21 @@ fn name(target: &str) -> &str {
     let target = target.trim().trim_matches(['"', '\'']);
     let target = target.rsplit(['/', '\\']).next().unwrap_or(target);
     target.strip_suffix(".md").unwrap_or(target).trim()
+}
+
+/// Which of the notes, by their place among `names`, a link's target means: those of this name, with its day or without, or of this
+/// identifier; else the one whose name has it as a part.
+pub fn meant(target: &str, names: &[(&str, Vec<&str>)]) -> Vec<usize> {
+    let is = |(stem, ids): &(&str, Vec<&str>)| *stem == target || without_day(stem) == target || ids.contains(&target);
+    let places = |holds: &dyn Fn(&(&str, Vec<&str>)) -> bool| -> Vec<usize> {
+        names.iter().enumerate().filter(|(_, name)| holds(name)).map(|(at, _)| at).collect()
+    };
+    let exact = places(&is);
+    if !exact.is_empty() || target.len() < SHORTEST_PART {
+        return exact;
+    }
+    let parts = places(&|(stem, _)| stem.contains(target));
+    if parts.len() == 1 { parts } else { Vec::new() }
 }
 
 /// The name without its day: `pool-is-exhausted`.
@@ -95,6 +113,20 @@ mod tests {
         };
         let links = Link::all(&note, &Registry::own());
         assert_eq!(links.iter().map(|link| link.relation.as_str()).collect::<Vec<_>>(), ["related", "resolves"]);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_enough_where_only_one_has_it() {
+        let names = [
+            ("2026-01-15_auth-token", vec!["aaaaaaaaaaaa"]),
+            ("2026-01-16_auth-token", vec!["bbbbbbbbbbbb"]),
+            ("2026-01-16_jwt-validation", vec!["cccccccccccc"]),
+        ];
+        assert_eq!(meant("2026-01-15_auth-token", &names), [0]);
+        assert_eq!(meant("auth-token", &names), [0, 1]);
+        assert_eq!(meant("cccccccccccc", &names), [2]);
+        assert_eq!(meant("validation", &names), [2]);
+        assert!(meant("auth", &names).is_empty() && meant("jwt", &names).is_empty());
     }
 
     #[test]

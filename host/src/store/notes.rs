@@ -119,7 +119,8 @@ impl Store {
         })())
     }
 
-    /// The notes of a project that a link may mean: of this name with or without its day, or of this identifier.
+    /// The notes of a project that a link may mean: of this name with or without its day, or of this identifier; else the one
+    /// whose name has it as a part.
     pub fn notes_named(&self, project: &str, target: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
         self.explain((|| {
             let sql = format!(
@@ -127,22 +128,25 @@ impl Store {
                  WHERE m.project_id = ?1 AND (m.rowid IN (SELECT memory FROM notes WHERE project_id = ?1 AND (stem = ?2 OR uid = ?2))
                                               OR m.id = ?2) ORDER BY m.created_at"
             );
-            let mut notes: Vec<StoredNote> = self
-                .conn
-                .prepare_cached(&sql)?
-                .query_map([project, target], |row| from_row(row, registry))?
-                .collect::<rusqlite::Result<_>>()?;
+            let find = |sql: &str| -> rusqlite::Result<Vec<StoredNote>> {
+                self.conn.prepare_cached(sql)?.query_map([project, target], |row| from_row(row, registry))?.collect()
+            };
+            let mut notes = find(&sql)?;
             if notes.is_empty() && !links::is_day(target.split('_').next().unwrap_or_default()) {
                 // Without its day. `_` stands for any character in a pattern; the day has ten of them.
                 let sql = format!(
                     "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM notes n JOIN memories m ON m.rowid = n.memory
                      WHERE n.project_id = ?1 AND substr(n.stem, 11, 1) = '_' AND substr(n.stem, 12) = ?2 ORDER BY m.created_at"
                 );
-                notes = self
-                    .conn
-                    .prepare_cached(&sql)?
-                    .query_map([project, target], |row| from_row(row, registry))?
-                    .collect::<rusqlite::Result<_>>()?;
+                notes = find(&sql)?;
+            }
+            if notes.is_empty() && target.len() >= links::SHORTEST_PART {
+                let sql = format!(
+                    "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM notes n JOIN memories m ON m.rowid = n.memory
+                     WHERE n.project_id = ?1 AND instr(n.stem, ?2) > 0 LIMIT 2"
+                );
+                notes = find(&sql)?;
+                notes.truncate(if notes.len() == 1 { 1 } else { 0 });
             }
             Ok(notes)
         })())

@@ -13,6 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use serde_json::{Value, json};
+use tests::database;
 use tests::growth::memories::{self, NEEDLES, PROJECTS};
 use tests::growth::plot::{self, Curve};
 use tests::growth::questions::{self, KINDS};
@@ -74,11 +75,10 @@ fn main() -> Result<ExitCode> {
     println!("{}", process::throughline().display());
     let home = Home::new();
     let mut stages: Vec<Value> = Vec::new();
-    let (mut size, mut text_bytes) = (0, 0);
+    let mut size = 0;
     for wanted in SIZES.into_iter().filter(|wanted| *wanted <= arguments.most) {
-        let (took, bytes) = import(&home, &words, size..wanted)?;
-        text_bytes += bytes;
-        let stage = stage(&home, &words, wanted, arguments.queries, text_bytes, took / u32::try_from(wanted - size)?)?;
+        let took = import(&home, &words, size..wanted)?;
+        let stage = stage(&home, &words, wanted, arguments.queries, took / u32::try_from(wanted - size)?)?;
         tell(&stage);
         stages.push(stage);
         size = wanted;
@@ -94,19 +94,19 @@ fn main() -> Result<ExitCode> {
     Ok(judge(&figures))
 }
 
-/// Imports the memories of these numbers. Gives the time of the import, without that of making them, and the bytes of text.
-fn import(home: &Home, words: &Words, numbers: std::ops::Range<u64>) -> Result<(Duration, u64)> {
+/// Imports the memories of these numbers. Gives the time of the import, without that of making them.
+fn import(home: &Home, words: &Words, numbers: std::ops::Range<u64>) -> Result<Duration> {
     let file = home.path().join("memories.jsonl");
-    let bytes = memories::write(words, numbers, &mut BufWriter::new(File::create(&file)?))?;
+    memories::write(words, numbers, &mut BufWriter::new(File::create(&file)?))?;
     let mut command = home.command(["memory", "import"]);
     command.arg(&file);
     let took = measure::time(command, b"");
     fs::remove_file(&file)?;
-    Ok((took, bytes))
+    Ok(took)
 }
 
 /// All that is measured at one size.
-fn stage(home: &Home, words: &Words, size: u64, count: usize, text_bytes: u64, import: Duration) -> Result<Value> {
+fn stage(home: &Home, words: &Words, size: u64, count: usize, import: Duration) -> Result<Value> {
     let small = PROJECTS - 1;
     let large = timed(home, words, size, 0, count)?;
     let small_ones = timed(home, words, size, small, count)?;
@@ -114,7 +114,12 @@ fn stage(home: &Home, words: &Words, size: u64, count: usize, text_bytes: u64, i
     let memories = home.count("memories");
     #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
     let per_memory = |bytes: u64| bytes as f64 / memories as f64;
-    let database = fs::metadata(home.database())?.len();
+    let file = home.database();
+    let database = fs::metadata(&file)?.len();
+    let sum = |sql: &str| u64::try_from(database::number(&file, sql)).unwrap_or(0);
+    let text = sum("SELECT sum(length(CAST(title AS BLOB)) + length(CAST(content AS BLOB))) FROM memories");
+    // With what SQLite keeps of a row beside its values, about a byte in fifty.
+    let vectors = sum("SELECT (SELECT sum(length(vector)) FROM vectors) + (SELECT sum(length(codes)) FROM vector_codes)");
     Ok(json!({
         "memories": memories,
         "in_large": stored(home, 0),
@@ -123,7 +128,9 @@ fn stage(home: &Home, words: &Words, size: u64, count: usize, text_bytes: u64, i
         "small": small_ones,
         "import_ms_per_memory": milliseconds(import),
         "database_bytes_per_memory": per_memory(database),
-        "text_bytes_per_memory": per_memory(text_bytes),
+        "text_bytes_per_memory": per_memory(text),
+        "vector_bytes_per_memory": per_memory(vectors),
+        "times_the_text": per_memory(database.saturating_sub(vectors)) / per_memory(text),
         "needles": {"any@1": any1, "any@5": any5},
     }))
 }
@@ -193,12 +200,15 @@ fn tell(stage: &Value) {
         );
     }
     println!(
-        "  needles: any@1 {:.2}, any@5 {:.2}; import {:.3} ms, database {:.0} bytes, text {:.0} bytes a memory",
+        "  needles: any@1 {:.2}, any@5 {:.2}; import {:.3} ms; a memory: database {:.0} bytes, vectors {:.0}, title and content {:.0}; \
+         the database without vectors is {:.2} times the text",
         number("/needles/any@1"),
         number("/needles/any@5"),
         number("/import_ms_per_memory"),
         number("/database_bytes_per_memory"),
-        number("/text_bytes_per_memory")
+        number("/vector_bytes_per_memory"),
+        number("/text_bytes_per_memory"),
+        number("/times_the_text")
     );
 }
 

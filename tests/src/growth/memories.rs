@@ -224,20 +224,17 @@ fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-/// Writes the memories of these numbers as lines of an import. Gives the bytes of their text.
-pub fn write(words: &Words, numbers: std::ops::Range<u64>, out: &mut impl Write) -> io::Result<u64> {
-    let mut bytes = 0;
+/// Writes the memories of these numbers as lines of an import.
+pub fn write(words: &Words, numbers: std::ops::Range<u64>, out: &mut impl Write) -> io::Result<()> {
     for number in numbers {
         let memory = memory(words, number);
-        bytes += memory.content.len() as u64;
         let line = json!({
             "id": memory.id, "project": project(memory.project), "session_id": memory.session, "type": memory.kind,
             "content": memory.content, "files": [memory.file], "created_at": memory.created,
         });
         writeln!(out, "{line}")?;
     }
-    out.flush()?;
-    Ok(bytes)
+    out.flush()
 }
 
 #[cfg(test)]

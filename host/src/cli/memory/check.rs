@@ -143,12 +143,13 @@ fn read(path: &Path, into: &mut Vec<(String, Result<String, String>)>) -> Result
     Ok(())
 }
 
-/// The types of the notes that a link may mean.
-fn meant(link: &Link, notes: &[StoredNote], names: &[(String, String)]) -> Vec<String> {
-    let target = link.target.as_str();
-    let is = |stem: &str| stem == target || links::without_day(stem) == target;
-    let stored = notes.iter().filter(|it| is(&it.stem) || it.note.uid == target || it.memory == target);
-    let mut types: Vec<String> = stored.map(|it| it.note.note_type.clone()).collect();
-    types.extend(names.iter().filter(|(stem, _)| is(stem)).map(|(_, note_type)| note_type.clone()));
-    types
+/// The types of the notes that a link may mean, stored ones and files.
+fn meant(link: &Link, notes: &[StoredNote], files: &[(String, String)]) -> Vec<String> {
+    let stored = notes.iter().map(|it| (it.stem.as_str(), vec![it.note.uid.as_str(), it.memory.as_str()]));
+    let unstored = files.iter().filter(|(stem, _)| !notes.iter().any(|it| it.stem == *stem));
+    let (names, types): (Vec<_>, Vec<&String>) = stored
+        .zip(notes.iter().map(|it| &it.note.note_type))
+        .chain(unstored.map(|(stem, note_type)| ((stem.as_str(), Vec::new()), note_type)))
+        .unzip();
+    links::meant(&link.target, &names).into_iter().map(|at| types[at].clone()).collect()
 }

@@ -60,25 +60,18 @@ struct Graph {
 impl Graph {
     fn of(store: &Store, desk: &Desk) -> Result<Self, Failure> {
         let notes = store.notes_of(&desk.project.id, &desk.registry)?;
-        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, it) in notes.iter().enumerate() {
-            let mut names = vec![it.stem.as_str(), links::without_day(&it.stem), &it.note.uid, &it.memory];
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                by_name.entry(name).or_default().push(at);
-            }
-        }
+        let names: Vec<(&str, Vec<&str>)> =
+            notes.iter().map(|it| (it.stem.as_str(), vec![it.note.uid.as_str(), it.memory.as_str()])).collect();
         let mut edges = Vec::new();
         let mut dangling = Vec::new();
         for (from, it) in notes.iter().enumerate() {
             for link in Link::all(&it.note, &desk.registry) {
-                match by_name.get(link.target.as_str()) {
-                    Some(meant) => {
-                        let others = meant.iter().filter(|to| **to != from);
-                        edges.extend(others.map(|&to| Edge { from, relation: link.relation.clone(), to }));
-                    }
-                    None => dangling.push((from, link.target)),
+                let meant = links::meant(&link.target, &names);
+                if meant.is_empty() {
+                    dangling.push((from, link.target));
+                } else {
+                    let others = meant.into_iter().filter(|to| *to != from);
+                    edges.extend(others.map(|to| Edge { from, relation: link.relation.clone(), to }));
                 }
             }
         }
