@@ -266,11 +266,7 @@ impl Home {
     pub fn eventually(&self, what: &str, condition: impl Fn(&Self) -> bool) {
         let started = Instant::now();
         while !condition(self) {
-            assert!(
-                started.elapsed() < WATCHDOG,
-                "did not come about within {WATCHDOG:?}: {what}\nlog:\n{}",
-                self.log()
-            );
+            assert!(started.elapsed() < WATCHDOG, "did not come about within {WATCHDOG:?}: {what}\nlog:\n{}", self.log());
             std::thread::sleep(Duration::from_millis(20));
         }
     }

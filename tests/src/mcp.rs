@@ -1,4 +1,5 @@
 //! A client of the Model Context Protocol that writes its messages by hand, so that it can also write what no client would.
+#![expect(clippy::needless_pass_by_value, reason = "what is sent is made where it is sent")]
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::home::Home;
 
 /// The longest that an answer is waited for: a stop for hanging tests, not a bound that is tested.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The version of the protocol that is asked for.
 pub const VERSION: &str = "2025-06-18";

@@ -53,18 +53,20 @@ fn name(target: &str) -> &str {
     target.strip_suffix(".md").unwrap_or(target).trim()
 }
 
+/// What a note can be named by: the name of its file, and identifiers.
+pub type Names<'a> = (&'a str, Vec<&'a str>);
+
 /// Which of the notes, by their place among `names`, a link's target means: those of this name, with its day or without, or of this
 /// identifier; else the one whose name has it as a part.
-pub fn meant(target: &str, names: &[(&str, Vec<&str>)]) -> Vec<usize> {
-    let is = |(stem, ids): &(&str, Vec<&str>)| *stem == target || without_day(stem) == target || ids.contains(&target);
-    let places = |holds: &dyn Fn(&(&str, Vec<&str>)) -> bool| -> Vec<usize> {
-        names.iter().enumerate().filter(|(_, name)| holds(name)).map(|(at, _)| at).collect()
+pub fn meant(target: &str, names: &[Names<'_>]) -> Vec<usize> {
+    let places = |holds: fn(&Names<'_>, &str) -> bool| -> Vec<usize> {
+        names.iter().enumerate().filter(|(_, name)| holds(name, target)).map(|(at, _)| at).collect()
     };
-    let exact = places(&is);
+    let exact = places(|(stem, ids), target| *stem == target || without_day(stem) == target || ids.contains(&target));
     if !exact.is_empty() || target.len() < SHORTEST_PART {
         return exact;
     }
-    let parts = places(&|(stem, _)| stem.contains(target));
+    let parts = places(|(stem, _), target| stem.contains(target));
     if parts.len() == 1 { parts } else { Vec::new() }
 }
 

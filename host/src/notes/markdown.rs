@@ -108,7 +108,7 @@ fn unknown(front: &str, fields: &Map<String, Value>) -> String {
         return lines;
     }
     // JSON is YAML.
-    theirs.iter().map(|(name, value)| format!("{}: {value}\n", yaml::quoted(name))).collect()
+    theirs.iter().fold(String::new(), |text, (name, value)| text + &yaml::quoted(name) + ": " + &value.to_string() + "\n")
 }
 
 fn lines_of_theirs(front: &str) -> String {
@@ -147,8 +147,7 @@ fn key(line: &str) -> Option<&str> {
     let (key, rest) = line.split_once(':')?;
     let is_item = line.strip_prefix('-').is_some_and(|rest| rest.starts_with([' ', '\t', '\n']) || rest.is_empty());
     let begins = !line.starts_with([' ', '\t', '#']) && !is_item;
-    (begins && rest.starts_with([' ', '\t', '\n', '\r']) || begins && rest.is_empty())
-        .then(|| key.trim().trim_matches(['"', '\'']))
+    (begins && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))).then(|| key.trim().trim_matches(['"', '\'']))
 }
 
 /// What stands around a file that its front matter need not say.

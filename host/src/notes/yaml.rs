@@ -1,5 +1,7 @@
 //! YAML as notes need it: read by a library with bounds, written for a diff and for Obsidian.
 
+use std::fmt::Write as _;
+
 use serde::de::DeserializeOwned;
 
 /// What a text says. The error is one line for a person, with the line where it was found.
@@ -30,7 +32,7 @@ pub fn quoted(text: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             // What YAML calls not printable, what it takes for the end of a line, and a mark of byte order.
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                quoted.push_str(&format!("\\u{:04X}", u32::from(c)));
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
             }
             c => quoted.push(c),
         }

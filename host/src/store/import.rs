@@ -47,7 +47,8 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT EXISTS (SELECT 1 FROM memories WHERE session_id = ?1 AND type = 'turn' AND policy <> ?2)",
+                    "SELECT EXISTS (SELECT 1 FROM memories m JOIN makers a ON a.number = m.maker
+                                    WHERE m.session_id = ?1 AND m.type = 'turn' AND a.policy <> ?2)",
                 )
                 .and_then(|mut s| s.query_row([session, MAKER.0], |row| row.get(0))),
         )

@@ -146,7 +146,7 @@ impl Store {
                      WHERE n.project_id = ?1 AND instr(n.stem, ?2) > 0 LIMIT 2"
                 );
                 notes = find(&sql)?;
-                notes.truncate(if notes.len() == 1 { 1 } else { 0 });
+                notes.truncate(usize::from(notes.len() == 1));
             }
             Ok(notes)
         })())
@@ -357,7 +357,7 @@ fn name(notes: &mut [StoredNote]) {
         notes.iter().filter(|it| it.is_named).map(|it| it.stem.clone()).collect();
     for it in notes.iter_mut().filter(|it| !it.is_named) {
         let stem = slug::stem(&day(it.note.created), &it.note.title);
-        let free = (1..).map(|number| slug::numbered(&stem, number)).find(|stem| !taken.contains(stem));
+        let free = (1..=u32::MAX).map(|number| slug::numbered(&stem, number)).find(|stem| !taken.contains(stem));
         it.stem = free.unwrap_or(stem);
         taken.insert(it.stem.clone());
     }

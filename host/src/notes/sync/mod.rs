@@ -99,7 +99,9 @@ pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path,
     report.conflicts = conflicts;
     report.unchanged = unchanged;
     if settings.is_dry {
-        steps.iter().for_each(|step| count(&mut report, step));
+        for step in &steps {
+            count(&mut report, step);
+        }
         return Ok(report);
     }
     carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, steps, &mut report)?;
@@ -267,7 +269,7 @@ impl<'a> Plan<'a> {
     fn read_file(&self, path: &str) -> Result<ReadFile, String> {
         let (bytes, stat) = self.folder.read(path)?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
-            let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
             format!("line {line}: it is not UTF-8")
         })?;
         if let Some(line) = marks_of_a_merge(text) {
@@ -309,7 +311,7 @@ impl<'a> Plan<'a> {
             }
             let note = self.by_uid.get(uid.as_str()).copied();
             match (known, read) {
-                (Some(known), None) => self.unread(path, known, note),
+                (Some(known), None) => self.unread(path, &known, note),
                 (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
                     // Only its time, or its name, is another.
                     let agreed = SyncedFile { size: file.stat.size, modified: file.agreed(self.registry).modified, ..known };
@@ -359,7 +361,7 @@ impl<'a> Plan<'a> {
     }
 
     /// A file that is as it was.
-    fn unread(&mut self, path: String, known: SyncedFile, note: Option<&StoredNote>) {
+    fn unread(&mut self, path: String, known: &SyncedFile, note: Option<&StoredNote>) {
         match note {
             None => self.steps.push(Step::Remove { path }),
             Some(it) if digest(&it.note, self.registry) == known.note_hash => self.unchanged += 1,
@@ -472,7 +474,7 @@ impl<'a> Plan<'a> {
     fn without_file(&mut self, has_file: &HashSet<String>) {
         let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
         for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
-            let path = (1..)
+            let path = (1..=u32::MAX)
                 .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
                 .find(|path| !taken.contains(path) && (self.settings.is_dry || !self.folder.has(path)));
             let Some(path) = path else { continue };
@@ -553,7 +555,7 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: Vec<Step>, report: &mut 
         let texts = redacted_files(work, &batch)?;
         let mut agreements = Vec::with_capacity(batch.len());
         for (step, text) in batch.into_iter().zip(texts) {
-            carry_out_one(work, step, text, &mut puts, report, &mut agreements)?;
+            carry_out_one(work, step, text.as_deref(), &mut puts, report, &mut agreements)?;
         }
         store.set_synced_files(work.key, &agreements)?;
     }
@@ -581,13 +583,13 @@ fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>
 fn carry_out_one(
     work: &Work<'_>,
     step: Step,
-    text: Option<String>,
+    text: Option<&str>,
     puts: &mut impl Iterator<Item = PutNote>,
     report: &mut Report,
     agreements: &mut Vec<(String, Option<SyncedFile>)>,
 ) -> Result<()> {
     let write = |path: &str| -> Result<([u8; 32], Stat)> {
-        let text = text.as_deref().unwrap_or_default();
+        let text = text.unwrap_or_default();
         let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
         Ok((sha256_parts(&[text]), settled(stat, SystemTime::now())))
     };
