@@ -40,8 +40,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         None => None,
     };
     let kinds = super::notes::kinds(&restriction.types, &Registry::own());
-    let filter =
-        Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
+    let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,
