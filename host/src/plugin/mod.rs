@@ -68,7 +68,7 @@ pub fn folder(paths: &Paths) -> PathBuf {
 ///
 /// # Errors
 ///
-/// A folder or a file that cannot be made.
+/// A folder or a file cannot be made.
 pub fn write(folder: &Path, program: &Path) -> io::Result<()> {
     for (file, bytes, mode) in wanted(folder, program) {
         if fs::read(&file).is_ok_and(|present| present == bytes) {
@@ -91,16 +91,17 @@ pub fn is_current(folder: &Path, program: &Path) -> bool {
 ///
 /// # Errors
 ///
-/// A file that cannot be removed.
+/// A file cannot be removed.
 pub fn remove(folder: &Path) -> io::Result<()> {
     for (file, _, _) in wanted(folder, Path::new("")) {
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        if let Err(error) = fs::remove_file(&file)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
         }
         for above in file.ancestors().skip(1).take_while(|above| above.starts_with(folder)) {
-            // It fails where something is left in it, as it should.
-            if fs::remove_dir(above).is_err() {
+            if fs::remove_dir(above).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+                // Something is left in it.
                 break;
             }
         }
@@ -185,8 +186,8 @@ mod tests {
         assert_eq!(format!("{}@{}", market["plugins"][0]["name"].as_str().unwrap(), market["name"].as_str().unwrap()), ID);
         let find = FILES.iter().find(|file| file.path.ends_with("find.sh")).unwrap();
         assert!(String::from_utf8_lossy(find.bytes).contains(concat!("--git ", env!("CARGO_PKG_REPOSITORY"), " host'")));
-        let keys: Vec<&str> = manifest["userConfig"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, options::KEYS);
+        let keys: BTreeSet<&str> = manifest["userConfig"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, options::KEYS.into());
     }
 
     #[test]
@@ -209,6 +210,6 @@ mod tests {
         assert!(left.is_empty());
         fs::remove_file(folder.join("plugin/mine")).unwrap();
         remove(&folder).unwrap();
-        assert!(folder.join("plugin").exists(), "what somebody else used is theirs to remove");
+        assert!(!folder.exists());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Mode};
 
-/// The options, as the plugin's manifest names them, in its order.
+/// The options, as the plugin's manifest names them.
 pub const KEYS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories"];
 
 /// Puts what is set in place of what the configuration file says. `variable` looks up a variable of the environment. Returns what
@@ -15,7 +15,6 @@ pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> 
         (!value.is_empty()).then_some(value)
     };
     if let Some(value) = set("context_budget") {
-        // Numbers come as JavaScript writes them.
         match value.parse() {
             Ok(budget) if (500..=10_000).contains(&budget) => config.context.budget = budget,
             _ => wrong.push(format!("context_budget is {value:?}, and must be between 500 and 10000")),
