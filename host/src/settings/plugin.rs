@@ -48,11 +48,9 @@ pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
 pub fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
     edit(text, |members, style| {
         let elsewhere = source(members, NAME).is_some_and(|source| directory(&source).is_none());
-        if !elsewhere {
-            let entry = json!({"source": {"source": "directory", "path": folder.to_string_lossy()}});
-            set(members, MARKETPLACES, NAME, &entry, style)?;
-        }
-        set(members, ENABLED, ID, &Value::Bool(true), style)
+        let entry = json!({"source": {"source": "directory", "path": folder.to_string_lossy()}});
+        let moved = !elsewhere && set(members, MARKETPLACES, NAME, &entry, style)?;
+        Ok(set(members, ENABLED, ID, &Value::Bool(true), style)? || moved)
     })
 }
 
