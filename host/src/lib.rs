@@ -21,6 +21,7 @@ pub mod memory;
 pub mod namespace;
 pub mod notes;
 pub mod paths;
+pub mod plugin;
 pub mod policy;
 pub mod privacy;
 pub mod program;

@@ -89,9 +89,9 @@ pub struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Runs one prompt without a terminal.
-    pub fn prompt(&self, prompt: &str, arguments: &[&str]) -> Ran {
-        let mut command: Command = self.home.isolated(&self.binary);
+    /// The client, in the project, with nothing but its home and the stand-in for the API.
+    fn command(&self) -> Command {
+        let mut command = self.home.isolated(&self.binary);
         command
             .current_dir(self.project)
             // As on most machines: the client's folder is where it is by default.
@@ -106,7 +106,21 @@ impl Client<'_> {
             // All tools are offered at once, the task list's too, instead of behind a search for tools.
             .env("ENABLE_TOOL_SEARCH", "false")
             .env("ANTHROPIC_API_KEY", "no-key-is-needed-on-loopback")
-            .env("ANTHROPIC_BASE_URL", self.api.url())
+            .env("ANTHROPIC_BASE_URL", self.api.url());
+        command
+    }
+
+    /// Runs one of its own commands, such as `plugin list`, with that on its standard input.
+    pub fn manage(&self, arguments: &[&str], input: &str) -> Finished {
+        let mut command = self.command();
+        command.args(arguments);
+        process::run(command, input.as_bytes().to_vec(), Duration::from_secs(60))
+    }
+
+    /// Runs one prompt without a terminal.
+    pub fn prompt(&self, prompt: &str, arguments: &[&str]) -> Ran {
+        let mut command = self.command();
+        command
             .args(["-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"])
             .args([
                 "--allowedTools",

@@ -11,8 +11,10 @@ use crate::agent::claude_code;
 use crate::hooks;
 use crate::log::{self, Level};
 use crate::paths::Paths;
+use crate::plugin;
 use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
+use crate::settings;
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
@@ -28,7 +30,13 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     watch(HARD_LIMIT, paths.log());
-    let runtime = match Runtime::new(paths.clone()) {
+    let called_for = std::env::var(plugin::EVENT).ok().filter(|event| !event.is_empty());
+    if called_for.as_deref().is_some_and(|event| is_doubled(&paths, event)) {
+        // The agent does not meet a closed pipe.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        return ExitCode::SUCCESS;
+    }
+    let mut runtime = match Runtime::new(paths.clone()) {
         Ok(runtime) => runtime,
         Err(error) => {
             let runtime = Runtime::with(paths, crate::config::Config::default(), Managed::default());
@@ -37,6 +45,11 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
+    if called_for.is_some() {
+        for wrong in plugin::options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
+            runtime.log.note(Level::Warn, "an option of the plugin cannot be used, and counts as not set", wrong);
+        }
+    }
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
@@ -59,7 +72,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         }
     };
     // The folder in which the agent was started. Its working folder may have moved on, into a subfolder or out of the project.
-    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute()) {
+    if let Some(folder) = project_folder() {
         event.cwd = folder;
     }
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment));
@@ -71,6 +84,19 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     }
     runtime.finish();
     ExitCode::SUCCESS
+}
+
+/// Whether the agent's settings register the same event, for which this is called by the plugin. Then the hook from the settings
+/// does the work: it was put there by hand, and its words about profile and program count.
+fn is_doubled(paths: &Paths, event: &str) -> bool {
+    let folder = project_folder().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    settings::register(paths, &folder, event, &program)
+}
+
+/// The folder in which the agent was started, as it says.
+fn project_folder() -> Option<PathBuf> {
+    std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
 /// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.

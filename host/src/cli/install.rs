@@ -1,7 +1,7 @@
-//! `throughline install` and `throughline uninstall`: our hooks in Claude Code's settings.
+//! `throughline install` and `throughline uninstall`: our hooks, or our plugin, in Claude Code's settings.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -11,6 +11,7 @@ use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::hooks::PATIENCE;
 use crate::paths;
+use crate::plugin;
 use crate::policy::managed::Managed;
 use crate::program;
 use crate::runtime::Runtime;
@@ -23,6 +24,9 @@ use crate::{config, ingest};
 /// Merges hooks into Claude Code's settings: nothing else in the file is changed, and a copy of it as it was is kept
 /// beside it. Also makes the folders and the database, and compiles the policy, so that the first session does not wait
 /// for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
+///
+/// With `--plugin` the plugin that this program carries takes the hooks' place: it brings the same hooks, and the MCP server, commands
+/// and a skill beside them. Where hooks are registered too, the plugin's stay silent.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -30,6 +34,9 @@ pub(super) struct Arguments {
     /// How much is registered; what is registered already, where nothing is said, and else `standard`
     #[arg(long, value_enum)]
     profile: Option<Profile>,
+    /// Enable the plugin, with MCP server, commands and skill, instead of registering hooks
+    #[arg(long, conflicts_with = "profile")]
+    plugin: bool,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -38,7 +45,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Take the hooks out of Claude Code's settings
+/// Take the hooks and the plugin out of Claude Code's settings
 ///
 /// Removes what `install` added and nothing else; a copy of the file as it was is kept beside it. What is remembered stays.
 #[derive(clap::Args)]
@@ -109,6 +116,8 @@ struct Report {
     /// The file as it was.
     backup: Option<PathBuf>,
     program: PathBuf,
+    /// Whether the plugin is enabled in the file, or would be.
+    plugin: bool,
     events: Vec<String>,
     /// Transcripts that `throughline ingest` could read.
     transcripts: usize,
@@ -128,7 +137,13 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     }
     let runtime = super::runtime()?;
     let program = program()?;
-    let change = Change::install(&arguments.place.file(&runtime)?, &program, arguments.profile.map(Into::into))?;
+    let file = arguments.place.file(&runtime)?;
+    let folder = plugin::folder(&runtime.paths);
+    let change = if arguments.plugin {
+        Change::install_plugin(&file, &program, &folder)?
+    } else {
+        Change::install(&file, &program, arguments.profile.map(Into::into))?
+    };
     if arguments.dry_run {
         return preview(&runtime, &change, program, arguments.json);
     }
@@ -136,6 +151,9 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     let prepared = prepare(&runtime);
     runtime.finish();
     prepared?;
+    if arguments.plugin {
+        plugin::write(&folder, &program).map_err(|error| unwritable(&folder, &error))?;
+    }
     let backup = change.apply()?;
     let report = Report::new(&runtime, &change, program, backup, false);
     if arguments.json {
@@ -146,18 +164,25 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     let mut out = output::stdout();
     if report.changed {
         writeln!(out, "{BOLD}installed{BOLD:#} in {file}")?;
-        writeln!(out, "  hooks: {}", report.events.join(", "))?;
+        if arguments.plugin {
+            writeln!(out, "  plugin: {} from {}", plugin::ID, paths::display(&folder, &runtime.paths.home))?;
+        } else {
+            writeln!(out, "  hooks: {}", report.events.join(", "))?;
+        }
         tell_backup(&mut out, &runtime, &report)?;
     } else {
         writeln!(out, "already installed in {file}; nothing was changed")?;
     }
     out.flush()?;
     let mut err = anstream::stderr().lock();
+    if report.plugin && !arguments.plugin {
+        writeln!(err, "note: the plugin is enabled too; its own hooks stay silent where these are registered")?;
+    }
     if arguments.place.scope == Scope::Project {
         writeln!(
             err,
-            "note: the file names {}, which others may not have; --scope local keeps the hooks to you",
-            report.program.display()
+            "note: the file names {}, which others may not have; --scope local keeps it to you",
+            if arguments.plugin { folder.display() } else { report.program.display() }
         )?;
     }
     if report.transcripts > 0 {
@@ -174,11 +199,16 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     // What is broken in the configuration need not keep anybody from leaving.
     let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
-    let change = Change::uninstall(&arguments.place.file(&runtime)?, &program)?;
+    let folder = plugin::folder(&runtime.paths);
+    let change = Change::uninstall(&arguments.place.file(&runtime)?, &program, &folder)?;
     if arguments.dry_run {
         return preview(&runtime, &change, program, arguments.json);
     }
     let backup = change.apply()?;
+    // Settings of projects may lead there as well; the user's own are the last to go.
+    if arguments.place.scope == Scope::User && !change.has_plugin() {
+        plugin::remove(&folder).map_err(|error| unwritable(&folder, &error))?;
+    }
     let report = Report::new(&runtime, &change, program, backup, false);
     if arguments.json {
         output::json(&report)?;
@@ -217,11 +247,16 @@ impl Report {
             changed: !change.is_nothing(),
             dry_run,
             backup,
+            plugin: change.has_plugin(),
             events: change.events(&program),
             program,
             transcripts: transcripts.len(),
         }
     }
+}
+
+fn unwritable(folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("the plugin's files in {}: {error}", folder.display())).hint("check owner and mode of the folder")
 }
 
 fn program() -> Result<PathBuf, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Finding;
+use super::{Finding, Status, plugin};
 use crate::paths::{self, Paths};
 use crate::program;
 use crate::settings::{self, Profile, Registration, Scope};
@@ -11,10 +11,10 @@ use crate::settings::{self, Profile, Registration, Scope};
 const INSTALL: &str = "run `throughline install`";
 
 /// A settings file with what it says.
-struct Source {
-    file: PathBuf,
-    text: String,
-    managed: bool,
+pub(super) struct Source {
+    pub(super) file: PathBuf,
+    pub(super) text: String,
+    pub(super) managed: bool,
 }
 
 pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
@@ -32,14 +32,20 @@ pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
             )),
         }
     }
-    findings.extend(switches(&sources, &found, paths));
-    if found.is_empty() {
+    let plugin = plugin::enabled(&sources);
+    findings.extend(switches(&sources, &found, plugin.as_ref(), paths));
+    if let Some(plugin) = &plugin {
+        findings.push(plugin.finding(paths, &program, !found.is_empty()));
+        if found.is_empty() {
+            return findings;
+        }
+    } else if found.is_empty() {
         findings.push(Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", INSTALL));
         return findings;
     }
     findings.extend(programs(&found, &program, paths));
     findings.extend(events(&found, paths));
-    if findings.is_empty() {
+    if findings.iter().all(|finding| finding.status == Status::Ok) {
         let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
         files.dedup();
         findings.push(Finding::ok("hooks", format!("{} registered in {}", found.len(), files.join(" and "))));
@@ -67,7 +73,12 @@ fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Sou
 }
 
 /// Switches by which hooks are turned off as a whole.
-fn switches(sources: &[Source], found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+fn switches(
+    sources: &[Source],
+    found: &[(&Source, Registration)],
+    plugin: Option<&plugin::Enabled>,
+    paths: &Paths,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in sources {
         let shown = paths::display(&source.file, &paths.home);
@@ -77,6 +88,7 @@ fn switches(sources: &[Source], found: &[(&Source, Registration)], paths: &Paths
         if source.managed
             && settings::is_set(&source.text, "allowManagedHooksOnly")
             && !found.iter().any(|(source, _)| source.managed)
+            && !plugin.is_some_and(plugin::Enabled::is_managed)
         {
             findings.push(Finding::fail(
                 "hooks",

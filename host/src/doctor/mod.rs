@@ -5,6 +5,7 @@ mod embedding;
 mod hooks;
 mod machine;
 mod others;
+mod plugin;
 mod policies;
 mod privacy;
 mod projections;
@@ -35,7 +36,7 @@ pub enum Status {
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `others`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,

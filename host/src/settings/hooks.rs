@@ -159,8 +159,8 @@ pub fn is_set(text: &str, switch: &str) -> bool {
 }
 
 /// Settings, parsed as far as needed.
-struct Settings {
-    members: Members,
+pub(super) struct Settings {
+    pub(super) members: Members,
 }
 
 impl Settings {
@@ -169,7 +169,7 @@ impl Settings {
     }
 }
 
-fn parse(text: &str) -> Result<Settings, Malformed> {
+pub(super) fn parse(text: &str) -> Result<Settings, Malformed> {
     let body = body(text);
     // A file without anything in it is what an editor or a full disk left: nothing is set.
     if body.trim().is_empty() {
@@ -194,11 +194,11 @@ fn explain(error: &serde_json::Error) -> String {
 }
 
 /// The text behind a byte order mark.
-fn body(text: &str) -> &str {
+pub(super) fn body(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-fn object(raw: &RawValue, place: &str) -> Result<Members, Malformed> {
+pub(super) fn object(raw: &RawValue, place: &str) -> Result<Members, Malformed> {
     serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape { place: place.into(), wanted: "an object" })
 }
 
@@ -270,7 +270,7 @@ fn edit(text: &str, program: &Path, wanted: Option<Profile>) -> Result<String, M
 }
 
 /// What stands before and behind the object.
-fn around<'a>(text: &'a str, body: &str) -> (&'a str, &'a str) {
+pub(super) fn around<'a>(text: &'a str, body: &str) -> (&'a str, &'a str) {
     let start = text.len() - body.trim_start().len();
     let end = text.trim_end().len();
     if start >= end {

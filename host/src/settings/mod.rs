@@ -1,7 +1,9 @@
-//! Claude Code's settings files: where they are, and how our hooks get in and out of them without harm to anything else.
+//! Claude Code's settings files: where they are, and how our hooks and our plugin get in and out of them without harm to anything
+//! else.
 
 mod hooks;
 mod json;
+mod plugin;
 
 use std::fmt;
 use std::fs;
@@ -10,6 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub use hooks::{HOOKS, Hook, Malformed, Profile, Registration, is_set, registered};
+pub use plugin::{Plugin, plugin};
 
 use crate::files;
 use crate::paths::Paths;
@@ -111,6 +114,17 @@ impl SettingsError {
     }
 }
 
+/// Whether settings that the client reads in `folder` register our hooks for the event, calling a program that is there. What a
+/// plugin registers is not in them.
+pub fn register(paths: &Paths, folder: &Path, event: &str, program: &Path) -> bool {
+    let files = Scope::ALL.map(|scope| scope.file(paths, folder)).into_iter().chain(managed());
+    files.filter_map(|file| read(&file).ok().flatten()).any(|text| {
+        let found = registered(&text, program).unwrap_or_default();
+        // A bare name is looked for on the client's PATH, which may be another.
+        found.iter().any(|it| it.event == event && (it.program.is_relative() || it.program.is_file()))
+    })
+}
+
 /// The text of a settings file; none where there is no file.
 pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |error| SettingsError::Unreadable(file.into(), error);
@@ -140,9 +154,14 @@ impl Change {
         Self::plan(file, |text| hooks::install(text, program, profile))
     }
 
-    /// What it takes for them not to be.
-    pub fn uninstall(file: &Path, program: &Path) -> Result<Self, SettingsError> {
-        Self::plan(file, |text| hooks::uninstall(text, program))
+    /// What it takes for our plugin to be enabled in `file`, from the marketplace in `folder`, instead of hooks.
+    pub fn install_plugin(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        Self::plan(file, |text| plugin::enable(&hooks::uninstall(text, program)?, folder))
+    }
+
+    /// What it takes for neither to be there.
+    pub fn uninstall(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        Self::plan(file, |text| plugin::disable(&hooks::uninstall(text, program)?, folder))
     }
 
     fn plan(file: &Path, edit: impl FnOnce(&str) -> Result<String, Malformed>) -> Result<Self, SettingsError> {
@@ -156,6 +175,11 @@ impl Change {
     /// Events that will call `program` once the change is made.
     pub fn events(&self, program: &Path) -> Vec<String> {
         registered(&self.after, program).unwrap_or_default().into_iter().map(|registration| registration.event).collect()
+    }
+
+    /// Whether the plugin is enabled once the change is made.
+    pub fn has_plugin(&self) -> bool {
+        plugin(&self.after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
     }
 
     /// The file that it changes.
@@ -278,7 +302,7 @@ mod tests {
         assert_eq!(mode(&real), 0o644);
         assert!(fs::read_to_string(&real).unwrap().contains(PROGRAM));
 
-        let removed = Change::uninstall(&file, Path::new(PROGRAM)).unwrap();
+        let removed = Change::uninstall(&file, Path::new(PROGRAM), dir.path()).unwrap();
         let second = removed.apply().unwrap().unwrap();
         assert_ne!(first, second);
         // The same content as before has its backup already.

@@ -1,0 +1,79 @@
+//! The plugin: whether it is enabled, where, and whether its files are this version's.
+
+use std::path::Path;
+
+use super::Finding;
+use super::hooks::Source;
+use crate::paths::{self, Paths};
+use crate::plugin;
+use crate::settings::{self, Plugin};
+
+/// How to mend it.
+const INSTALL: &str = "run `throughline install --plugin`";
+
+/// The plugin, with the settings that enable it.
+pub(super) struct Enabled<'a> {
+    source: &'a Source,
+    plugin: Plugin,
+}
+
+/// The plugin as the client will find it: of several settings that name it the most particular counts, and the administrator's
+/// before all. None where it is off. What is not valid is told with the hooks.
+pub(super) fn enabled(sources: &[Source]) -> Option<Enabled<'_>> {
+    let named = sources.iter().filter_map(|source| Some((source, settings::plugin(&source.text).ok()??)));
+    let (source, mut plugin) = named.last().filter(|(_, plugin)| plugin.enabled)?;
+    if plugin.folder.is_none() {
+        // One file may name the marketplace and another enable the plugin.
+        let others = sources.iter().filter_map(|source| settings::plugin(&source.text).ok()?);
+        plugin.folder = others.filter(|other| other.id == plugin.id).find_map(|other| other.folder);
+    }
+    Some(Enabled { source, plugin })
+}
+
+impl Enabled<'_> {
+    /// Whether an administrator enabled it.
+    pub(super) fn is_managed(&self) -> bool {
+        self.source.managed
+    }
+
+    /// How it is. `beside`: settings register hooks too.
+    pub(super) fn finding(&self, paths: &Paths, program: &Path, beside: bool) -> Finding {
+        let id = &self.plugin.id;
+        let shown = paths::display(&self.source.file, &paths.home);
+        if let Some(folder) = &self.plugin.folder {
+            let from = paths::display(folder, &paths.home);
+            if !folder.join(".claude-plugin/marketplace.json").is_file() {
+                let message = format!("{shown} enables {id} from {from}, where it is not");
+                return Finding::fail("plugin", message, INSTALL);
+            }
+            if *folder == plugin::folder(paths) && !plugin::is_current(folder, program) {
+                let message = format!("{id} in {from} is of another version, or calls another program than this one");
+                return Finding::warn("plugin", message, INSTALL);
+            }
+        }
+        let does = if beside { "its hooks stay silent where settings register theirs" } else { "it registers the hooks" };
+        Finding::ok("plugin", format!("{id} is enabled in {shown}; {does}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(file: &str, on: bool, managed: bool) -> Source {
+        let text = json!({"enabledPlugins": {"throughline@throughline": on}}).to_string();
+        Source { file: file.into(), text, managed }
+    }
+
+    #[test]
+    fn the_most_particular_counts() {
+        let user = source("user", true, false);
+        let nothing = Source { file: "project".into(), text: "{}".into(), managed: false };
+        assert!(enabled(&[]).is_none());
+        assert!(enabled(&[user, nothing]).is_some());
+        assert!(enabled(&[source("user", true, false), source("local", false, false)]).is_none());
+        assert!(enabled(&[source("local", false, false), source("managed", true, true)]).is_some_and(|it| it.is_managed()));
+    }
+}
