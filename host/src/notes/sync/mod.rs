@@ -297,6 +297,7 @@ impl<'a> Plan<'a> {
     fn decide(&mut self, store: &Store) -> Result<()> {
         self.find_moved();
         let paths: Vec<String> = self.scan.files.keys().filter(|path| !self.left.contains(*path)).cloned().collect();
+        self.one_file_each(&paths);
         let mut has_file: HashSet<String> =
             self.left.iter().filter_map(|path| self.known.get(path).map(|known| known.uid.clone())).collect();
         for path in paths {
@@ -325,6 +326,27 @@ impl<'a> Plan<'a> {
         self.gone(&mut has_file);
         self.without_file(&has_file);
         Ok(())
+    }
+
+    /// Of files that are the same note the first by its name is it, on every machine, whichever was there before; nothing is
+    /// done with the others until a person decides.
+    fn one_file_each(&mut self, paths: &[String]) {
+        let mut first: HashMap<String, &String> = HashMap::new();
+        for path in paths {
+            let known = self.moved.get(path).or_else(|| self.known.get(path));
+            let uid = known.map(|known| &known.uid).or_else(|| self.read.get(path).map(|file| &file.note.uid));
+            let Some(uid) = uid.cloned() else { continue };
+            let Some(first) = first.get(&uid).copied() else {
+                first.insert(uid, path);
+                continue;
+            };
+            if let Some(known) = self.moved.remove(path).or_else(|| self.known.remove(path)) {
+                self.steps.push(Step::Forget { path: path.clone() });
+                if !self.moved.contains_key(first) && !self.known.contains_key(first) {
+                    self.moved.insert(first.clone(), known);
+                }
+            }
+        }
     }
 
     /// Files that are gone are looked for under new names: by their content, or by the identifier that they hold.
