@@ -295,6 +295,7 @@ impl<'a> Plan<'a> {
     }
 
     fn decide(&mut self, store: &Store) -> Result<()> {
+        self.replaced();
         self.find_moved();
         let paths: Vec<String> = self.scan.files.keys().filter(|path| !self.left.contains(*path)).cloned().collect();
         self.one_file_each(&paths);
@@ -326,6 +327,17 @@ impl<'a> Plan<'a> {
         self.gone(&mut has_file);
         self.without_file(&has_file);
         Ok(())
+    }
+
+    /// A file that names another note than it was took its place, as where two machines gave the same name and one side of git's
+    /// conflict was taken: the note that stood there has no file now, and is not changed into the other.
+    fn replaced(&mut self) {
+        for (path, file) in &self.read {
+            if self.known.get(path).is_some_and(|known| known.uid != file.note.uid) {
+                self.known.remove(path);
+                self.steps.push(Step::Forget { path: path.clone() });
+            }
+        }
     }
 
     /// Of files that are the same note the first by its name is it, on every machine, whichever was there before; nothing is
