@@ -114,7 +114,7 @@ impl Client<'_> {
     pub fn manage(&self, arguments: &[&str], input: &str) -> Finished {
         let mut command = self.command();
         command.args(arguments);
-        process::run(command, input.as_bytes().to_vec(), Duration::from_secs(60))
+        process::run(command, input.as_bytes().to_vec(), Duration::from_mins(1))
     }
 
     /// Runs one prompt without a terminal.

@@ -311,7 +311,7 @@ fn what_is_paused_or_left_out_says_so() {
     assert!(!ids(&client.call("memory_search", json!({"query": "otter"}))).is_empty());
     let config = home.throughline().join("config");
     std::fs::create_dir_all(&config).expect("create the folder");
-    std::fs::write(config.join("config.toml"), format!("[privacy]\nexclude_projects = [{:?}]\n", shop)).expect("write");
+    std::fs::write(config.join("config.toml"), format!("[privacy]\nexclude_projects = [{shop:?}]\n")).expect("write");
     assert!(all(&mut client).iter().all(|text| text.contains("left out")));
     std::fs::write(config.join("config.toml"), "enabled = false\n").expect("write");
     assert!(all(&mut client).iter().all(|text| text.contains("switched off")));

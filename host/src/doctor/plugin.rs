@@ -20,8 +20,8 @@ pub(super) struct Enabled<'a> {
 /// The plugin as the client will find it: of several settings that name it the most particular counts, and the administrator's
 /// before all. None where it is off. What is not valid is told with the hooks.
 pub(super) fn enabled(sources: &[Source]) -> Option<Enabled<'_>> {
-    let named = sources.iter().filter_map(|source| Some((source, settings::plugin(&source.text).ok()??)));
-    let (source, mut plugin) = named.last().filter(|(_, plugin)| plugin.enabled)?;
+    let mut named = sources.iter().filter_map(|source| Some((source, settings::plugin(&source.text).ok()??)));
+    let (source, mut plugin) = named.next_back().filter(|(_, plugin)| plugin.enabled)?;
     if plugin.folder.is_none() {
         // One file may name the marketplace and another enable the plugin.
         let others = sources.iter().filter_map(|source| settings::plugin(&source.text).ok()?);
