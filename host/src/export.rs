@@ -1,14 +1,25 @@
-//! A memory as lines of JSON that `memory import` reads: what is written here and imported into an empty store is written the
-//! same way again.
+//! Memories as others read them: lines of JSON that `memory import` reads (what is written here and imported into an empty store is
+//! written the same way again), and notes as files of Markdown.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
 
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::contract::Memory;
 use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE};
+use crate::notes::registry::Registry;
+use crate::notes::sync::folder::Folder;
+use crate::notes::{FOLDER, markdown, slug};
 use crate::project::Project;
-use crate::store::EXTERNAL_ID;
+use crate::redaction;
+use crate::runtime::Runtime;
+use crate::store::{EXTERNAL_ID, Store};
+
+/// How many notes are redacted at once.
+const BATCH: usize = 200;
 
 /// How a placeholder begins. Two identifiers of which something was taken out may have become one.
 const PLACEHOLDER: &str = "[redacted:";
@@ -93,6 +104,36 @@ fn written(at: u64) -> String {
 
 fn list(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MOST_LIST).collect()
+}
+
+/// The folder of a project among those of others: its name for people, and what tells it from others of that name.
+pub fn folder_of(project: &Project) -> String {
+    let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let id: String = project.id.chars().take(8).collect();
+    format!("{}-{id}", slug::slug(&name))
+}
+
+/// Writes the notes of a project into a folder, and what policies found that is of a type of notes, a file each. Returns how many.
+pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
+    let registry = Registry::of(&project.root.join(FOLDER)).map_err(anyhow::Error::msg)?;
+    let notes = store.notes_of(&project.id, &registry)?;
+    let folder = Folder::open(path, notes.is_empty()).with_context(|| path.display().to_string())?;
+    let (Some(folder), false) = (folder, notes.is_empty()) else { return Ok(0) };
+    let mut taken = HashSet::with_capacity(notes.len());
+    for notes in notes.chunks(BATCH) {
+        let mut texts: Vec<String> = notes.iter().map(|it| markdown::write(&it.note, &registry)).collect();
+        // Rules may be younger than what is stored.
+        redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
+        for (it, text) in notes.iter().zip(texts) {
+            let file = (1..)
+                .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
+                .find(|file| !taken.contains(file));
+            let Some(file) = file else { continue };
+            folder.write(&file, &text).with_context(|| folder.path.join(&file).display().to_string())?;
+            taken.insert(file);
+        }
+    }
+    Ok(taken.len() as u64)
 }
 
 #[cfg(test)]

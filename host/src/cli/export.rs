@@ -2,13 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
 use crate::hooks::PATIENCE;
+use crate::runtime::Runtime;
 use crate::store::{Access, Store};
 use crate::{export, files};
 
@@ -24,10 +25,10 @@ pub(super) struct Arguments {
     /// What to write
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// The file to make, for you alone; without it, or with `-`, standard output
+    /// The file to make, for you alone; without it, or with `-`, standard output. Of Markdown: the folder, which must be new or empty
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Replace a file of that name
+    /// Replace a file of that name; of Markdown, write into a folder that has files already
     #[arg(long)]
     force: bool,
 }
@@ -36,15 +37,19 @@ pub(super) struct Arguments {
 enum Format {
     /// A JSON object a line
     Jsonl,
+    /// A file a note, and a memory that is of a type of notes, as `throughline memory sync` writes them; of all projects, in a
+    /// folder each
+    Markdown,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let runtime = super::runtime()?;
     let project = arguments.scope.project()?.map(|project| project.id);
     let store = runtime.store(Access::Existing, PATIENCE * 4)?;
-    let write = |out: &mut dyn Write| match arguments.format {
-        Format::Jsonl => jsonl(&store, project.as_deref(), out),
-    };
+    if let Format::Markdown = arguments.format {
+        return markdown(&runtime, &store, project.as_deref(), arguments);
+    }
+    let write = |out: &mut dyn Write| jsonl(&store, project.as_deref(), out);
     let Some(file) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)??;
@@ -101,4 +106,32 @@ fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io
         true
     })?;
     Ok(failed.map_or(Ok(lines), Err))
+}
+
+/// Writes the notes of a project, or of each, as files.
+fn markdown(runtime: &Runtime, store: &Store, project: Option<&str>, arguments: &Arguments) -> Result<Done, Failure> {
+    let Some(folder) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
+        return Err(Failure::new("notes are written as files, and no folder is named").hint("name one with -o DIR"));
+    };
+    let folder = super::memory::folder(Some(folder))?;
+    let cannot = |error: &io::Error| {
+        Failure::new(format!("{} cannot be written: {error}", folder.display()))
+            .hint("name a folder that is new or empty and that you may write to; --force writes into one that has files")
+    };
+    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) && !arguments.force {
+        return Err(cannot(&io::Error::from(io::ErrorKind::DirectoryNotEmpty)));
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| cannot(&error))?;
+    let mut files = 0;
+    for of in store.all_projects()? {
+        // Copies of what is written anyway.
+        if of.is_shared() || project.is_some_and(|id| id != of.id) {
+            continue;
+        }
+        let into = if project.is_some() { folder.clone() } else { folder.join(export::folder_of(&of)) };
+        files += export::notes(runtime, store, &of, &into)?;
+    }
+    runtime.finish();
+    writeln!(anstream::stderr().lock(), "{} in {}", output::counted(files, "file", "files"), folder.display())?;
+    Ok(Done::Well)
 }
