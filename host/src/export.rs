@@ -125,7 +125,7 @@ pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -
         // Rules may be younger than what is stored.
         redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
         for (it, text) in notes.iter().zip(texts) {
-            let file = (1..)
+            let file = (1..=u32::MAX)
                 .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
                 .find(|file| !taken.contains(file));
             let Some(file) = file else { continue };

@@ -482,6 +482,30 @@ fn what_sessions_left_is_synced_too_and_an_edit_outlasts_the_next_reading() {
     assert_eq!(decisions, 1, "what the person changed came back beside it: {after:#?}");
 }
 
+#[test]
+fn notes_are_exported_as_they_are_synced() {
+    let home = Home::new();
+    let project = home.project("shop");
+    for title in ["One", "하나"] {
+        store(&home, &project, &["--title", title, "--type", "root-cause", &format!("It is about {title}.")]);
+    }
+    let out = home.path().join("out");
+    let folder = out.to_str().expect("a path");
+    let _ = run(&home, &project, &["export", "--format", "markdown", "-o", folder]).success();
+    sync(&home, &project);
+    let texts = |folder: &Path| -> Vec<(PathBuf, String)> {
+        let read = |file: PathBuf| {
+            (file.strip_prefix(folder).expect("below").to_owned(), fs::read_to_string(&file).expect("a text"))
+        };
+        files(folder).into_iter().map(read).collect()
+    };
+    assert_eq!(texts(&out), texts(&notes(&project)));
+    assert_eq!(texts(&out).len(), 2);
+    let again = run(&home, &project, &["export", "--format", "markdown", "-o", folder]).failure_with_hint();
+    assert!(again.stderr.contains("--force"), "{again:?}");
+    let _ = run(&home, &project, &["export", "--format", "markdown"]).failure_with_hint();
+}
+
 /// Database to Markdown to an empty database is the same content, whatever the notes say.
 #[test]
 fn a_round_trip_changes_nothing() {
