@@ -36,9 +36,6 @@ const MOST_COMMON: usize = 6;
 /// a microsecond and word.
 const WALKED: usize = 40_000;
 
-/// From so many bytes on, a database is mapped.
-const MAPPED: u64 = 32 << 20;
-
 /// What is to be found.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
@@ -111,9 +108,6 @@ struct ByWords {
 impl Store {
     /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
-        if !search.is_quick {
-            self.map()?;
-        }
         // One state of the database for all of it: another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
@@ -122,16 +116,6 @@ impl Store {
     pub fn find_memories(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
         let answer = self.search(&Search::new(query, project, limit, now))?;
         Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
-    }
-
-    /// Lets the pages of a large database be read where the system holds them: a search of half a million memories reads twenty
-    /// thousand, and copying each is most of its time. Not in hooks: where the disk fails, a process that reads so is killed.
-    fn map(&self) -> Result<()> {
-        let bytes = std::fs::metadata(self.path()).map_or(0, |meta| meta.len());
-        if bytes < MAPPED {
-            return Ok(());
-        }
-        self.explain(self.conn.pragma_update(None, "mmap_size", time(bytes.saturating_mul(2))))
     }
 
     fn find(&self, search: &Search<'_>) -> rusqlite::Result<Answer> {
