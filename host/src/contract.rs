@@ -54,6 +54,7 @@ impl Session {
 
 /// Where a memory was learned.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[component(record)]
 pub struct Origin {
     /// The transcript line's own identifier.
@@ -121,6 +122,7 @@ pub struct Memory {
 
 /// A choice between options.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[component(record)]
 pub struct Decision {
     /// What was chosen.
@@ -133,6 +135,7 @@ pub struct Decision {
 
 /// An insight tied to a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[component(record)]
 pub struct Discovery {
     /// The file, relative to the project's root where inside it.
@@ -145,6 +148,7 @@ pub struct Discovery {
 
 /// What a session did to a file, in lines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[component(record)]
 pub struct Change {
     /// Relative to the project's root where inside it.
@@ -157,6 +161,7 @@ pub struct Change {
 
 /// What is known of a session as a whole, at its present end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[component(record)]
 #[serde(default)]
 pub struct SessionNotes {

@@ -24,9 +24,10 @@ const BATCH: usize = 200;
 /// How a placeholder begins. Two identifiers of which something was taken out may have become one.
 const PLACEHOLDER: &str = "[redacted:";
 
-/// The fields that `import/line.rs` reads.
+/// A line: the fields that `import/line.rs` reads.
 #[derive(Serialize)]
-struct Fields<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Fields<'a> {
     id: &'a str,
     project: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -125,10 +126,8 @@ pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -
         // Rules may be younger than what is stored.
         redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
         for (it, text) in notes.iter().zip(texts) {
-            let file = (1..=u32::MAX)
-                .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
-                .find(|file| !taken.contains(file));
-            let Some(file) = file else { continue };
+            let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
+            let file = file(&slug::free(&it.stem, |stem| taken.contains(&file(stem))));
             folder.write(&file, &text).with_context(|| folder.path.join(&file).display().to_string())?;
             taken.insert(file);
         }

@@ -37,6 +37,7 @@ pub struct Source {
 
 /// What became of one transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileReport {
     /// The file.
     pub path: String,
@@ -66,6 +67,7 @@ pub struct FileReport {
 
 /// All transcripts together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Transcripts.
     pub files: u64,
@@ -87,6 +89,7 @@ pub struct Totals {
 
 /// What became of all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// One a transcript, in the order in which they were read.
     pub files: Vec<FileReport>,

@@ -24,6 +24,7 @@ pub mod moving;
 pub mod picture;
 pub mod process;
 pub mod redaction;
+pub mod schemas;
 pub mod scrub;
 pub mod session;
 pub mod sources;

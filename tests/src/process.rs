@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::schemas;
+
 /// The longest that any one process of a test may run. It is a stop for hanging tests, not a bound that is tested.
 pub const WATCHDOG: Duration = Duration::from_mins(2);
 
@@ -75,7 +77,11 @@ pub fn run(mut command: Command, input: Vec<u8>, limit: Duration) -> Finished {
     let wall = started.elapsed();
     let overdue = overdue.dismiss();
     writer.join().expect("the writer does not panic");
-    Finished { code: status.code(), stdout: whole(&mut stdout), stderr: whole(&mut stderr), wall, overdue }
+    let finished = Finished { code: status.code(), stdout: whole(&mut stdout), stderr: whole(&mut stderr), wall, overdue };
+    if Path::new(command.get_program()).file_name() == Some("throughline".as_ref()) {
+        schemas::check(command.get_args(), &finished);
+    }
+    finished
 }
 
 fn whole(file: &mut File) -> String {

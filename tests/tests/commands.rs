@@ -194,3 +194,48 @@ fn an_unknown_command_is_refused_with_its_usage() {
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stdout.is_empty() && run.stderr.contains("Usage"), "{run:#?}");
 }
+
+/// The table of exit codes in docs/json/README.md, which scripts rely on.
+#[test]
+fn exit_codes_are_those_of_the_table() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let code = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.current_dir(&project);
+        tests::process::run(command, Vec::new(), tests::process::WATCHDOG).code
+    };
+    let line = |arguments: &[&str]| arguments.join(" ");
+    let unwell = project.join(".gsd/memories/general/2026-01-01_a.md");
+    std::fs::create_dir_all(unwell.parent().expect("a folder")).expect("create");
+    std::fs::write(&unwell, "---\ntitle: [\n---\n").expect("write");
+    let done: [&[&str]; 7] = [
+        &["--help"],
+        &["--version"],
+        &["memory", "save", "Otters hold hands"],
+        &["memory", "search", "nothing-is-called-this"],
+        &["verify"],
+        &["hook"],
+        &["hook", "no-such-event", "and", "more"],
+    ];
+    for arguments in done {
+        assert_eq!(code(arguments), Some(0), "{}", line(arguments));
+    }
+    // Without hooks nothing is remembered: that is a check that failed.
+    let failed: [&[&str]; 7] = [
+        &["doctor"],
+        &["memory", "show", "no-such-memory"],
+        &["memory", "check"],
+        &["ingest", "/no/such/transcript.jsonl"],
+        &["restore", "/no/such/backup"],
+        &["policy", "inspect", "no-such-policy"],
+        &["--namespace", "../elsewhere", "memory", "list"],
+    ];
+    for arguments in failed {
+        assert_eq!(code(arguments), Some(1), "{}", line(arguments));
+    }
+    let wrong: [&[&str]; 4] = [&[], &["no-such-command"], &["memory", "list", "--limit", "many"], &["memory", "show"]];
+    for arguments in wrong {
+        assert_eq!(code(arguments), Some(2), "{}", line(arguments));
+    }
+}

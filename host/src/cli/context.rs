@@ -63,7 +63,8 @@ impl Source {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Shown<'a> {
     source: &'a str,
     project: String,
     session_id: String,

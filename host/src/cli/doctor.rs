@@ -22,7 +22,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
     status: Status,
     checks: Vec<Finding>,
 }

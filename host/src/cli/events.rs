@@ -58,6 +58,7 @@ pub(super) fn file_of(project: Option<&Project>, typed: &Path) -> String {
 
 /// An event in one line, as programs read it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Line<'a> {
     id: i64,
     #[serde(rename = "type")]
@@ -90,6 +91,7 @@ impl<'a> Line<'a> {
 
 /// An event with what it was about, as programs read it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Step<'a> {
     #[serde(flatten)]
     line: Line<'a>,
@@ -113,10 +115,9 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Writes the events as JSON.
-pub(super) fn write_json(store: &Store, events: &[Event]) -> Result<(), Failure> {
-    let roots = store.roots_of_events(events)?;
-    output::json(&events.iter().zip(&roots).map(|(event, root)| Step::new(event, root)).collect::<Vec<_>>())
+/// The events as programs read them; `roots` are the root folders of their projects, in the same order.
+pub(super) fn steps<'a>(events: &'a [Event], roots: &'a [String]) -> Vec<Step<'a>> {
+    events.iter().zip(roots).map(|(event, root)| Step::new(event, root)).collect()
 }
 
 /// Says on stderr that there is nothing.

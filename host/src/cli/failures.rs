@@ -35,6 +35,7 @@ pub(super) struct Arguments {
 
 /// A failure as programs read it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Entry<'a> {
     id: i64,
     /// What was tried.

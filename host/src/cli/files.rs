@@ -34,7 +34,18 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Answer<'a> {
+    /// Without a path.
+    Files(Vec<Entry<'a>>),
+    /// What was done to the path, newest first.
+    Events(Vec<events::Step<'a>>),
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
     path: &'a str,
     /// RFC 3339, UTC.
     last_at: String,
@@ -74,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         let wanted = Wanted { project: id, session, kinds: vec![OBSERVATION.into()], file: Some(path), ..Wanted::default() };
         let found = store.events(&wanted, arguments.limit)?;
         if arguments.json {
-            events::write_json(&store, &found)?;
+            output::json(&Answer::Events(events::steps(&found, &store.roots_of_events(&found)?)))?;
         } else if found.is_empty() {
             events::tell_empty(&arguments.scope)?;
         } else {
@@ -89,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     }
     let files = store.files(id.as_deref(), session.as_deref(), arguments.limit)?;
     if arguments.json {
-        output::json(&files.iter().map(Entry::new).collect::<Vec<_>>())?;
+        output::json(&Answer::Files(files.iter().map(Entry::new).collect()))?;
     } else if files.is_empty() {
         events::tell_empty(&arguments.scope)?;
     } else {

@@ -24,7 +24,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
     #[serde(flatten)]
     aged: Aged,
     dry_run: bool,

@@ -108,7 +108,8 @@ impl From<Scope> for settings::Scope {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
     settings: PathBuf,
     /// Whether the file was changed, or would be.
     changed: bool,

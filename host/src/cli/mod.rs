@@ -31,6 +31,8 @@ mod reference;
 mod restore;
 mod resume;
 mod save;
+#[cfg(test)]
+mod schemas;
 mod scrub;
 mod session;
 mod timeline;

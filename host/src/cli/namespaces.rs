@@ -23,7 +23,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Space {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Space {
     name: Option<String>,
     memories: u64,
     bytes: u64,

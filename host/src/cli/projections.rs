@@ -31,7 +31,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
     /// Files that were not so before.
     written: Vec<PathBuf>,
     /// How many were.

@@ -37,7 +37,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report<'a> {
     #[serde(flatten)]
     content: &'a Content,
     kept: Option<PathBuf>,

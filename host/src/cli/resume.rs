@@ -35,7 +35,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Answer {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Answer {
     /// Whether anything was paused.
     resumed: bool,
     project: String,

@@ -56,7 +56,8 @@ enum Format {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report {
     /// Rows that changed; none of a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,

@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let mut found = store.events(&wanted, arguments.limit)?;
     found.reverse();
     if arguments.json {
-        events::write_json(&store, &found)?;
+        output::json(&events::steps(&found, &store.roots_of_events(&found)?))?;
     } else if found.is_empty() {
         events::tell_empty(&arguments.scope)?;
     } else {

@@ -29,7 +29,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Report<'a> {
     sound: bool,
     faults: &'a [Fault],
     /// Transcripts that were read and are gone.

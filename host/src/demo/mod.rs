@@ -26,6 +26,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// One call of the program.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
     /// The client's name of the event; `install` for the first.
     pub event: String,
@@ -39,6 +40,7 @@ pub struct Step {
 
 /// How it went.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Played {
     /// Where it ran. It is gone.
     pub folder: PathBuf,

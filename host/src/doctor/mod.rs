@@ -23,6 +23,7 @@ use crate::runtime;
 
 /// How a link is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It holds.
@@ -35,6 +36,7 @@ pub enum Status {
 
 /// What was found at one link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,

@@ -15,6 +15,7 @@ use crate::store::{Forgotten, Selection, Store, folded};
 
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// In the database.
     #[serde(flatten)]

@@ -1,5 +1,7 @@
 //! How notes name each other: `2026-02-23_pool-is-exhausted`, an identifier, `resolves:…`, and tags `related:…`.
 
+use std::collections::HashMap;
+
 use super::Note;
 use super::registry::Registry;
 
@@ -53,21 +55,39 @@ fn name(target: &str) -> &str {
     target.strip_suffix(".md").unwrap_or(target).trim()
 }
 
-/// What a note can be named by: the name of its file, and identifiers.
-pub type Names<'a> = (&'a str, Vec<&'a str>);
+/// Notes, by all that a link can name them by. Each note has a place, from 0, in the order in which they were added.
+#[derive(Debug, Default)]
+pub struct Names<'a> {
+    stems: Vec<&'a str>,
+    places: HashMap<&'a str, Vec<usize>>,
+}
 
-/// Which of the notes, by their place among `names`, a link's target means: those of this name, with its day or without, or of this
-/// identifier; else the one whose name has it as a part.
-pub fn meant(target: &str, names: &[Names<'_>]) -> Vec<usize> {
-    let places = |holds: fn(&Names<'_>, &str) -> bool| -> Vec<usize> {
-        names.iter().enumerate().filter(|(_, name)| holds(name, target)).map(|(at, _)| at).collect()
-    };
-    let exact = places(|(stem, ids), target| *stem == target || without_day(stem) == target || ids.contains(&target));
-    if !exact.is_empty() || target.len() < SHORTEST_PART {
-        return exact;
+impl<'a> Names<'a> {
+    /// Adds a note: the name of its file, and its identifiers.
+    pub fn add(&mut self, stem: &'a str, ids: &[&'a str]) {
+        let place = self.stems.len();
+        self.stems.push(stem);
+        for name in [stem, without_day(stem)].iter().chain(ids) {
+            let places = self.places.entry(name).or_default();
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
     }
-    let parts = places(|(stem, _), target| stem.contains(target));
-    if parts.len() == 1 { parts } else { Vec::new() }
+
+    /// The notes that a link's target means: those of this name, with its day or without, or of this identifier; else the one
+    /// whose name has it as a part.
+    pub fn meant(&self, target: &str) -> Vec<usize> {
+        if let Some(places) = self.places.get(target) {
+            return places.clone();
+        }
+        let is_part = |stem: &str| target.len() >= SHORTEST_PART && stem.contains(target);
+        let mut parts = self.stems.iter().enumerate().filter(|(_, stem)| is_part(stem)).map(|(place, _)| place);
+        match (parts.next(), parts.next()) {
+            (Some(place), None) => vec![place],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// The name without its day: `pool-is-exhausted`.
@@ -119,16 +139,15 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_is_enough_where_only_one_has_it() {
-        let names = [
-            ("2026-01-15_auth-token", vec!["aaaaaaaaaaaa"]),
-            ("2026-01-16_auth-token", vec!["bbbbbbbbbbbb"]),
-            ("2026-01-16_jwt-validation", vec!["cccccccccccc"]),
-        ];
-        assert_eq!(meant("2026-01-15_auth-token", &names), [0]);
-        assert_eq!(meant("auth-token", &names), [0, 1]);
-        assert_eq!(meant("cccccccccccc", &names), [2]);
-        assert_eq!(meant("validation", &names), [2]);
-        assert!(meant("auth", &names).is_empty() && meant("jwt", &names).is_empty());
+        let mut names = Names::default();
+        names.add("2026-01-15_auth-token", &["aaaaaaaaaaaa"]);
+        names.add("2026-01-16_auth-token", &["bbbbbbbbbbbb"]);
+        names.add("2026-01-16_jwt-validation", &["cccccccccccc"]);
+        assert_eq!(names.meant("2026-01-15_auth-token"), [0]);
+        assert_eq!(names.meant("auth-token"), [0, 1]);
+        assert_eq!(names.meant("cccccccccccc"), [2]);
+        assert_eq!(names.meant("validation"), [2]);
+        assert!(names.meant("auth").is_empty() && names.meant("jwt").is_empty());
     }
 
     #[test]

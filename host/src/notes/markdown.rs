@@ -161,6 +161,15 @@ pub struct Around<'a> {
     pub modified: u64,
 }
 
+impl<'a> Around<'a> {
+    /// What the path of a file, with `/` between folders, says of it.
+    pub fn of(path: &'a str, modified: u64) -> Self {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = above.rsplit('/').next().unwrap_or_default();
+        Self { stem: name.strip_suffix(".md").unwrap_or(name), folder, modified }
+    }
+}
+
 /// The note in a file. What is missing is taken from its name, its folder, its heading and its time; what cannot be is an error,
 /// one line for a person.
 pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note, String> {

@@ -42,9 +42,15 @@ fn is_mark(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c)
 }
 
-/// The slug and another one for the same day and title.
-pub fn numbered(stem: &str, number: u32) -> String {
-    if number < 2 { stem.to_owned() } else { format!("{stem}-{number}") }
+/// The first of `stem`, `stem-2`, `stem-3`, … that is not taken.
+pub fn free(stem: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
+    let mut free = stem.to_owned();
+    let mut number = 1_u32;
+    while is_taken(&free) {
+        number += 1;
+        free = format!("{stem}-{number}");
+    }
+    free
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use wit_parser::{Resolve, WorldItem, WorldKey};
 
 /// Names of interfaces and functions, with their versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Anatomy {
     /// What it needs to be given.
     pub imports: Vec<String>,

@@ -55,6 +55,7 @@ fn identity(draft: &Draft) -> Identity<'_> {
 
 /// A draft in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Brief {
     /// Its key, where it has one.
     pub key: Option<String>,
@@ -72,6 +73,7 @@ impl Brief {
 
 /// A draft that both sides have, but not alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changed {
     /// On the first side.
     pub before: Brief,
@@ -83,6 +85,7 @@ pub struct Changed {
 
 /// A field of the notes that differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Field {
     /// Its name, with `_` between words.
     pub field: String,
@@ -94,6 +97,7 @@ pub struct Field {
 
 /// Stage `extractor`, compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Extracted {
     /// Drafts that only the first side has.
     pub only_before: Vec<Brief>,
@@ -163,6 +167,7 @@ fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<Field> {
 
 /// A summary as one side has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Said {
     /// A few sentences; empty where there is no summary.
     pub text: String,
@@ -178,6 +183,7 @@ impl From<Option<&Summary>> for Said {
 
 /// Stage `summarizer`, compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summarized {
     /// On the first side.
     pub before: Said,
@@ -193,6 +199,7 @@ pub fn summaries(before: Option<&Summary>, after: Option<&Summary>) -> Option<Su
 
 /// Stage `redactor`, compared: figures and names of rules, never a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Redactions {
     /// How many texts were compared.
     pub texts: usize,
@@ -254,6 +261,7 @@ pub(super) fn is_rule(name: &str) -> bool {
 
 /// Whether a line stands on one side only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// On both.
@@ -266,6 +274,7 @@ pub enum Side {
 
 /// A line of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PageLine {
     /// Where it stands.
     pub side: Side,
@@ -275,6 +284,7 @@ pub struct PageLine {
 
 /// Stage `context-builder`, compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Page {
     /// All lines of both pages, in order.
     pub lines: Vec<PageLine>,
@@ -309,6 +319,7 @@ pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Opt
 
 /// One session, compared; a stage that makes no difference is left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What is remembered.
     #[serde(skip_serializing_if = "Extracted::is_empty")]

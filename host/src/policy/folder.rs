@@ -27,6 +27,7 @@ const MOST_POLICIES: usize = 64;
 
 /// Where a policy comes from, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// Embedded in the program.
@@ -66,6 +67,7 @@ pub struct Found {
 
 /// Something in a folder of policies that is not one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Broken {
     /// The folder or file.
     pub path: PathBuf,

@@ -20,6 +20,7 @@ const LONGEST_PATH: usize = 4096;
 
 /// Section `[privacy]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Globs of files.

@@ -245,18 +245,7 @@ impl Store {
 
     /// Whether a note of a file may be stored: its content was not deleted for good.
     pub fn is_forgotten(&self, project: &str, note: &Note, registry: &Registry) -> Result<bool> {
-        let kind = kind_of(note, registry);
-        self.explain((|| {
-            let mut stands = self
-                .conn
-                .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2 AND NOT by_file")?;
-            for hash in [note_hash(&kind, note), memories::content_hash(&draft(&kind, note))] {
-                if stands.exists(params![project, hash])? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        })())
+        self.explain(is_forgotten(&self.conn, project, &kind_of(note, registry), note))
     }
 }
 
@@ -357,8 +346,7 @@ fn name(notes: &mut [StoredNote]) {
         notes.iter().filter(|it| it.is_named).map(|it| it.stem.clone()).collect();
     for it in notes.iter_mut().filter(|it| !it.is_named) {
         let stem = slug::stem(&day(it.note.created), &it.note.title);
-        let free = (1..=u32::MAX).map(|number| slug::numbered(&stem, number)).find(|stem| !taken.contains(stem));
-        it.stem = free.unwrap_or(stem);
+        it.stem = slug::free(&stem, |stem| taken.contains(stem));
         taken.insert(it.stem.clone());
     }
 }
@@ -423,10 +411,7 @@ fn put(
     {
         return Ok(same);
     }
-    let forgotten = tx
-        .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash IN (?2, ?3) AND NOT by_file")?
-        .exists(params![project.id, hash, memories::content_hash(&draft(&kind, note))])?;
-    if forgotten {
+    if is_forgotten(tx, &project.id, &kind, note)? {
         return Ok(PutNote::Forgotten);
     }
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
@@ -438,6 +423,12 @@ fn put(
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
     write_note(tx, rowid, project, &Note { uid: uid.clone(), ..note.clone() }, &stem)?;
     Ok(PutNote::Stored { uid, stem })
+}
+
+/// Whether this content, as a note or as any memory, was deleted for good.
+fn is_forgotten(conn: &Connection, project: &str, kind: &str, note: &Note) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash IN (?2, ?3) AND NOT by_file")?
+        .exists(params![project, note_hash(kind, note), memories::content_hash(&draft(kind, note))])
 }
 
 /// A note, or a memory that a policy made, of the same content.
@@ -490,13 +481,14 @@ fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result
 fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<String> {
     let stem = slug::stem(&day(note.created), &note.title);
     let mut taken = tx.prepare_cached("SELECT 1 FROM notes WHERE project_id = ?1 AND stem = ?2")?;
-    for number in 1.. {
-        let stem = slug::numbered(&stem, number);
-        if !taken.exists(params![project.id, stem])? {
-            return Ok(stem);
-        }
-    }
-    Ok(stem)
+    let mut failed = None;
+    let free = slug::free(&stem, |stem| {
+        taken.exists(params![project.id, stem]).unwrap_or_else(|error| {
+            failed = Some(error);
+            false
+        })
+    });
+    failed.map_or(Ok(free), Err)
 }
 
 /// The note's own sighting: what keeps its memory when a session's extraction changes.

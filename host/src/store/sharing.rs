@@ -26,6 +26,7 @@ pub const SUGGESTED_FROM: usize = 3;
 
 /// Something that several projects learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Suggestion {
     /// The memory to share.
     pub id: String,

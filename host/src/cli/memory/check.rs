@@ -1,5 +1,6 @@
 //! `throughline memory check`.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +9,10 @@ use serde::Serialize;
 use super::notes::Desk;
 use super::{Done, Failure, Runtime, Store, output};
 use crate::notes::check::{self, Fault, Resolve};
-use crate::notes::links::{self, Link};
+use crate::notes::links::{Link, Names};
 use crate::notes::markdown::{self, Around};
 use crate::notes::schema::Schemas;
 use crate::notes::sync::folder::Folder;
-use crate::store::StoredNote;
 
 /// Check notes against their types: required fields, schemas, tags, links
 ///
@@ -33,7 +33,8 @@ pub(super) struct Arguments {
 
 /// A fault, and where it is.
 #[derive(Serialize)]
-struct Found {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Found {
     /// The file, or `note ID`.
     place: String,
     #[serde(flatten)]
@@ -56,21 +57,33 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let names: Vec<(String, String)> = files
         .iter()
         .filter_map(|(path, text)| {
-            let note = markdown::parse(text.as_ref().ok()?, around(path), &desk.registry).ok()?;
-            Some((around(path).stem.to_owned(), note.note_type))
+            let note = markdown::parse(text.as_ref().ok()?, Around::of(path, 0), &desk.registry).ok()?;
+            Some((Around::of(path, 0).stem.to_owned(), note.note_type))
         })
         .collect();
-    let resolve = |link: &Link| meant(link, &notes, &names);
+    let mut meant = Names::default();
+    let mut types: Vec<&str> = Vec::new();
+    for it in &notes {
+        meant.add(&it.stem, &[&it.note.uid, &it.memory]);
+        types.push(&it.note.note_type);
+    }
+    let stored: HashSet<&str> = notes.iter().map(|it| it.stem.as_str()).collect();
+    for (stem, note_type) in names.iter().filter(|(stem, _)| !stored.contains(stem.as_str())) {
+        meant.add(stem, &[]);
+        types.push(note_type);
+    }
+    let resolve = |link: &Link| meant.meant(&link.target).into_iter().map(|at| types[at].to_owned()).collect();
     let mut found = Vec::new();
     for (path, text) in &files {
         found.extend(faults(path, text, &desk, &schemas, &resolve));
     }
     let checked = files.len();
-    let mut stored = 0;
+    let in_files: HashSet<&str> = names.iter().map(|(stem, _)| stem.as_str()).collect();
+    let mut unwritten = 0;
     if arguments.paths.is_empty() {
         // What policies made has no author who could mend it.
-        for it in notes.iter().filter(|it| it.is_named && !names.iter().any(|(stem, _)| *stem == it.stem)) {
-            stored += 1;
+        for it in notes.iter().filter(|it| it.is_named && !in_files.contains(it.stem.as_str())) {
+            unwritten += 1;
             let text = markdown::write(&it.note, &desk.registry);
             let place = format!("note {}", it.memory);
             found.extend(faults(&place, &Ok(text), &desk, &schemas, &resolve));
@@ -92,7 +105,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         out,
         "{} and {} checked: {}, {}",
         output::counted(checked as u64, "file", "files"),
-        output::counted(stored, "stored note", "stored notes"),
+        output::counted(unwritten, "stored note", "stored notes"),
         output::counted(errors as u64, "error", "errors"),
         output::counted((found.len() - errors) as u64, "warning", "warnings"),
     )?;
@@ -103,16 +116,10 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 
 fn faults(place: &str, text: &Result<String, String>, desk: &Desk, schemas: &Schemas, resolve: &Resolve<'_>) -> Vec<Found> {
     let faults = match text {
-        Ok(text) => check::file(text, around(place), &desk.registry, schemas, resolve).1,
+        Ok(text) => check::file(text, Around::of(place, 0), &desk.registry, schemas, resolve).1,
         Err(why) => vec![Fault { line: 0, field: String::new(), why: why.clone(), is_warning: false }],
     };
     faults.into_iter().map(|fault| Found { place: place.to_owned(), fault }).collect()
-}
-
-fn around(path: &str) -> Around<'_> {
-    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = above.rsplit('/').next().unwrap_or_default();
-    Around { stem: name.strip_suffix(".md").unwrap_or(name), folder, modified: 0 }
 }
 
 /// Reads a file, or all of a folder.
@@ -141,15 +148,4 @@ fn read(path: &Path, into: &mut Vec<(String, Result<String, String>)>) -> Result
         scan.passed_over.into_iter().map(|(name, why)| (folder.join(name).to_string_lossy().into_owned(), Err(why))),
     );
     Ok(())
-}
-
-/// The types of the notes that a link may mean, stored ones and files.
-fn meant(link: &Link, notes: &[StoredNote], files: &[(String, String)]) -> Vec<String> {
-    let stored = notes.iter().map(|it| (it.stem.as_str(), vec![it.note.uid.as_str(), it.memory.as_str()]));
-    let unstored = files.iter().filter(|(stem, _)| !notes.iter().any(|it| it.stem == *stem));
-    let (names, types): (Vec<_>, Vec<&String>) = stored
-        .zip(notes.iter().map(|it| &it.note.note_type))
-        .chain(unstored.map(|(stem, note_type)| ((stem.as_str(), Vec::new()), note_type)))
-        .unzip();
-    links::meant(&link.target, &names).into_iter().map(|at| types[at].clone()).collect()
 }

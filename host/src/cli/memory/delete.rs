@@ -25,12 +25,14 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Deleted {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Deleted {
     deleted: Vec<Gone>,
 }
 
 #[derive(Serialize)]
-struct Gone {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Gone {
     id: String,
     #[serde(rename = "type")]
     kind: String,

@@ -29,7 +29,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Collected {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Collected {
     /// With `dry_run`: what would have been.
     deleted: u64,
     dry_run: bool,

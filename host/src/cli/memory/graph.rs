@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Failure, Store, output};
-use crate::notes::links::{self, Link};
+use crate::notes::links::{Link, Names};
 use crate::store::StoredNote;
 
 /// How a neighbourhood is written.
@@ -60,13 +60,15 @@ struct Graph {
 impl Graph {
     fn of(store: &Store, desk: &Desk) -> Result<Self, Failure> {
         let notes = store.notes_of(&desk.project.id, &desk.registry)?;
-        let names: Vec<(&str, Vec<&str>)> =
-            notes.iter().map(|it| (it.stem.as_str(), vec![it.note.uid.as_str(), it.memory.as_str()])).collect();
+        let mut names = Names::default();
+        for it in &notes {
+            names.add(&it.stem, &[&it.note.uid, &it.memory]);
+        }
         let mut edges = Vec::new();
         let mut dangling = Vec::new();
         for (from, it) in notes.iter().enumerate() {
             for link in Link::all(&it.note, &desk.registry) {
-                let meant = links::meant(&link.target, &names);
+                let meant = names.meant(&link.target);
                 if meant.is_empty() {
                     dangling.push((from, link.target));
                 } else {
@@ -179,7 +181,8 @@ fn dot(graph: &Graph, away: &BTreeMap<usize, u8>) -> String {
 }
 
 #[derive(Serialize)]
-struct Node<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Node<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     note_type: &'a str,
@@ -190,20 +193,23 @@ struct Node<'a> {
 }
 
 #[derive(Serialize)]
-struct Arrow<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Arrow<'a> {
     from: &'a str,
     relation: &'a str,
     to: &'a str,
 }
 
 #[derive(Serialize)]
-struct Dangling<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Dangling<'a> {
     from: &'a str,
     target: &'a str,
 }
 
 #[derive(Serialize)]
-struct Neighbourhood<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Neighbourhood<'a> {
     nodes: Vec<Node<'a>>,
     edges: Vec<Arrow<'a>>,
     dangling: Vec<Dangling<'a>>,

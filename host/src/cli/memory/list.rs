@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 
 use super::{Failure, Look, Restriction, Runtime, Store};
-use crate::notes::registry::Registry;
 use crate::store::Filter;
 
 /// List memories, newest first
@@ -39,7 +38,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         Some(beginning) => Some(super::whole_session(store, beginning)?),
         None => None,
     };
-    let kinds = super::notes::kinds(&restriction.types, &Registry::own());
+    let kinds = super::notes::own_kinds(&restriction.types);
     let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,

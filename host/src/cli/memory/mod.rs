@@ -167,7 +167,8 @@ pub(in crate::cli) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> 
 
 /// A memory as programs read it.
 #[derive(Serialize)]
-struct Entry<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
     id: &'a str,
     /// What the author of an import calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -356,4 +357,30 @@ pub(super) fn tell_empty(scope: &Scope) -> Result<(), Failure> {
 /// be written, the answer is no worse.
 fn note_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
     let _ = store.relax().and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
+}
+
+/// What `throughline memory …` prints with `--json`.
+#[cfg(test)]
+pub(super) fn schemas() -> Vec<super::schemas::Output> {
+    use super::schemas::of;
+    vec![
+        ("memory check", of::<Vec<check::Found>>()),
+        ("memory delete", of::<delete::Deleted>()),
+        ("memory forget", of::<crate::memory::forgetting::Report>()),
+        ("memory gc", of::<gc::Collected>()),
+        ("memory graph", of::<graph::Neighbourhood<'_>>()),
+        ("memory import", of::<crate::import::Report>()),
+        ("memory list", of::<Vec<Entry<'_>>>()),
+        ("memory recall", of::<Vec<recall::Recalled<'_>>>()),
+        ("memory reindex", of::<reindex::Done<'_>>()),
+        ("memory save", of::<save::Answer<'_>>()),
+        ("memory search", of::<Vec<search::Found<'_>>>()),
+        ("memory share", of::<share::Shared<'_>>()),
+        ("memory unshare", of::<share::Unshared<'_>>()),
+        ("memory suggest-shared", of::<Vec<crate::store::Suggestion>>()),
+        ("memory show", of::<show::Whole<'_>>()),
+        ("memory stats", of::<crate::store::Stats>()),
+        ("memory store", of::<store::Said<'_>>()),
+        ("memory sync", of::<crate::notes::sync::Report>()),
+    ]
 }

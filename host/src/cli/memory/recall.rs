@@ -58,7 +58,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Recalled<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Recalled<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     note_type: &'a str,

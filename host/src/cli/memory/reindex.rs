@@ -25,7 +25,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Done<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Done<'a> {
     remade: Option<u64>,
     embedded: u64,
     model: &'a str,

@@ -37,7 +37,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Answer<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,

@@ -9,7 +9,6 @@ use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
 use crate::contract::Memory;
 use crate::memory::probing;
-use crate::notes::registry::Registry;
 use crate::search::query::Query;
 use crate::search::rank::{self, Profile, Why};
 use crate::store::{Answer, Hit, Search};
@@ -61,7 +60,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let project = restriction.scope.project()?;
     let mut query = Query::parse(&arguments.query.join(" "), &jiff::Zoned::now());
     query.kinds.extend_from_slice(&restriction.types);
-    query.kinds = super::notes::kinds(&query.kinds, &Registry::own());
+    query.kinds = super::notes::own_kinds(&query.kinds);
     query.sessions.extend(restriction.session.clone());
     let id = project.as_ref().map(|project| project.id.as_str());
     let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);
@@ -77,14 +76,14 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         if arguments.explain { hits.iter().map(|hit| notes(hit, profile)).collect() } else { Vec::new() };
     let (memories, reasons): (Vec<Memory>, Vec<Reasons>) =
         hits.into_iter().map(|hit| (hit.memory, Reasons { words: hit.words, why: hit.why })).unzip();
-    if arguments.json && arguments.explain {
+    if arguments.json {
         let roots = store.project_roots(&memories)?;
         let entries = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root));
-        let explained: Vec<Explained<'_>> =
-            entries.zip(&reasons).map(|(entry, reasons)| Explained { entry, reasons }).collect();
-        output::json(&explained)?;
-    } else if arguments.json {
-        super::write_json(store, &memories)?;
+        let found: Vec<Found<'_>> = entries
+            .zip(&reasons)
+            .map(|(entry, reasons)| Found { entry, reasons: arguments.explain.then_some(reasons) })
+            .collect();
+        output::json(&found)?;
     } else if memories.is_empty() {
         super::tell_empty(&restriction.scope)?;
     } else {
@@ -96,17 +95,20 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     Ok(())
 }
 
-/// A result with what `--explain` adds.
+/// A result.
 #[derive(Serialize)]
-struct Explained<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Found<'a> {
     #[serde(flatten)]
     entry: Entry<'a>,
+    /// What `--explain` adds.
     #[serde(flatten)]
-    reasons: &'a Reasons,
+    reasons: Option<&'a Reasons>,
 }
 
 #[derive(Serialize)]
-struct Reasons {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Reasons {
     /// The words of the query that its best piece has, as the index knows them.
     words: Vec<String>,
     why: Why,

@@ -47,13 +47,15 @@ pub(super) struct Suggesting {
 }
 
 #[derive(Serialize)]
-struct Shared<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Shared<'a> {
     id: &'a str,
     shared: &'a str,
 }
 
 #[derive(Serialize)]
-struct Unshared<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Unshared<'a> {
     id: &'a str,
     unshared: bool,
 }

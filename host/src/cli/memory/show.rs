@@ -20,7 +20,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Whole<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Whole<'a> {
     #[serde(flatten)]
     entry: Entry<'a>,
     attributes: &'a [(String, String)],

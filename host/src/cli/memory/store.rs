@@ -74,7 +74,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Said<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     note_type: &'a str,

@@ -56,3 +56,14 @@ fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<Event>, Failure
     }
     Ok(found)
 }
+
+/// What `throughline observations …` prints with `--json`.
+#[cfg(test)]
+pub(super) fn schemas() -> Vec<super::schemas::Output> {
+    use super::schemas::of;
+    vec![
+        ("observations search", of::<Vec<super::events::Line<'_>>>()),
+        ("observations show", of::<Vec<show::Whole<'_>>>()),
+        ("observations timeline", of::<Vec<timeline::Written<'_>>>()),
+    ]
+}

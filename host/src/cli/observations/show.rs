@@ -26,7 +26,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Whole<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Whole<'a> {
     #[serde(flatten)]
     step: Step<'a>,
     /// The compressed output, the prompt, the result.

@@ -35,7 +35,8 @@ struct Stretch {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Written<'a> {
     session_id: &'a str,
     /// The root folder of its project.
     project: &'a str,
@@ -43,7 +44,8 @@ struct Written<'a> {
 }
 
 #[derive(Serialize)]
-struct Marked<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Marked<'a> {
     #[serde(flatten)]
     step: Step<'a>,
     asked: bool,

@@ -40,7 +40,8 @@ pub(super) struct Arguments {
 
 /// One step before the conformance run, or a check of it.
 #[derive(Serialize)]
-struct Line {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Line {
     /// `manifest`, `component`, `load`, or a stage.
     part: String,
     check: String,
@@ -50,7 +51,8 @@ struct Line {
 }
 
 #[derive(Serialize)]
-struct Checked {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Checked {
     name: String,
     digest: String,
     fine: bool,

@@ -24,7 +24,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Inspected<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Inspected<'a> {
     name: &'a str,
     version: &'a str,
     description: &'a str,

@@ -20,7 +20,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Listed<'a> {
     /// Why nothing is remembered at all; null where that is not so.
     blocked: Option<&'a str>,
     stages: Vec<Served<'a>>,
@@ -30,13 +31,15 @@ struct Listed<'a> {
 
 /// Who serves a stage, in the order in which they are asked.
 #[derive(Serialize)]
-struct Served<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Served<'a> {
     stage: Stage,
     by: Vec<Link<'a>>,
 }
 
 #[derive(Serialize)]
-struct Link<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Link<'a> {
     policy: &'a str,
     source: Source,
     /// Null for the default.
@@ -46,7 +49,8 @@ struct Link<'a> {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
     name: &'a str,
     version: &'a str,
     description: &'a str,

@@ -1,6 +1,7 @@
 //! `throughline policy …`: which policies there are, what they may do, and making new ones.
 
 mod add;
+mod answer;
 mod check;
 mod decide;
 mod inspect;
@@ -186,4 +187,17 @@ fn settle(runtime: &Runtime, root: &Path, name: &str, place: Place, out: &mut im
     }
     out.flush()?;
     Ok(())
+}
+
+/// What `throughline policy …` prints with `--json`.
+#[cfg(test)]
+pub(super) fn schemas() -> Vec<super::schemas::Output> {
+    use super::schemas::of;
+    vec![
+        ("policy check", of::<check::Checked>()),
+        ("policy inspect", of::<inspect::Inspected<'_>>()),
+        ("policy list", of::<list::Listed<'_>>()),
+        ("policy run", of::<answer::Answer>()),
+        ("policy test", of::<test::Tested>()),
+    ]
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::answer::{self, Answer};
 use super::{Done, Failure, Runtime};
 use crate::agent::claude_code;
 use crate::cli::output;
@@ -58,43 +59,25 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
         Stage::Extractor => {
             let request =
                 ExtractRequest { session, moment: "ingest".into(), state: arguments.state.clone(), supplements: Vec::new() };
-            let found = running.extract(&request, Box::new(TextLines::new(&input)), until)?;
-            json!({
-                "drafts": found.drafts.iter().map(draft).collect::<Vec<_>>(),
-                "retracted": found.retracted,
-                "notes": found.notes,
-                "state": found.state,
-                "consumed": found.consumed,
-                "malformed": found.malformed,
-            })
+            Answer::Extracted(Box::new(running.extract(&request, Box::new(TextLines::new(&input)), until)?.into()))
         }
         Stage::Summarizer => {
             let notes: SessionNotes = parse(&input, "a session's notes")?;
-            json!(running.summarize(&session, &notes, until)?.map(|it| json!({"text": it.text, "topics": it.topics})))
+            Answer::Summarized(running.summarize(&session, &notes, until)?.map(Into::into))
         }
         Stage::Redactor => {
             let redacted = running.redacted(std::slice::from_ref(&input), until)?;
-            json!(redacted.first().map(|it| {
-                let findings: Vec<_> =
-                    it.findings.iter().map(|found| json!({"rule": found.rule, "count": found.count})).collect();
-                json!({"text": it.text.as_ref().unwrap_or(&input), "findings": findings})
-            }))
+            Answer::Redacted(redacted.into_iter().next().map(|it| answer::Redacted::new(it, &input)))
         }
         Stage::ContextBuilder => {
             let built = running.build_context(&session, &arguments.source, arguments.budget, Vec::new(), until)?;
-            json!(built.map(|it| json!({"text": it.text, "used": it.used})))
+            Answer::Built(built.map(Into::into))
         }
         Stage::Observer => {
             let event = tool_event(&input, runtime.now)?;
-            json!(running.observe(&session, &event, until)?.map(|it| {
-                json!({"summary": it.summary, "detail": it.detail, "files": it.files, "attributes": it.attributes})
-            }))
+            Answer::Observed(running.observe(&session, &event, until)?.map(Into::into))
         }
-        Stage::Query => json!(
-            running
-                .plan(&session, &input, None, until)?
-                .map(|it| { json!({"text": it.text, "kinds": it.kinds, "limit": it.limit, "min_score": it.min_score}) })
-        ),
+        Stage::Query => Answer::Planned(running.plan(&session, &input, None, until)?.map(Into::into)),
     };
     output::json(&answer)?;
     let mut err = anstream::stderr().lock();
@@ -186,19 +169,5 @@ fn tool_event(input: &str, now: u64) -> Result<ToolEvent, Failure> {
         succeeded: event["succeeded"].as_bool().unwrap_or(true),
         error: event["error"].as_str().map(str::to_owned),
         duration_ms: event["duration_ms"].as_u64().and_then(|ms| u32::try_from(ms).ok()),
-    })
-}
-
-fn draft(draft: &crate::contract::Draft) -> Value {
-    json!({
-        "key": draft.key,
-        "type": draft.kind,
-        "title": draft.title,
-        "content": draft.content,
-        "keywords": draft.keywords,
-        "files": draft.files,
-        "importance": draft.importance,
-        "origin": draft.origin,
-        "attributes": draft.attributes,
     })
 }

@@ -39,7 +39,8 @@ pub(super) struct Arguments {
 const LONGEST: Duration = Duration::from_mins(10);
 
 #[derive(Serialize)]
-struct Tested {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tested {
     policy: String,
     digest: String,
     sessions: Vec<Tried>,
@@ -47,7 +48,8 @@ struct Tested {
 
 /// One session, both ways.
 #[derive(Serialize)]
-struct Tried {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tried {
     transcript: PathBuf,
     session_id: String,
     memories_before: usize,

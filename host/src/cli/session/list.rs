@@ -25,7 +25,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
     id: &'a str,
     /// The root folder of its project.
     project: &'a str,

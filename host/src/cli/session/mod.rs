@@ -50,3 +50,10 @@ fn outcome(session: &KnownSession) -> String {
     let outcome = session.record.notes.as_ref().map_or("", |notes| notes.outcome.as_str());
     outcome.lines().map(output::clean_line).find(|line| !line.is_empty()).unwrap_or_default()
 }
+
+/// What `throughline session …` prints with `--json`.
+#[cfg(test)]
+pub(super) fn schemas() -> Vec<super::schemas::Output> {
+    use super::schemas::of;
+    vec![("session list", of::<Vec<list::Entry<'_>>>()), ("session show", of::<show::Whole<'_>>())]
+}

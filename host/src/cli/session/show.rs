@@ -87,7 +87,8 @@ fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, Failure> {
 
 /// As programs read it.
 #[derive(Serialize)]
-struct Whole<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Whole<'a> {
     id: &'a str,
     /// The root folder of its project.
     project: &'a str,
@@ -127,14 +128,16 @@ struct Whole<'a> {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tool<'a> {
     name: &'a str,
     uses: u64,
     failed: u64,
 }
 
 #[derive(Serialize)]
-struct Prompt<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Prompt<'a> {
     /// The event's number.
     id: i64,
     /// RFC 3339, UTC.

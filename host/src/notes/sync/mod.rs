@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
+use super::markdown::Around;
 use super::registry::Registry;
 use super::{Note, markdown, slug};
 use crate::digest::{hex, sha256_parts};
@@ -30,6 +31,7 @@ const ACCIDENT: usize = 5;
 
 /// What a sync did, or would do.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// Files that were new, and became notes.
     pub stored: u64,
@@ -55,18 +57,12 @@ pub struct Report {
 
 /// A file, and what there is to say of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Told {
     /// Below the folder.
     pub path: String,
     /// One line.
     pub why: String,
-}
-
-impl Report {
-    /// Whether anything was, or would be, done.
-    pub fn is_empty(&self) -> bool {
-        self.stored + self.edited + self.renamed + self.deleted + self.written + self.rewritten + self.removed == 0
-    }
 }
 
 /// How to sync.
@@ -104,7 +100,7 @@ pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path,
         }
         return Ok(report);
     }
-    carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, steps, &mut report)?;
+    carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, &steps, &mut report)?;
     Ok(report)
 }
 
@@ -133,6 +129,24 @@ enum Step {
     Forget { path: String },
 }
 
+impl Step {
+    /// The file that it is about.
+    fn path(&self) -> &str {
+        match self {
+            Self::Store { path, .. }
+            | Self::Edit { path, .. }
+            | Self::Rename { path, .. }
+            | Self::Delete { path, .. }
+            | Self::Write { path, .. }
+            | Self::Rewrite { path, .. }
+            | Self::Remove { path }
+            | Self::Conflict { path, .. }
+            | Self::Agree { path, .. }
+            | Self::Forget { path } => path,
+        }
+    }
+}
+
 fn count(report: &mut Report, step: &Step) {
     let number = match step {
         Step::Store { .. } => &mut report.stored,
@@ -159,14 +173,7 @@ struct ReadFile {
 
 impl ReadFile {
     fn agreed(&self, registry: &Registry) -> SyncedFile {
-        SyncedFile {
-            uid: self.note.uid.clone(),
-            file_hash: self.hash,
-            note_hash: digest(&self.note, registry),
-            size: self.stat.size,
-            modified: settled(self.stat, SystemTime::now()).modified,
-            conflict: false,
-        }
+        agreed(&self.note, registry, self.hash, settled(self.stat, SystemTime::now()))
     }
 }
 
@@ -275,12 +282,7 @@ impl<'a> Plan<'a> {
         if let Some(line) = marks_of_a_merge(text) {
             return Err(format!("line {line}: it has the marks of a merge that was not finished"));
         }
-        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let around = markdown::Around {
-            stem: name.strip_suffix(".md").unwrap_or(name),
-            folder: above.rsplit('/').next().unwrap_or_default(),
-            modified: u64::try_from(stat.modified / 1_000_000).unwrap_or(0),
-        };
+        let around = Around::of(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
         let mut note = markdown::parse(text, around, self.registry)?;
         if self.registry.get(&note.note_type).is_none() {
             return Err(format!("there is no type {:?}; a team's own stand in _schema/types.yaml", note.note_type));
@@ -313,11 +315,12 @@ impl<'a> Plan<'a> {
             }
             let note = self.by_uid.get(uid.as_str()).copied();
             match (known, read) {
-                (Some(known), None) => self.unread(path, &known, note),
+                (Some(known), None) => self.unedited(path, known, note, true),
                 (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
                     // Only its time, or its name, is another.
-                    let agreed = SyncedFile { size: file.stat.size, modified: file.agreed(self.registry).modified, ..known };
-                    self.unread_moved(path, agreed, note);
+                    let stat = settled(file.stat, SystemTime::now());
+                    let agreed = SyncedFile { size: stat.size, modified: stat.modified, ..known };
+                    self.unedited(path, agreed, note, false);
                 }
                 (Some(known), Some(file)) => self.edited(path, known, file, note),
                 (None, Some(file)) => self.new_file(store, path, file, note)?,
@@ -394,22 +397,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A file that is as it was.
-    fn unread(&mut self, path: String, known: &SyncedFile, note: Option<&StoredNote>) {
-        match note {
-            None => self.steps.push(Step::Remove { path }),
-            Some(it) if digest(&it.note, self.registry) == known.note_hash => self.unchanged += 1,
-            Some(it) => self.steps.push(Step::Rewrite { path, note: it.note.clone() }),
-        }
-    }
-
-    /// A file that says what it said, under this name or another.
-    fn unread_moved(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>) {
+    /// A file that says what it said; `is_known`: that it does so at this place is stored already.
+    fn unedited(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>, is_known: bool) {
         match note {
             None => self.steps.push(Step::Remove { path }),
             Some(it) if digest(&it.note, self.registry) != agreed.note_hash => {
                 self.steps.push(Step::Rewrite { path, note: it.note.clone() });
             }
+            Some(_) if is_known => self.unchanged += 1,
             Some(it) if it.is_named && it.stem == stem_of(&path) => self.steps.push(Step::Agree { path, agreed }),
             Some(it) => self.steps.push(Step::Rename { path, rowid: it.rowid, note: it.note.clone(), agreed }),
         }
@@ -434,7 +429,7 @@ impl<'a> Plan<'a> {
     }
 
     fn both(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
-        let other = format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(&path));
+        let other = beside(&path);
         let why = format!(
             "both the file and the note were changed; the note stands in {other}: make the file what you want, and delete that one"
         );
@@ -450,7 +445,7 @@ impl<'a> Plan<'a> {
         if let Some(it) = note {
             if digest(&file.note, self.registry) == digest(&it.note, self.registry) {
                 let agreed = file.agreed(self.registry);
-                self.unread_moved(path, agreed, note);
+                self.unedited(path, agreed, note, false);
             } else {
                 // They never agreed: nothing says which is younger.
                 let agreed = SyncedFile { note_hash: [0; 32], ..file.agreed(self.registry) };
@@ -508,10 +503,12 @@ impl<'a> Plan<'a> {
     fn without_file(&mut self, has_file: &HashSet<String>) {
         let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
         for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
-            let path = (1..=u32::MAX)
-                .map(|number| format!("{}/{}.md", it.note.note_type, slug::numbered(&it.stem, number)))
-                .find(|path| !taken.contains(path) && (self.settings.is_dry || !self.folder.has(path)));
-            let Some(path) = path else { continue };
+            let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
+            let stem = slug::free(&it.stem, |stem| {
+                let path = file(stem);
+                taken.contains(&path) || (!self.settings.is_dry && self.folder.has(&path))
+            });
+            let path = file(&stem);
             taken.insert(path.clone());
             let is_named = it.is_named && it.stem == stem_of(&path);
             self.steps.push(Step::Write { rowid: (!is_named).then_some(it.rowid), note: it.note.clone(), path });
@@ -520,8 +517,12 @@ impl<'a> Plan<'a> {
 }
 
 fn stem_of(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
+    Around::of(path, 0).stem
+}
+
+/// Where the other side of a conflict stands.
+fn beside(path: &str) -> String {
+    format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(path))
 }
 
 /// The line where git left both sides of a merge.
@@ -567,12 +568,10 @@ struct Work<'a> {
     key: &'a str,
 }
 
-fn carry_out(work: &Work<'_>, store: &mut Store, steps: Vec<Step>, report: &mut Report) -> Result<()> {
-    let mut steps = steps;
-    while !steps.is_empty() {
-        let batch: Vec<Step> = steps.drain(..steps.len().min(BATCH)).collect();
+fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Report) -> Result<()> {
+    for batch in steps.chunks(BATCH) {
         let mut changes = Vec::new();
-        for step in &batch {
+        for step in batch {
             match step {
                 Step::Store { path, file } => {
                     changes.push(NoteChange::Put { note: file.note.clone(), stem: stem_of(path).to_owned() });
@@ -586,10 +585,16 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: Vec<Step>, report: &mut 
             }
         }
         let mut puts = store.sync_notes(work.project, &changes, work.registry, work.runtime.now)?.into_iter();
-        let texts = redacted_files(work, &batch)?;
+        let texts = redacted_files(work, batch)?;
         let mut agreements = Vec::with_capacity(batch.len());
-        for (step, text) in batch.into_iter().zip(texts) {
-            carry_out_one(work, step, text.as_deref(), &mut puts, report, &mut agreements)?;
+        for (step, text) in batch.iter().zip(texts) {
+            match carry_out_one(work, step, text.as_deref(), &mut puts)? {
+                Ok(agreed) => {
+                    agreements.push((step.path().to_owned(), agreed));
+                    count(report, step);
+                }
+                Err(why) => report.told.push(Told { path: step.path().to_owned(), why }),
+            }
         }
         store.set_synced_files(work.key, &agreements)?;
     }
@@ -614,83 +619,57 @@ fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>
     Ok(texts)
 }
 
+/// Does what a step says outside of the database, in which it is done already. How file and note agree then; none: there is no
+/// file. Inside: why nothing was done.
 fn carry_out_one(
     work: &Work<'_>,
-    step: Step,
+    step: &Step,
     text: Option<&str>,
     puts: &mut impl Iterator<Item = PutNote>,
-    report: &mut Report,
-    agreements: &mut Vec<(String, Option<SyncedFile>)>,
-) -> Result<()> {
+) -> Result<std::result::Result<Option<SyncedFile>, String>> {
     let write = |path: &str| -> Result<([u8; 32], Stat)> {
         let text = text.unwrap_or_default();
         let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
         Ok((sha256_parts(&[text]), settled(stat, SystemTime::now())))
     };
-    let counted = step_kind(&step);
-    match step {
-        Step::Store { path, file } | Step::Edit { path, file, .. } => match puts.next() {
-            Some(PutNote::Stored { .. }) => {
-                agreements.push((path, Some(file.agreed(work.registry))));
-            }
+    Ok(Ok(match step {
+        Step::Store { file, .. } | Step::Edit { file, .. } => match puts.next() {
+            Some(PutNote::Stored { .. }) => Some(file.agreed(work.registry)),
             Some(PutNote::Duplicate { note_type, stem, .. }) => {
-                let why = format!("it says the same as {note_type}/{stem}: it was not stored twice");
-                report.told.push(Told { path, why });
-                return Ok(());
+                return Ok(Err(format!("it says the same as {note_type}/{stem}: it was not stored twice")));
             }
-            _ => {
-                report.told.push(Told { path, why: "what it says was deleted for good here".into() });
-                return Ok(());
-            }
+            _ => return Ok(Err("what it says was deleted for good here".into())),
         },
-        Step::Rename { path, agreed, .. } => {
+        Step::Rename { agreed, .. } => {
             puts.next();
-            agreements.push((path, Some(agreed)));
+            Some(agreed.clone())
         }
-        Step::Delete { path, .. } => {
+        Step::Delete { .. } => {
             puts.next();
-            agreements.push((path, None));
+            None
         }
         Step::Write { path, rowid, note } => {
             if rowid.is_some() {
                 puts.next();
             }
-            let (file_hash, stat) = write(&path)?;
-            agreements.push((path, Some(agreed(&note, work.registry, file_hash, stat))));
+            let (file_hash, stat) = write(path)?;
+            Some(agreed(note, work.registry, file_hash, stat))
         }
         Step::Rewrite { path, note } => {
-            let (file_hash, stat) = write(&path)?;
-            agreements.push((path, Some(agreed(&note, work.registry, file_hash, stat))));
+            let (file_hash, stat) = write(path)?;
+            Some(agreed(note, work.registry, file_hash, stat))
         }
         Step::Remove { path } => {
-            work.folder.remove(&path).with_context(|| work.folder.path.join(&path).display().to_string())?;
-            agreements.push((path, None));
+            work.folder.remove(path).with_context(|| work.folder.path.join(path).display().to_string())?;
+            None
         }
         Step::Conflict { path, agreed, .. } => {
-            write(&format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(&path)))?;
-            agreements.push((path, Some(agreed)));
+            write(&beside(path))?;
+            Some(agreed.clone())
         }
-        Step::Agree { path, agreed } => agreements.push((path, Some(agreed))),
-        Step::Forget { path } => agreements.push((path, None)),
-    }
-    counted(report);
-    Ok(())
-}
-
-/// Adds one to the number that a step is counted by.
-fn step_kind(step: &Step) -> impl FnOnce(&mut Report) + use<> {
-    let mut one = Report::default();
-    count(&mut one, step);
-    move |report| {
-        report.stored += one.stored;
-        report.edited += one.edited;
-        report.renamed += one.renamed;
-        report.deleted += one.deleted;
-        report.written += one.written;
-        report.rewritten += one.rewritten;
-        report.removed += one.removed;
-        report.unchanged += one.unchanged;
-    }
+        Step::Agree { agreed, .. } => Some(agreed.clone()),
+        Step::Forget { .. } => None,
+    }))
 }
 
 fn agreed(note: &Note, registry: &Registry, file_hash: [u8; 32], stat: Stat) -> SyncedFile {

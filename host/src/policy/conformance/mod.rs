@@ -139,6 +139,7 @@ pub const ROOT: &str = material::ROOT;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// As the contract says.
@@ -151,6 +152,7 @@ pub enum Status {
 
 /// One check and how it came out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
     /// Its name, unique in its stage.
     pub id: &'static str,
@@ -168,6 +170,7 @@ pub struct Check {
 
 /// All checks, in a fixed order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// By stage, in the order in which they ran.
     pub checks: Vec<Check>,

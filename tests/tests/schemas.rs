@@ -1,0 +1,184 @@
+//! Every command that prints for programs, run once on a home that has something to say, against its schema in docs/json.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::home::Home;
+use tests::process::{self, Finished, WATCHDOG};
+use tests::schemas;
+use tests::session::Session;
+use tests::transcript::session_id;
+
+/// Runs commands and writes down which.
+struct Tour<'a> {
+    home: &'a Home,
+    project: &'a Path,
+    seen: BTreeSet<String>,
+}
+
+impl Tour<'_> {
+    /// Runs a command whose words come first, with its input; what it prints is held against its schema on the way.
+    #[track_caller]
+    fn runs(&mut self, words: &str, more: &[&str], input: &str) -> Finished {
+        let mut command = self.home.command(words.split(' ').chain(more.iter().copied()));
+        command.current_dir(self.project);
+        let run = process::run(command, input.as_bytes().to_vec(), WATCHDOG);
+        assert!(!run.stdout.is_empty(), "`{words} {more:?}` has nothing to say: {run:#?}");
+        self.seen.insert(words.replace(' ', "-"));
+        run
+    }
+
+    /// What it prints, where it succeeds.
+    #[track_caller]
+    fn prints(&mut self, words: &str, more: &[&str], input: &str) -> String {
+        self.runs(words, more, input).success().stdout
+    }
+
+    /// What it prints, where that is one document that says something.
+    #[track_caller]
+    fn json(&mut self, words: &str, more: &[&str]) -> Value {
+        let value: Value = serde_json::from_str(&self.prints(words, &[more, &["--json"]].concat(), "")).expect("JSON");
+        assert!(value != json!([]), "`{words} {more:?}` finds nothing");
+        value
+    }
+}
+
+/// A session in which something was asked, failed, changed and done, through the hooks and with its transcript.
+fn work(home: &Home, project: &Path) {
+    let mut session = Session::new(home, project, &session_id(1));
+    session.start("startup");
+    session.prompt("Make the otter exporter write headers, and always use tabs");
+    session.failed("toolu_1", "cargo test exporter", "error[E0425]: cannot find function `headers` in this scope");
+    session.edited("toolu_2", &project.join("src/exporter.rs"), "old", "new");
+    session.ran("toolu_3", "cargo test exporter", "test result: ok. 3 passed; 0 failed");
+    session
+        .transcript
+        .user("Make the otter exporter write headers, and always use tabs")
+        .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
+        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+        .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
+        .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
+    session.stop("The otter exporter writes headers now.");
+    session.end();
+}
+
+impl Tour<'_> {
+    /// Notes and memories.
+    fn of_memories(&mut self) {
+        let cause =
+            ["--type", "root-cause", "--title", "Headers were lost", "--tags", "exporter,otter", "The writer was reset."];
+        let stored = self.json("memory store", &cause);
+        let stored = stored["id"].as_str().expect("an identifier");
+        self.json("memory store", &cause);
+        let tags = ["--title", "How otters export", "--tags", "otter,export", "--related", stored];
+        self.json("memory store", &[&["--type", "general"], &tags[..], &["Rows, then headers."]].concat());
+        let saved = self.json("memory save", &["Otters hold hands when they sleep"]);
+        let saved = saved["id"].as_str().expect("an identifier");
+        let line =
+            json!({"id": "a", "content": "Otters eat crabs", "created_at": 1_736_902_800_000_u64, "session_id": "s1"});
+        self.runs("memory import", &["--json", "-"], &format!("{line}\n{{broken\n"));
+        for folder in ["a", "b", "c"] {
+            let line =
+                json!({"project": self.home.project(folder), "type": "user_preference", "content": "Always use tabs"});
+            self.prints("memory import", &["--json", "-"], &format!("{line}\n"));
+        }
+
+        self.json("memory list", &[]);
+        self.json("memory search", &["otter"]);
+        self.json("memory search", &["--explain", "otter"]);
+        self.json("memory show", &[saved]);
+        self.json("memory stats", &[]);
+        self.json("memory recall", &["headers", "--hop", "2"]);
+        self.prints("memory graph", &["--format", "json", stored], "");
+        let sync = self.json("memory sync", &[]);
+        assert!(sync["written"] != json!(0), "{sync}");
+        std::fs::write(self.project.join(".gsd/memories/broken.md"), "---\ntitle: [\n---\n").expect("write");
+        self.json("memory sync", &["--dry-run"]);
+        self.runs("memory check", &["--json"], "");
+        self.json("memory reindex", &[]);
+        self.json("memory share", &[saved]);
+        self.json("memory unshare", &[saved]);
+        self.runs("memory suggest-shared", &["--json"], "");
+        self.json("memory gc", &["--dry-run"]);
+        self.json("memory forget", &["--match", "crabs", "--dry-run"]);
+        self.json("memory delete", &[saved]);
+    }
+
+    /// What sessions did.
+    fn of_sessions(&mut self, session: &str) {
+        self.json("context", &["--source", "startup"]);
+        self.json("session list", &[]);
+        self.json("session show", &[session]);
+        let found = self.json("observations search", &["exporter"]);
+        let id = found[0]["id"].to_string();
+        self.json("observations show", &[&id]);
+        self.json("observations timeline", &[&id]);
+        self.json("timeline", &[]);
+        self.json("files", &[]);
+        self.json("files", &["src/exporter.rs"]);
+        self.json("failures", &[]);
+        self.json("save", &["--session", session]);
+        self.json("resume", &[]);
+        self.json("projections", &["--folder", "projected"]);
+        self.json("ingest", &[]);
+    }
+
+    /// The program itself, and what it keeps.
+    fn of_the_whole(&mut self) {
+        self.json("config show", &[]);
+        self.runs("doctor", &["--json"], "");
+        self.json("namespaces", &[]);
+        self.json("gc", &["--dry-run"]);
+        self.json("scrub", &["--dry-run"]);
+        self.prints("redact", &["--report", "json"], "token = ghp_0123456789abcdefghijABCDEFGHIJ012345");
+        self.json("verify", &[]);
+        self.json("install", &[]);
+        self.json("install", &["--dry-run", "--plugin"]);
+        self.json("uninstall", &[]);
+        self.json("demo", &[]);
+        self.prints("export", &[], "");
+        let file = self.home.path().join("copy.db").to_string_lossy().into_owned();
+        self.json("backup", &[&file]);
+        self.json("restore", &["--yes", &file]);
+        let notes = self.home.path().join("notes");
+        std::fs::create_dir_all(&notes).expect("a folder");
+        std::fs::write(notes.join("otters.md"), "# Otters\n\nThey hold hands.\n").expect("write");
+        self.json("import", &["--from", "markdown", &notes.to_string_lossy()]);
+    }
+
+    /// Policies, and each of their stages.
+    fn of_policies(&mut self, transcript: &Path) {
+        let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/default");
+        self.runs("policy check", &["--json", policy], "");
+        self.json("policy inspect", &[policy]);
+        self.json("policy list", &[]);
+        self.json("policy test", &[policy, &transcript.to_string_lossy()]);
+        let lines = std::fs::read_to_string(transcript).expect("the transcript");
+        let extracted = self.prints("policy run", &["extractor"], &lines);
+        let extracted: Value = serde_json::from_str(&extracted).expect("JSON");
+        self.prints("policy run", &["summarizer"], &extracted["notes"].to_string());
+        self.prints("policy run", &["redactor"], "nothing");
+        self.prints("policy run", &["context-builder"], "");
+        self.prints("policy run", &["query"], "why does the otter exporter lose headers?");
+        self.prints("policy run", &["observer"], r#"{"tool": "Bash", "input": "{\"command\": \"ls\"}", "output": "a"}"#);
+    }
+}
+
+#[test]
+fn what_every_command_prints_is_as_its_schema_says() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    work(&home, &project);
+    let mut tour = Tour { home: &home, project: &project, seen: BTreeSet::new() };
+    let session = session_id(1);
+    tour.of_sessions(&session);
+    tour.of_memories();
+    tour.of_policies(&home.transcript_path(&project, &session));
+    tour.of_the_whole();
+    let described: BTreeSet<String> = std::fs::read_dir(schemas::folder())
+        .expect("docs/json")
+        .filter_map(|entry| Some(entry.expect("an entry").file_name().to_str()?.strip_suffix(".schema.json")?.to_owned()))
+        .collect();
+    assert_eq!(tour.seen, described, "a command has a schema and no run here, or the other way round");
+}
