@@ -35,7 +35,7 @@ const SESSION_SHARE: f64 = 0.05;
 
 /// What has none of the query's words must be so near to it in meaning: with the built-in model, loose paraphrases have
 /// cosines of .1 to .4, and close ones more than that. A search for rare words must not end in a list of everything.
-const NEAR_ENOUGH: f64 = 0.3;
+pub const NEAR_ENOUGH: f64 = 0.3;
 
 /// With more words than this the vectors count less: a long query says by its words alone what it is about, and its mean
 /// vector is that of everything.

@@ -354,6 +354,37 @@ impl Stems {
     }
 }
 
+/// What a byte is to a word that has no parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `a` to `z`.
+    Small,
+    /// `A` to `Z`.
+    Capital,
+    /// Stands between words, whatever is beside it.
+    Separator,
+    /// May join the words on its sides, or continue one.
+    Joint,
+    /// A digit, `_`, or a part of a character that is not ASCII.
+    Other,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' => Kind::Small,
+            b'A'..=b'Z' => Kind::Capital,
+            b'0'..=b'9' | b'_' => Kind::Other,
+            b'-' | b'.' | b'/' | b'\\' | b':' | b'\'' => Kind::Joint,
+            _ => Kind::Separator,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
 struct Scanner<'s, S> {
     sink: &'s mut S,
     stems: &'s mut Stems,
@@ -369,25 +400,55 @@ struct Scanner<'s, S> {
 impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
     fn scan(&mut self, text: &str) {
         let mut at = 0;
-        while let Some(c) = text[at..].chars().next() {
-            let rest = &text[at..];
-            self.number += usize::from(is_paired(c) || is_word(c));
-            at += if is_paired(c) {
-                let run = leading(rest, is_paired);
-                self.pairs(&rest[..run]);
-                run
-            } else if is_word(c) {
-                let len = compound_len(rest);
-                let flag = text[..at].ends_with("--");
-                if !flag && is_plain(&rest[..len]) {
-                    self.plain(&rest[..len]);
-                } else {
-                    self.compound(&rest[..len], flag);
-                }
-                len + contraction_len(&rest[len..])
-            } else {
-                c.len_utf8()
+        while at < text.len() {
+            at += match self.lone(text, at) {
+                0 => self.step(text, at),
+                len => len,
             };
+        }
+    }
+
+    /// The short way for what most of a text is: separators, and words of plain letters with nothing that they could hang
+    /// together with. The length of what it dealt with; 0: nothing. [`Scanner::step`] would do the same.
+    fn lone(&mut self, text: &str, at: usize) -> usize {
+        let bytes = text.as_bytes();
+        match KINDS[usize::from(bytes[at])] {
+            Kind::Separator => return bytes[at..].iter().take_while(|b| KINDS[usize::from(**b)] == Kind::Separator).count(),
+            Kind::Capital | Kind::Small if !text[..at].ends_with("--") => {}
+            _ => return 0,
+        }
+        let small = bytes[at + 1..].iter().take_while(|b| KINDS[usize::from(**b)] == Kind::Small).count();
+        let end = at + 1 + small;
+        let kind = |at: usize| bytes.get(at).map_or(Kind::Separator, |b| KINDS[usize::from(*b)]);
+        match (kind(end), kind(end + 1)) {
+            (Kind::Separator, _) | (Kind::Joint, Kind::Separator) => {}
+            _ => return 0,
+        }
+        self.number += 1;
+        self.plain(&text[at..end]);
+        end - at
+    }
+
+    /// The word, run or other character at a place. Its length.
+    fn step(&mut self, text: &str, at: usize) -> usize {
+        let rest = &text[at..];
+        let Some(c) = rest.chars().next() else { return 1 };
+        self.number += usize::from(is_paired(c) || is_word(c));
+        if is_paired(c) {
+            let run = leading(rest, is_paired);
+            self.pairs(&rest[..run]);
+            run
+        } else if is_word(c) {
+            let len = compound_len(rest);
+            let flag = text[..at].ends_with("--");
+            if !flag && is_plain(&rest[..len]) {
+                self.plain(&rest[..len]);
+            } else {
+                self.compound(&rest[..len], flag);
+            }
+            len + contraction_len(&rest[len..])
+        } else {
+            c.len_utf8()
         }
     }
 
@@ -407,10 +468,20 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
 
     /// A word without parts, as most are.
     fn plain(&mut self, word: &str) {
+        if word.as_bytes()[0].is_ascii_lowercase() {
+            return self.stemmed(word);
+        }
         self.folded.clear();
         self.folded.push_str(word);
         self.folded.make_ascii_lowercase();
         self.word(0..word.len(), Class::Word);
+    }
+
+    /// The same for one of lower-case letters alone.
+    fn stemmed(&mut self, word: &str) {
+        let surface = clip(word);
+        let text = if surface.len() > 1 && self.initials.has(surface) { self.stems.of(surface) } else { surface };
+        (self.sink)(Token { text, surface, class: Class::Word, word: self.number });
     }
 
     fn compound(&mut self, text: &str, flag: bool) {
@@ -723,6 +794,28 @@ mod tests {
             let mut read = db.prepare("SELECT term FROM v ORDER BY offset").unwrap();
             let read: Vec<String> = read.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
             prop_assert_eq!(read, tokens(&text));
+        }
+
+        #[test]
+        fn the_short_way_ends_where_the_long_one_does(text in texts()) {
+            let of = |is_short: bool| {
+                let mut found = Vec::new();
+                let mut scanner = Scanner {
+                    sink: &mut |token: Token<'_>| found.push(format!("{token:?}")),
+                    stems: &mut Stems::new(),
+                    folded: String::new(),
+                    whole: String::new(),
+                    number: 0,
+                    initials: Initials::ALL,
+                };
+                let mut at = 0;
+                while at < text.len() {
+                    let len = if is_short { scanner.lone(&text, at) } else { 0 };
+                    at += if len > 0 { len } else { scanner.step(&text, at) };
+                }
+                found
+            };
+            prop_assert_eq!(of(true), of(false));
         }
 
         #[test]

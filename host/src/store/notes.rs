@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failures::MAKER;
 use super::memories::{self, COLUMNS, SAVED};
-use super::{Result, Store, json, projects, sharing, time, unjson};
+use super::{Result, Store, StoreError, classify, json, projects, sharing, time, unjson};
 use crate::contract::{Draft, Memory, Origin};
 use crate::digest::sha256_parts;
 use crate::notes::registry::Registry;
@@ -160,33 +160,23 @@ impl Store {
         })
     }
 
-    /// Runs the changes that a sync found, in one transaction.
-    pub fn sync_notes(
+    /// Runs the changes that a sync found, and notes how files and notes of `folder` agree then, which `settle` says (none: the file
+    /// is gone), in one transaction. Where `settle` fails nothing is changed.
+    pub fn sync_notes<E: From<StoreError>>(
         &mut self,
         project: &Project,
         changes: &[NoteChange],
         registry: &Registry,
         now: u64,
-    ) -> Result<Vec<PutNote>> {
-        self.write(|tx| {
-            projects::put(tx, project, now)?;
-            let mut puts = Vec::with_capacity(changes.len());
-            for change in changes {
-                puts.push(match change {
-                    NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
-                    NoteChange::Edit { rowid, note } => edit(tx, *rowid, project, note, registry)?,
-                    NoteChange::Name { rowid, note, stem } => {
-                        write_note(tx, *rowid, project, note, stem)?;
-                        PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
-                    }
-                    NoteChange::Delete { rowid } => {
-                        delete(tx, *rowid, now)?;
-                        PutNote::Forgotten
-                    }
-                });
-            }
-            Ok(puts)
-        })
+        folder: &str,
+        settle: impl FnOnce(Vec<PutNote>) -> std::result::Result<Vec<(String, Option<SyncedFile>)>, E>,
+    ) -> std::result::Result<(), E> {
+        let path = self.path.clone();
+        let explained = |error| E::from(classify(&path, error));
+        let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(explained)?;
+        let puts = run_changes(&tx, project, changes, registry, now).map_err(explained)?;
+        set_synced_files(&tx, folder, &settle(puts)?).map_err(explained)?;
+        tx.commit().map_err(explained)
     }
 
     /// The files of a folder as they were when they last agreed with their notes, by their path.
@@ -213,40 +203,60 @@ impl Store {
         )
     }
 
-    /// Notes how files and notes agree now; none: the file is gone.
-    pub fn set_synced_files(&mut self, folder: &str, files: &[(String, Option<SyncedFile>)]) -> Result<()> {
-        self.write(|tx| {
-            for (path, file) in files {
-                match file {
-                    None => {
-                        tx.prepare_cached("DELETE FROM note_files WHERE folder = ?1 AND path = ?2")?.execute([folder, path])?;
-                    }
-                    Some(file) => {
-                        tx.prepare_cached(
-                            "INSERT OR REPLACE INTO note_files (folder, path, uid, file_hash, note_hash, size, modified, conflict)
-                             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                        )?
-                        .execute(params![
-                            folder,
-                            path,
-                            file.uid,
-                            file.file_hash,
-                            file.note_hash,
-                            time(file.size),
-                            file.modified,
-                            file.conflict
-                        ])?;
-                    }
-                }
-            }
-            Ok(())
-        })
-    }
-
     /// Whether a note of a file may be stored: its content was not deleted for good.
     pub fn is_forgotten(&self, project: &str, note: &Note, registry: &Registry) -> Result<bool> {
         self.explain(is_forgotten(&self.conn, project, &kind_of(note, registry), note))
     }
+}
+
+fn run_changes(
+    tx: &Connection,
+    project: &Project,
+    changes: &[NoteChange],
+    registry: &Registry,
+    now: u64,
+) -> rusqlite::Result<Vec<PutNote>> {
+    projects::put(tx, project, now)?;
+    let mut puts = Vec::with_capacity(changes.len());
+    for change in changes {
+        puts.push(match change {
+            NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
+            NoteChange::Edit { rowid, note } => edit(tx, *rowid, project, note, registry)?,
+            NoteChange::Name { rowid, note, stem } => {
+                write_note(tx, *rowid, project, note, stem)?;
+                PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
+            }
+            NoteChange::Delete { rowid } => {
+                delete(tx, *rowid, now)?;
+                PutNote::Forgotten
+            }
+        });
+    }
+    Ok(puts)
+}
+
+fn set_synced_files(tx: &Connection, folder: &str, files: &[(String, Option<SyncedFile>)]) -> rusqlite::Result<()> {
+    let mut delete = tx.prepare_cached("DELETE FROM note_files WHERE folder = ?1 AND path = ?2")?;
+    let mut put = tx.prepare_cached(
+        "INSERT OR REPLACE INTO note_files (folder, path, uid, file_hash, note_hash, size, modified, conflict)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    for (path, file) in files {
+        match file {
+            None => delete.execute([folder, path])?,
+            Some(file) => put.execute(params![
+                folder,
+                path,
+                file.uid,
+                file.file_hash,
+                file.note_hash,
+                time(file.size),
+                file.modified,
+                file.conflict
+            ])?,
+        };
+    }
+    Ok(())
 }
 
 /// A change that a sync makes in the database.

@@ -4,11 +4,12 @@
 //! words that stand in more, those pieces are asked for that have several of them. The nearest vectors are chosen by codes of
 //! two bits a number (`vectors.rs`). What both legs find is read, scored (`search/score.rs`) and ranked (`search/rank.rs`).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
@@ -97,12 +98,13 @@ pub struct Hit {
 }
 
 /// Which pieces have a query's words.
-#[derive(Default)]
 struct ByWords {
     /// By the piece's row, the weight of the words that it is known to have.
     scores: HashMap<i64, f64, foldhash::fast::RandomState>,
     /// In about how many pieces each word stands.
     counts: Vec<usize>,
+    /// Whether every piece that has one of the words is among them.
+    is_whole: bool,
 }
 
 impl Store {
@@ -132,7 +134,7 @@ impl Store {
             return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
         }
         // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
-        let mut by_words = ByWords::default();
+        let mut by_words = ByWords::new();
         let mut extents = Vec::new();
         for memories in &ranges {
             let extent = extent(conn, memories)?;
@@ -158,40 +160,51 @@ impl Store {
         found.sort_unstable();
         found.dedup();
 
-        let mut read: HashMap<i64, Memory> = HashMap::new();
         let mut candidates = Vec::with_capacity(found.len());
-        let mut has: HashMap<i64, Vec<usize>> = HashMap::new();
+        let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
+        let mut select =
+            conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
         for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
-            let rowid = pieces::memory_of(of_one[0]);
-            let Some((memory, accessed)) = memory(conn, rowid)? else { continue };
-            if !accepts(query, &memory) || is_double(conn, search, &memory)? {
+            let is_near = |piece| cosines.get(piece).is_some_and(|cosine| f64::from(*cosine) >= rank::NEAR_ENOUGH);
+            if by_words.is_whole
+                && search.profile.text > 0.0
+                && !of_one.iter().any(|piece| by_words.scores.contains_key(piece) || is_near(piece))
+            {
+                // The ranking would leave it out.
                 continue;
             }
-            let cut = pieces::cut(&memory.content);
-            let (keywords, files) = (memory.keywords.join(" "), memory.files.join(" "));
+            let rowid = pieces::memory_of(of_one[0]);
+            let mut rows = select.query([rowid])?;
+            let Some(row) = rows.next()? else { continue };
+            let stored = Stored::of(row)?;
+            if !stored.is_wanted(conn, search, row)? {
+                continue;
+            }
+            let cut = pieces::cut(stored.content);
+            let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
             let mut score = Score::default();
             for piece in of_one {
                 let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
-                let found = words.score(&Piece { title: &memory.title, content, keywords: &keywords, files: &files });
+                let found = words.score(&Piece { title: stored.title, content, keywords: &keywords, files: &files });
                 if found.bm25 >= score.bm25 {
                     score = found;
                 }
             }
             candidates.push(Candidate {
                 id: rowid,
-                session: memory.session_id.clone(),
-                kind: memory.kind.clone(),
+                session: stored.session.to_owned(),
+                kind: stored.kind.to_owned(),
                 bm25: score.bm25,
                 cosine: of_one.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
-                importance: f64::from(memory.importance),
-                created: time(memory.created),
-                seen: memory.seen,
-                accessed,
-                said: said(&memory),
+                importance: stored.importance,
+                created: stored.created,
+                seen: stored.seen,
+                accessed: stored.accessed,
+                said: stored.said(),
             });
             has.insert(rowid, score.words().collect());
-            read.insert(rowid, memory);
         }
+        drop(select);
         let setting = rank::Setting {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
@@ -200,23 +213,28 @@ impl Store {
             profile: search.profile,
         };
         let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
-        let ranked = rank::rank(candidates, &setting, search.limit as usize);
-        let hits = ranked.into_iter().filter_map(|ranked| {
-            let memory = read.remove(&ranked.id)?;
-            let words = has.remove(&ranked.id)?;
+        let mut hits = Vec::new();
+        for ranked in rank::rank(candidates, &setting, search.limit as usize) {
+            let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
+            let words = has.remove(&ranked.id).unwrap_or_default();
             #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
-            Some(Hit {
+            hits.push(Hit {
                 memory: Memory { score: ranked.score as f32, ..memory },
                 why: ranked.why,
                 words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
-            })
-        });
-        Ok(Answer { hits: hits.collect(), degraded })
+            });
+        }
+        Ok(Answer { hits, degraded })
     }
 }
 
 impl ByWords {
+    fn new() -> Self {
+        Self { scores: HashMap::default(), counts: Vec::new(), is_whole: true }
+    }
+
     fn add(&mut self, other: Self) {
+        self.is_whole &= other.is_whole;
         self.scores.extend(other.scores);
         self.counts.resize(other.counts.len(), 0);
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
@@ -319,18 +337,72 @@ fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32
         .optional()
 }
 
-/// The same for memories of one kind that say the same, white space and the case of ASCII letters aside.
-fn said(memory: &Memory) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    memory.kind.hash(&mut hasher);
-    for word in memory.title.split_whitespace().chain(memory.content.split_whitespace()) {
-        if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            word.to_ascii_lowercase().hash(&mut hasher);
-        } else {
-            word.hash(&mut hasher);
-        }
+/// What is ranked of a memory, as it stands in its row: of some hundred candidates a few are shown.
+struct Stored<'r> {
+    session: &'r str,
+    kind: &'r str,
+    title: &'r str,
+    content: &'r str,
+    /// JSON, as are files and attributes.
+    keywords: &'r str,
+    files: &'r str,
+    attributes: &'r str,
+    importance: f64,
+    created: i64,
+    seen: u32,
+    accessed: u32,
+}
+
+impl<'r> Stored<'r> {
+    /// From a row of [`COLUMNS`] with how often it was looked at behind them.
+    fn of(row: &'r Row<'_>) -> rusqlite::Result<Self> {
+        let text = |column: usize| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
+        Ok(Self {
+            session: text(1)?,
+            kind: text(2)?,
+            title: text(3)?,
+            content: text(4)?,
+            keywords: text(5)?,
+            files: text(6)?,
+            importance: row.get(7)?,
+            created: row.get(8)?,
+            seen: row.get(9)?,
+            attributes: text(10)?,
+            accessed: row.get(11)?,
+        })
     }
-    hasher.finish()
+
+    /// Whether the query asks for it, its words aside, and it is not looked through a second time.
+    fn is_wanted(&self, conn: &Connection, search: &Search<'_>, row: &Row<'_>) -> rusqlite::Result<bool> {
+        if !search.query.restricts() && !self.attributes.contains(SHARED_FROM) {
+            return Ok(true);
+        }
+        let memory = from_row(row)?;
+        Ok(accepts(search.query, &memory) && !is_double(conn, search, &memory)?)
+    }
+
+    /// The same for memories of one kind that say the same, white space and the case of ASCII letters aside.
+    fn said(&self) -> u64 {
+        let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+        self.kind.hash(&mut hasher);
+        let mut lower = String::new();
+        for word in self.title.split_whitespace().chain(self.content.split_whitespace()) {
+            if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                lower.clear();
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+                lower.hash(&mut hasher);
+            } else {
+                word.hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+/// A stored list of words as one text. The marks of JSON stand between words as spaces do, so only what is escaped must be read.
+fn words_of(list: &str) -> Cow<'_, str> {
+    if list.contains('\\') { super::unjson::<Vec<String>>(list).join(" ").into() } else { list.into() }
 }
 
 /// Whether a memory is what the query asks for, its words aside.
@@ -427,7 +499,7 @@ fn by_words(
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
     };
-    let mut found = ByWords::default();
+    let mut found = ByWords::new();
     let mut common: Vec<(usize, String)> = Vec::new();
     for word in query.words() {
         let pieces = matching(&word.quoted(), first, newest_pieces)?;
@@ -438,6 +510,7 @@ fn by_words(
         }
         if pieces.len() >= newest_pieces {
             common.push((count, word.quoted()));
+            found.is_whole = false;
         }
         found.counts.push(count);
     }

@@ -584,19 +584,21 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Re
                 _ => {}
             }
         }
-        let mut puts = store.sync_notes(work.project, &changes, work.registry, work.runtime.now)?.into_iter();
         let texts = redacted_files(work, batch)?;
-        let mut agreements = Vec::with_capacity(batch.len());
-        for (step, text) in batch.iter().zip(texts) {
-            match carry_out_one(work, step, text.as_deref(), &mut puts)? {
-                Ok(agreed) => {
-                    agreements.push((step.path().to_owned(), agreed));
-                    count(report, step);
+        store.sync_notes(work.project, &changes, work.registry, work.runtime.now, work.key, |puts| -> Result<_> {
+            let mut puts = puts.into_iter();
+            let mut agreements = Vec::with_capacity(batch.len());
+            for (step, text) in batch.iter().zip(texts) {
+                match carry_out_one(work, step, text.as_deref(), &mut puts)? {
+                    Ok(agreed) => {
+                        agreements.push((step.path().to_owned(), agreed));
+                        count(report, step);
+                    }
+                    Err(why) => report.told.push(Told { path: step.path().to_owned(), why }),
                 }
-                Err(why) => report.told.push(Told { path: step.path().to_owned(), why }),
             }
-        }
-        store.set_synced_files(work.key, &agreements)?;
+            Ok(agreements)
+        })?;
     }
     if store.wants_checkpoint() {
         store.checkpoint()?;
