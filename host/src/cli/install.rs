@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
+use crate::agent::name::Agent;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::plugin;
@@ -143,7 +144,7 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     let change = if arguments.plugin {
         Change::install_plugin(&file, &program, &folder)?
     } else {
-        Change::install(&file, &program, arguments.profile.map(Into::into))?
+        Change::install(Agent::ClaudeCode, &file, &program, arguments.profile.map(Into::into))?
     };
     if arguments.dry_run {
         return preview(&runtime, &change, program, arguments.json);
@@ -201,7 +202,7 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
-    let change = Change::uninstall(&arguments.place.file(&runtime)?, &program, &folder)?;
+    let change = Change::uninstall(Agent::ClaudeCode, &arguments.place.file(&runtime)?, &program, &folder)?;
     if arguments.dry_run {
         return preview(&runtime, &change, program, arguments.json);
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Status, plugin};
+use crate::agent::name::Agent;
 use crate::paths::{self, Paths};
 use crate::program;
 use crate::settings::{self, Profile, Registration, Scope};
@@ -23,7 +24,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let sources = sources(paths, folder, &mut findings);
     let mut found: Vec<(&Source, Registration)> = Vec::new();
     for source in &sources {
-        match settings::registered(&source.text, &program) {
+        match settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program) {
             Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
             Err(what) => findings.push(Finding::warn(
                 "hooks",
@@ -136,10 +137,11 @@ fn is_executable(file: &Path) -> bool {
 /// Whether each event is registered, once and for all occasions, and with time enough.
 fn events(found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let Some(profile) = Profile::of(found.iter().map(|(_, registration)| registration.event.as_str())) else {
+    let Some(profile) = Profile::of(Agent::ClaudeCode, found.iter().map(|(_, registration)| registration.event.as_str()))
+    else {
         return findings;
     };
-    for hook in profile.hooks() {
+    for hook in profile.hooks(Agent::ClaudeCode) {
         let registered: Vec<&(&Source, Registration)> =
             found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
         let [(source, registration)] = registered[..] else {
