@@ -293,15 +293,15 @@ pub fn next(agent: Agent, scope: Scope) -> Option<&'static str> {
     }
 }
 
-/// Whether the agent may run hooks that stand in Claude Code's settings of that scope too. Then each event still counts once: the
-/// hooks see to that.
-pub fn runs_claudes(agent: Agent, scope: Scope) -> bool {
-    match agent {
+/// The scopes of Claude Code's settings whose hooks the agent may run too. Then each event still counts once: the hooks see to that.
+pub fn runs_claudes(agent: Agent) -> impl Iterator<Item = Scope> {
+    let scopes: &[Scope] = match agent {
         // Where "third-party" configurations are switched on.
-        Agent::Cursor => true,
-        Agent::Copilot => scope != Scope::User,
-        _ => false,
-    }
+        Agent::Cursor => &Scope::ALL,
+        Agent::Copilot => &[Scope::Project, Scope::Local],
+        _ => &[],
+    };
+    scopes.iter().copied()
 }
 
 #[cfg(test)]

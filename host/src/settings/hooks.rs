@@ -124,10 +124,6 @@ fn below<'a>(way: &[Step<'a>], steps: &[Step<'a>]) -> Way<'a> {
     [way, steps].concat()
 }
 
-fn shape(value: &Value, is: bool, place: impl FnOnce() -> String, wanted: &'static str) -> Result<(), Malformed> {
-    if is || value.is_null() { Ok(()) } else { Err(Malformed::Shape { place: place(), wanted }) }
-}
-
 /// The events that the text has.
 fn events(document: &Document, layout: &Layout) -> Result<Vec<String>, Malformed> {
     let way: Way<'_> = layout.events.map(Step::Name).into_iter().collect();
@@ -168,7 +164,9 @@ fn of_event<'a>(
             found.extend(Handler::parse(item, layout, program).map(|handler| (here, handler, matcher(item))));
             continue;
         }
-        shape(&item["hooks"], item["hooks"].is_array(), || format!("{name}[].hooks"), "an array")?;
+        if !matches!(item["hooks"], Value::Array(_) | Value::Null) {
+            return Err(Malformed::Shape { place: format!("{name}[].hooks"), wanted: "an array" });
+        }
         for (place, handler) in item["hooks"].as_array().into_iter().flatten().enumerate() {
             let way = below(&here, &[Step::Name("hooks"), Step::At(place)]);
             found.extend(Handler::parse(handler, layout, program).map(|handler| (way, handler, matcher(item))));
@@ -551,6 +549,95 @@ mod tests {
         assert_eq!(error("{\"hooks\": {\"Stop\": [{\"hooks\": \"x\"}]}}"), "hooks.Stop[].hooks is not an array");
     }
 
+    const OTHERS: [Agent; 5] = [Agent::Codex, Agent::Gemini, Agent::Cursor, Agent::Copilot, Agent::Droid];
+
+    #[test]
+    fn each_agent_has_its_own_form() {
+        let first = |agent, program: &str| {
+            let layout = agents::layout(agent, Path::new("x/settings.json"), "");
+            let text = super::install("", agent, &layout, Path::new(program), Some(Profile::Minimal)).unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let (event, hooks) = value["hooks"].as_object().unwrap().iter().next_back().unwrap();
+            assert_eq!(value.get("version").is_some(), matches!(agent, Agent::Cursor | Agent::Copilot));
+            (event.clone(), hooks.clone())
+        };
+        let start = |hooks| ("SessionStart".to_owned(), hooks);
+        assert_eq!(
+            first(Agent::Codex, PROGRAM),
+            start(
+                json!([{"hooks": [{"type": "command", "command": "/opt/bin/throughline hook --agent codex", "timeout": 10}]}])
+            )
+        );
+        assert_eq!(
+            first(Agent::Gemini, "/it's here/throughline"),
+            start(json!([{"hooks": [{
+                "name": "throughline", "type": "command",
+                "command": r"'/it'\''s here/throughline' hook --agent gemini", "timeout": 10_000,
+            }]}]))
+        );
+        assert_eq!(
+            first(Agent::Cursor, PROGRAM),
+            ("sessionStart".to_owned(), json!([{"command": "/opt/bin/throughline hook --agent cursor", "timeout": 10}]))
+        );
+        assert_eq!(
+            first(Agent::Copilot, "/a b/throughline"),
+            (
+                "sessionStart".to_owned(),
+                json!([{"type": "command", "bash": "'/a b/throughline' hook --agent copilot sessionStart", "timeoutSec": 10}])
+            )
+        );
+        assert_eq!(
+            first(Agent::Droid, PROGRAM),
+            start(
+                json!([{"hooks": [{"type": "command", "command": "/opt/bin/throughline hook --agent droid", "timeout": 10}]}])
+            )
+        );
+    }
+
+    #[test]
+    fn droids_own_file_may_have_events_at_its_top() {
+        let text = "{\n  // mine\n  \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n}\n";
+        let layout = agents::layout(Agent::Droid, Path::new("hooks.json"), text);
+        let with = super::install(text, Agent::Droid, &layout, Path::new(PROGRAM), None).unwrap();
+        let value = Document::parse(&with, Syntax::Comments).unwrap().get(&[]).unwrap();
+        assert_eq!(value["Stop"].as_array().unwrap().len(), 2);
+        assert!(value["SessionStart"].is_array() && value.get("hooks").is_none(), "{with}");
+        assert_eq!(agents::layout(Agent::Droid, Path::new("hooks.json"), &with), layout);
+        assert_eq!(super::uninstall(&with, Agent::Droid, &layout, Path::new(PROGRAM)).unwrap(), text);
+        let wrapped = agents::layout(Agent::Droid, Path::new("hooks.json"), "{\"hooks\": {}}");
+        assert_eq!(wrapped.events, Some("hooks"));
+    }
+
+    #[test]
+    fn other_ways_to_say_a_hook_are_ours_too() {
+        let old = json!({"version": 1, "hooks": {
+            "agentStop": [
+                {"type": "command", "command": "/old/throughline hook --agent copilot", "timeout": 60, "cwd": "."},
+                {"exec": "/old/throughline", "args": ["hook"]},
+                {"bash": "say done"},
+            ],
+            "notification": [{"bash": "throughline hook --agent copilot notification"}],
+        }});
+        let layout = agents::layout(Agent::Copilot, Path::new("throughline.json"), "");
+        let new = super::install(&old.to_string(), Agent::Copilot, &layout, Path::new(PROGRAM), None).unwrap();
+        let value: Value = serde_json::from_str(&new).unwrap();
+        assert_eq!(
+            value["hooks"]["agentStop"],
+            json!([
+                {"type": "command", "bash": "/opt/bin/throughline hook --agent copilot agentStop", "timeoutSec": 5, "cwd": "."},
+                {"bash": "say done"},
+            ])
+        );
+        assert!(value["hooks"].get("notification").is_none());
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        for word in ["/a/b", "/a b", "/it's", r"/back\slash", "/$HOME/`x`", "/é", "", "a'b'\"c\"\\"] {
+            assert_eq!(words(&format!("{} x", quoted(word))), [word, "x"], "{}", quoted(word));
+        }
+    }
+
     #[test]
     fn shell_words() {
         assert_eq!(words(r#"  "a b"\ c 'd"e' f\"g "\"" ''"#), ["a b c", "d\"e", "f\"g", "\"", ""]);
@@ -606,6 +693,39 @@ mod tests {
         fn what_was_installed_and_uninstalled_was_never_there(settings in settings()) {
             let text = serde_json::to_string_pretty(&settings).unwrap() + "\n";
             prop_assert_eq!(take(&add(&text)), text);
+        }
+
+        /// With comments where the agent takes them, and in no particular layout.
+        #[test]
+        fn with_other_agents_too(settings in settings(), agent in prop::sample::select(OTHERS.to_vec()), pretty: bool) {
+            let mut settings = settings;
+            for groups in settings.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(|hooks| hooks.values_mut()) {
+                if !agents::layout(agent, Path::new(""), "").grouped {
+                    *groups = json!([{"command": "say", "bash": "say", "groups": groups}]);
+                }
+            }
+            let mut text = settings.to_string();
+            if pretty {
+                text = serde_json::to_string_pretty(&settings).unwrap() + "\n";
+            }
+            let layout = agents::layout(agent, Path::new("settings.json"), &text);
+            if layout.version.is_some() {
+                text = text.replacen('{', if settings == json!({}) { "{\"version\":1" } else { "{\"version\":1," }, 1);
+            }
+            if layout.syntax == Syntax::Comments {
+                text = format!("// mine {{\n{}", text.replacen('{', "{ /* too */", 1));
+            }
+            let add = |text: &str| super::install(text, agent, &layout, Path::new("/a b/throughline"), None).unwrap();
+            let with = add(&text);
+            prop_assert_eq!(add(&with), with.clone());
+            let found = super::registered(&with, &layout, Path::new("/x")).unwrap();
+            prop_assert_eq!(found.len(), Profile::Standard.hooks(agent).count());
+            for it in found {
+                let hook = agents::hooks(agent).iter().find(|hook| hook.event == it.event).unwrap();
+                prop_assert_eq!((it.program.as_path(), it.timeout), (Path::new("/a b/throughline"), Some(hook.timeout)));
+                prop_assert_eq!(it.arguments, hook.arguments(agent));
+            }
+            prop_assert_eq!(super::uninstall(&with, agent, &layout, Path::new("/x")).unwrap(), text);
         }
 
         #[test]

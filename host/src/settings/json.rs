@@ -79,13 +79,13 @@ struct Style {
 }
 
 impl Style {
-    /// The layout of `text`: what its first line that is not at the margin begins with. Two spaces, as most clients write,
-    /// where there is none.
-    fn of(text: &str) -> Self {
+    /// The layout of `bare`: the least that one of its lines is indented by. Two spaces, as most clients write, where none is.
+    fn of(bare: &str) -> Self {
         let blank = |line: &str| line.chars().take_while(|c| *c == ' ' || *c == '\t').collect::<String>();
-        let first = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(blank).find(|blank| !blank.is_empty());
-        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        Self { indent: first.unwrap_or_else(|| "  ".into()), end }
+        let lines = bare.lines().skip(1).filter(|line| !line.trim().is_empty());
+        let least = lines.map(blank).filter(|blank| !blank.is_empty()).min_by_key(String::len);
+        let end = if bare.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { indent: least.unwrap_or_else(|| "  ".into()), end }
     }
 
     /// A new line, `depth` levels deep.
@@ -118,7 +118,13 @@ impl Document {
             let above = text.trim_start_matches('\u{feff}').trim_end();
             text = if above.is_empty() { "{}\n".into() } else { format!("{above}\n{{}}\n") };
         }
-        let mut document = Self { style: Style::of(&text), text, syntax, bare: String::new(), json: String::new() };
+        let mut document = Self {
+            style: Style::of(&without_comments(&text, syntax)),
+            text,
+            syntax,
+            bare: String::new(),
+            json: String::new(),
+        };
         document.refresh();
         match serde_json::from_str::<Members<'_>>(&document.json) {
             Ok(_) => Ok(document),
@@ -277,17 +283,20 @@ impl Document {
         let mut end = behind.map_or(entry.value.end, |comma| comma + 1);
         let mut start = self.text[..entry.start].trim_end().len();
         let rest = &self.text[end..close];
-        if !self.bare[..start].ends_with(|c: char| !c.is_whitespace())
-            && !rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
-        {
-            // A comment stands before it, which would swallow what comes next on its line.
+        let is_behind_comment = !self.bare[..start].ends_with(|c: char| !c.is_whitespace());
+        if is_behind_comment && !rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
+            // It would swallow what comes next on its line.
             start = entry.start;
         }
         let is_last = place + 1 == container.entries.len();
-        let is_one_line = !self.text[open..start].contains('\n');
-        if is_last && is_one_line && rest.trim().is_empty() {
-            let tail = self.style.line(depth);
-            end += if rest.starts_with(&tail) { tail.len() } else { 0 };
+        let tail = self.style.line(depth);
+        if is_last && !self.text[open..start].contains('\n') && rest.trim().is_empty() && rest.starts_with(&tail) {
+            let shorter = [&self.text[..start], &self.text[end + tail.len()..]].concat();
+            // Unless the comment would swallow the bracket.
+            let close = close - (end - start) - tail.len();
+            if without_comments(&shorter, self.syntax)[close..].starts_with(['}', ']']) {
+                end += tail.len();
+            }
         }
         self.text.replace_range(start..end, "");
         if let Some(comma) = before {
@@ -487,6 +496,7 @@ mod tests {
         assert_eq!(without, text.replace("\"a\": 1, // of a", " // of a"));
         assert_eq!(document(&without).get(&[]), Some(json!({"b": [1, 2]})));
         // A comment must not swallow what comes next.
+        assert_eq!(remove("{ // first\n\"a\": 1\n}", &[Name("a")]), "{ // first\n}");
         let tight = "{ // first\n  \"a\": 1, \"b\": 2}";
         assert_eq!(document(&remove(tight, &[Name("a")])).get(&[]), Some(json!({"b": 2})));
     }

@@ -151,6 +151,11 @@ pub fn registered(agent: Agent, file: &Path, text: &str, program: &Path) -> Resu
     hooks::registered(text, &agents::layout(agent, file, text), program)
 }
 
+/// What a file says, whose reader takes comments too; none: it is no such file.
+pub fn lenient(text: &str) -> Option<serde_json::Value> {
+    json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
+}
+
 /// A change of a settings file that has not been made yet.
 #[derive(Debug)]
 pub struct Change {
