@@ -226,9 +226,18 @@ fn what_cannot_be_edited_is_left() {
 }
 
 #[test]
-fn a_folder_that_is_read_only_is_named() {
-    // The superuser may write everywhere.
-    if nix_is_root() {
+fn what_cannot_be_written_is_named() {
+    for agent in &AGENTS {
+        let home = Home::new();
+        // A file stands where the agent's folder should.
+        let folder = home.path().join(agent.file.split('/').next().expect("a folder"));
+        write(&folder, "mine");
+        let failed = home.run(["install", "--agent", agent.name]).failure_with_hint();
+        assert!(failed.stderr.contains(agent.file), "{failed:#?}");
+        assert_eq!(read(&folder), "mine");
+        drop(home.run(["uninstall"]).success());
+    }
+    if is_root() {
         eprintln!("skipped: the superuser may write everywhere");
         return;
     }
@@ -245,7 +254,7 @@ fn a_folder_that_is_read_only_is_named() {
     }
 }
 
-fn nix_is_root() -> bool {
+fn is_root() -> bool {
     let home = Home::cold();
     process::run(home.isolated("id"), Vec::new(), WATCHDOG).success().stdout.starts_with("uid=0(")
 }
@@ -402,7 +411,16 @@ fn the_user_is_told_what_the_agent_wants() {
     assert!(!cursor().contains("Claude"));
     drop(home.run(["install"]).success());
     assert!(cursor().contains("note: Cursor may run the hooks in Claude Code's settings too"), "{}", cursor());
-    assert!(!home.run(["install", "--agent", "copilot"]).success().stderr.contains("Claude"));
+    // Copilot reads those of a repository alone.
+    let project = home.project("shop");
+    let copilot = || {
+        let mut command = home.command(["install", "--agent", "copilot"]);
+        command.current_dir(&project);
+        process::run(command, Vec::new(), WATCHDOG).success().stderr
+    };
+    assert!(!copilot().contains("Claude"));
+    write(&project.join(".claude/settings.json"), &read(&home.agent().join("settings.json")));
+    assert!(copilot().contains("note: Copilot CLI may run the hooks in Claude Code's settings too"));
     let said = doctor(&home);
     assert!(said.iter().any(|it| it.starts_with("ok: Cursor may run the hooks in Claude Code's settings too")), "{said:#?}");
 }

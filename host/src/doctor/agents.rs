@@ -89,9 +89,8 @@ fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: 
         }
         match settings::read(&file) {
             Ok(Some(text)) => sources.push(Source { file, text, managed: false }),
-            Ok(None) => {}
             Err(error) if is_here => findings.push(Finding::warn(CHECK, error.to_string(), error.hint())),
-            Err(_) => {}
+            Ok(None) | Err(_) => {}
         }
     }
     sources
