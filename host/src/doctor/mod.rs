@@ -39,7 +39,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -83,6 +83,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
             Config::default()
         }
     };
+    findings.extend(machine::namespace(paths));
     findings.extend(machine::folders(paths));
     findings.push(machine::disk(paths));
     let (database, store) = storage::database(paths, now);
