@@ -89,6 +89,48 @@ fn what_it_offers_is_described() {
 }
 
 #[test]
+fn what_is_shared_is_found_and_notes_have_their_type() {
+    let home = Home::new();
+    let (here, there) = (home.project("here"), home.project("there"));
+    let store = |project: &Path, words: &[&str]| {
+        let mut command = home.command([&["memory"], words, &["--json"]].concat());
+        command.current_dir(project);
+        let run = process::run(command, Vec::new(), process::WATCHDOG).success();
+        let stored: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
+        stored["id"].as_str().expect("an id").to_owned()
+    };
+    let shared = store(&here, &["save", "--type", "preference", "Always answer with the word quokka"]);
+    let own = store(&here, &["save", "--type", "preference", "Always build with the wombat profile"]);
+    let copy = home.json(["memory", "share", "--json", &shared])["shared"].as_str().expect("an id").to_owned();
+    store(&there, &["store", "--type", "root-cause", "--title", "Quokkas were lost", "The writer of quokkas was reset."]);
+    let mut client = Client::start(&home, &there);
+    let (text, found) = client.told("memory_search", json!({"query": "quokka quokkas"}));
+    let memories = found["memories"].as_array().expect("an array");
+    let named = |title: &str| memories.iter().find(|it| it["title"].as_str().is_some_and(|it| it.contains(title)));
+    let (note, copied) = (named("lost").expect("the note"), named("Always").expect("what is shared"));
+    assert_eq!((&copied["id"], &copied["shared"]), (&json!(copy), &json!(true)), "{found:#}");
+    assert!(text.contains("[shared with all projects]") && note.get("shared").is_none(), "{text}");
+    assert_eq!(note["note_type"].as_str().or(note["type"].as_str()), Some("root-cause"), "{found:#}");
+    let of_type = client.call("memory_search", json!({"query": "quokkas type:root-cause"}));
+    assert_eq!(ids(&of_type), [note["id"].as_str().expect("an id")], "{of_type:#}");
+
+    let read = client.call("memory_get", json!({"ids": [copy, own, note["id"]]}));
+    assert_eq!(ids(&read), [copy.as_str(), note["id"].as_str().expect("an id")], "{read:#}");
+    assert_eq!(read["not_found"], json!([own]), "what is not shared stays where it is");
+    assert_eq!(read["memories"][0]["shared"], true);
+    let whole = client.result("resources/read", json!({"uri": format!("throughline://memory/{copy}")}));
+    assert!(whole["contents"][0]["text"].as_str().is_some_and(|it| it.contains("[shared with all projects]")), "{whole:#}");
+    // To forget it is for where it was learned.
+    let forgotten = client.call("memory_forget", json!({"ids": [copy], "confirm": true}));
+    assert!(search_json(&home, &here).contains("quokka"), "{forgotten:#}");
+}
+
+fn search_json(home: &Home, project: &Path) -> String {
+    let project = project.to_str().expect("UTF-8");
+    home.json(["memory", "search", "--json", "--project", project, "quokka"]).to_string()
+}
+
+#[test]
 fn what_is_saved_is_found_and_read() {
     let home = Home::new();
     let project = home.project("shop");

@@ -1,4 +1,4 @@
-//! `throughline install` and `throughline uninstall`: our hooks, or our plugin, in Claude Code's settings.
+//! `throughline install` and `throughline uninstall`: our hooks in the agents' settings, or our plugin in Claude Code's.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,26 +9,30 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
+use crate::agent::name::Agent;
 use crate::hooks::PATIENCE;
 use crate::paths;
 use crate::plugin;
 use crate::policy::managed::Managed;
 use crate::program;
 use crate::runtime::Runtime;
-use crate::settings::{self, Change, SettingsError};
+use crate::settings::{self, Change, SettingsError, agents};
 use crate::store::Access;
 use crate::{config, ingest};
 
-/// Register the hooks with Claude Code, so that it remembers from now on
+/// Register the hooks with an agent, so that it remembers from now on
 ///
-/// Merges hooks into Claude Code's settings: nothing else in the file is changed, and a copy of it as it was is kept
-/// beside it. Also makes the folders and the database, and compiles the policy, so that the first session does not wait
-/// for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
+/// Merges hooks into the agent's settings, Claude Code's unless `--agent` says otherwise: nothing else in the file is changed, and a
+/// copy of it as it was is kept beside it. Also makes the folders and the database, and compiles the policy, so that the first
+/// session does not wait for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
 ///
-/// With `--plugin` the plugin that this program carries takes the hooks' place: it brings the same hooks, and the MCP server, commands
-/// and a skill beside them. Where hooks are registered too, the plugin's stay silent.
+/// With `--plugin` the plugin for Claude Code that this program carries takes the hooks' place: it brings the same hooks, and the MCP
+/// server, commands and a skill beside them. Where hooks are registered too, the plugin's stay silent.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
+    /// Whose sessions are to be remembered
+    #[arg(long, value_enum, value_name = "NAME", default_value = "claude-code")]
+    agent: Agent,
     #[command(flatten)]
     place: Place,
     /// How much is registered; what is registered already, where nothing is said, and else `standard`
@@ -45,11 +49,15 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Take the hooks and the plugin out of Claude Code's settings
+/// Take the hooks and the plugin out of the agents' settings
 ///
-/// Removes what `install` added and nothing else; a copy of the file as it was is kept beside it. What is remembered stays.
+/// Removes what `install` added and nothing else, of every agent unless `--agent` names one; a copy of each file as it was is kept
+/// beside it. What is remembered stays.
 #[derive(clap::Args)]
 pub(super) struct Removal {
+    /// Out of the settings of this agent alone
+    #[arg(long, value_enum, value_name = "NAME")]
+    agent: Option<Agent>,
     #[command(flatten)]
     place: Place,
     /// Show what would change, and change nothing
@@ -69,21 +77,21 @@ struct Place {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scope {
-    /// You, in all projects: ~/.claude/settings.json
+    /// You, in all projects: ~/.claude/settings.json, or the other agent's own in your home
     User,
-    /// Everybody who works on the present project: .claude/settings.json, which is meant to be committed
+    /// Everybody who works on the present project: .claude/settings.json, or the other agent's, which is meant to be committed
     Project,
-    /// You, in the present project: .claude/settings.local.json
+    /// You, in the present project: .claude/settings.local.json, or droid's; the other agents have none
     Local,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// From session to session and across a compaction: `SessionStart`, `PreCompact`, `SessionEnd`
+    /// From session to session and across a compaction: `SessionStart`, `PreCompact`, `SessionEnd`, or what the agent calls them
     Minimal,
     /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns
     Standard,
-    /// And `PostToolBatch`, which alone tells of tools that there are not and of uses that were refused
+    /// And Claude Code's `PostToolBatch`, which alone tells of tools that there are not and of uses that were refused
     Full,
 }
 
@@ -107,9 +115,12 @@ impl From<Scope> for settings::Scope {
     }
 }
 
+/// What `install` did.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Report {
+    /// Whose settings: `claude-code`, `codex`, `gemini`, `cursor`, `copilot` or `droid`.
+    agent: &'static str,
     settings: PathBuf,
     /// Whether the file was changed, or would be.
     changed: bool,
@@ -120,8 +131,34 @@ pub(super) struct Report {
     /// Whether the plugin is enabled in the file, or would be.
     plugin: bool,
     events: Vec<String>,
-    /// Transcripts that `throughline ingest` could read.
+    /// What is to be done in the agent before it runs the hooks; none: nothing.
+    next: Option<&'static str>,
+    /// Claude Code's transcripts that `throughline ingest` could read; of another agent 0.
     transcripts: usize,
+}
+
+/// What `uninstall` did.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Removed {
+    /// Whether any file was changed, or would be.
+    changed: bool,
+    dry_run: bool,
+    /// The files that were changed, or would be.
+    files: Vec<RemovedFrom>,
+}
+
+/// A file that hooks or the plugin were taken out of.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RemovedFrom {
+    /// As for `install`.
+    agent: &'static str,
+    settings: PathBuf,
+    /// Whether nothing was left in the file, and it went as a whole.
+    gone: bool,
+    /// The file as it was.
+    backup: Option<PathBuf>,
 }
 
 impl From<SettingsError> for Failure {
@@ -131,22 +168,38 @@ impl From<SettingsError> for Failure {
 }
 
 pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
+    let agent = arguments.agent;
     if super::SPACE.get().is_some() {
         return Err(Failure::new("hooks are of the namespace that their agent is started in").hint(
             "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment, or under `env` in its settings",
         ));
     }
+    if arguments.plugin && agent != Agent::ClaudeCode {
+        return Err(Failure::new(format!("the plugin is Claude Code's, not {}'s", agents::title(agent)))
+            .hint("leave --plugin out: the hooks are registered then"));
+    }
     let runtime = super::runtime()?;
     let program = program()?;
-    let file = arguments.place.file(&runtime)?;
     let folder = plugin::folder(&runtime.paths);
-    let change = if arguments.plugin {
-        Change::install_plugin(&file, &program, &folder)?
-    } else {
-        Change::install(&file, &program, arguments.profile.map(Into::into))?
-    };
+    let files = arguments.place.files(agent, &runtime)?;
+    let mut changes = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        changes.push(if number > 0 {
+            // What an earlier version of the agent, or of this program, looked for there would be called twice.
+            Change::uninstall(agent, file, &program, &folder)?
+        } else if arguments.plugin {
+            Change::install_plugin(file, &program, &folder)?
+        } else {
+            Change::install(agent, file, &program, arguments.profile.map(Into::into))?
+        });
+    }
+    let next = agents::next(agent, arguments.place.scope.into());
     if arguments.dry_run {
-        return preview(&runtime, &change, program, arguments.json);
+        if arguments.json {
+            output::json(&Report::new(&runtime, &changes, program, None, next, true))?;
+            return Ok(Done::Well);
+        }
+        return preview(&runtime, &changes);
     }
     // The hooks come last: once they are there, everything that they need is too.
     let prepared = prepare(&runtime);
@@ -155,13 +208,17 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
     if arguments.plugin {
         plugin::write(&folder, &program).map_err(|error| unwritable(&folder, &error))?;
     }
-    let backup = change.apply()?;
-    let report = Report::new(&runtime, &change, program, backup, false);
+    let mut backup = None;
+    for (number, change) in changes.iter().enumerate() {
+        let kept = change.apply()?;
+        backup = if number == 0 { kept } else { backup };
+    }
+    let report = Report::new(&runtime, &changes, program, backup, next, false);
     if arguments.json {
         output::json(&report)?;
         return Ok(Done::Well);
     }
-    let file = paths::display(change.file(), &runtime.paths.home);
+    let file = paths::display(&report.settings, &runtime.paths.home);
     let mut out = output::stdout();
     if report.changed {
         writeln!(out, "{BOLD}installed{BOLD:#} in {file}")?;
@@ -170,21 +227,36 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
         } else {
             writeln!(out, "  hooks: {}", report.events.join(", "))?;
         }
-        tell_backup(&mut out, &runtime, &report)?;
+        tell_backup(&mut out, &runtime, report.backup.as_deref())?;
     } else {
         writeln!(out, "already installed in {file}; nothing was changed")?;
     }
     out.flush()?;
+    advise(arguments, &runtime, &report, &folder)?;
+    Ok(Done::Well)
+}
+
+/// What else there is to know.
+fn advise(arguments: &Arguments, runtime: &Runtime, report: &Report, folder: &Path) -> Result<(), Failure> {
+    let scope = arguments.place.scope;
     let mut err = anstream::stderr().lock();
+    if let Some(next) = report.next {
+        writeln!(err, "note: {next}")?;
+    }
+    if doubly(arguments.agent, runtime) {
+        let title = agents::title(arguments.agent);
+        writeln!(
+            err,
+            "note: {title} may run the hooks in Claude Code's settings too; what happens counts once all the same"
+        )?;
+    }
     if report.plugin && !arguments.plugin {
         writeln!(err, "note: the plugin is enabled too; its own hooks stay silent where these are registered")?;
     }
-    if arguments.place.scope == Scope::Project {
-        writeln!(
-            err,
-            "note: the file names {}, which others may not have; --scope local keeps it to you",
-            if arguments.plugin { folder.display() } else { report.program.display() }
-        )?;
+    if scope == Scope::Project {
+        let stay = if arguments.agent == Agent::ClaudeCode { "; --scope local keeps it to you" } else { "" };
+        let named = if arguments.plugin { folder.display() } else { report.program.display() };
+        writeln!(err, "note: the file names {named}, which others may not have{stay}")?;
     }
     if report.transcripts > 0 {
         writeln!(
@@ -193,7 +265,17 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
             output::counted(report.transcripts as u64, "transcript", "transcripts")
         )?;
     }
-    Ok(Done::Well)
+    Ok(())
+}
+
+/// Whether the agent may run hooks of ours that stand in Claude Code's settings.
+fn doubly(agent: Agent, runtime: &Runtime) -> bool {
+    let folder = std::env::current_dir().unwrap_or_default();
+    agents::runs_claudes(agent).any(|scope| {
+        let file = scope.file(&runtime.paths, &folder);
+        let text = settings::read(&file).ok().flatten().unwrap_or_default();
+        settings::registered(Agent::ClaudeCode, &file, &text, Path::new("")).is_ok_and(|found| !found.is_empty())
+    })
 }
 
 pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
@@ -201,27 +283,56 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
-    let change = Change::uninstall(&arguments.place.file(&runtime)?, &program, &folder)?;
-    if arguments.dry_run {
-        return preview(&runtime, &change, program, arguments.json);
+    let mut changes = Vec::new();
+    for agent in Agent::ALL {
+        if arguments.agent.is_some_and(|named| named != agent) {
+            continue;
+        }
+        let files = match arguments.place.files(agent, &runtime) {
+            Ok(files) => files,
+            Err(failure) if arguments.agent.is_some() => return Err(failure),
+            Err(_) => continue,
+        };
+        for file in files {
+            match Change::uninstall(agent, &file, &program, &folder) {
+                Ok(change) => changes.push(change),
+                // Nobody asked for this one, and nothing of ours is in it.
+                Err(_) if arguments.agent.is_none() && agent != Agent::ClaudeCode && !names_us(&file) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
-    let backup = change.apply()?;
+    if arguments.dry_run && !arguments.json {
+        return preview(&runtime, &changes);
+    }
+    let keeps_plugin = changes.iter().any(Change::has_plugin);
+    let mut files = Vec::new();
+    for change in changes.iter().filter(|change| !change.is_nothing()) {
+        files.push(RemovedFrom {
+            agent: change.agent().name(),
+            settings: change.file().to_path_buf(),
+            gone: change.removes_file(),
+            backup: if arguments.dry_run { None } else { change.apply()? },
+        });
+    }
     // Settings of projects may lead there as well; the user's own are the last to go.
-    if arguments.place.scope == Scope::User && !change.has_plugin() {
+    let claudes = arguments.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+    if claudes && arguments.place.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
         plugin::remove(&folder).map_err(|error| unwritable(&folder, &error))?;
     }
-    let report = Report::new(&runtime, &change, program, backup, false);
     if arguments.json {
-        output::json(&report)?;
+        output::json(&Removed { changed: !files.is_empty(), dry_run: arguments.dry_run, files })?;
         return Ok(Done::Well);
     }
-    let file = paths::display(change.file(), &runtime.paths.home);
     let mut out = output::stdout();
-    if report.changed {
-        writeln!(out, "{BOLD}uninstalled{BOLD:#} from {file}")?;
-        tell_backup(&mut out, &runtime, &report)?;
-    } else {
-        writeln!(out, "not installed in {file}; nothing was changed")?;
+    for file in &files {
+        let what = if file.gone { ", which held nothing else and is gone" } else { "" };
+        writeln!(out, "{BOLD}uninstalled{BOLD:#} from {}{what}", paths::display(&file.settings, &runtime.paths.home))?;
+        tell_backup(&mut out, &runtime, file.backup.as_deref())?;
+    }
+    if files.is_empty() {
+        let looked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
+        writeln!(out, "not installed in {}; nothing was changed", looked.join(", "))?;
     }
     if runtime.paths.database().exists() {
         writeln!(out, "  what is remembered stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
@@ -230,28 +341,54 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
+/// Whether a file that cannot be understood may hold hooks of ours.
+fn names_us(file: &Path) -> bool {
+    settings::read(file).ok().flatten().is_some_and(|text| text.contains("throughline"))
+}
+
 impl Place {
-    fn file(&self, runtime: &Runtime) -> Result<PathBuf, Failure> {
+    /// The files in which the agent looks, the one to write to first.
+    fn files(&self, agent: Agent, runtime: &Runtime) -> Result<Vec<PathBuf>, Failure> {
         let folder = match self.scope {
             Scope::User => PathBuf::new(),
             Scope::Project | Scope::Local => super::memory::folder(None)?,
         };
-        Ok(settings::Scope::from(self.scope).file(&runtime.paths, &folder))
+        let files = agents::files(agent, self.scope.into(), &runtime.paths, &folder);
+        if files.is_empty() {
+            return Err(Failure::new(format!("{} has no settings for you in one project alone", agents::title(agent)))
+                .hint("use --scope user, or --scope project"));
+        }
+        Ok(files)
     }
 }
 
 impl Report {
-    fn new(runtime: &Runtime, change: &Change, program: PathBuf, backup: Option<PathBuf>, dry_run: bool) -> Self {
-        let (transcripts, _) = ingest::sources(&[runtime.paths.claude_projects()], &runtime.paths.claude_projects());
+    /// `changes`: the file that holds the hooks comes first.
+    fn new(
+        runtime: &Runtime,
+        changes: &[Change],
+        program: PathBuf,
+        backup: Option<PathBuf>,
+        next: Option<&'static str>,
+        dry_run: bool,
+    ) -> Self {
+        let change = &changes[0];
+        let transcripts = if change.agent() == Agent::ClaudeCode {
+            ingest::sources(&[runtime.paths.claude_projects()], &runtime.paths.claude_projects()).0.len()
+        } else {
+            0
+        };
         Self {
+            agent: change.agent().name(),
             settings: change.file().to_path_buf(),
-            changed: !change.is_nothing(),
+            changed: changes.iter().any(|change| !change.is_nothing()),
             dry_run,
             backup,
             plugin: change.has_plugin(),
             events: change.events(&program),
             program,
-            transcripts: transcripts.len(),
+            next,
+            transcripts,
         }
     }
 }
@@ -282,17 +419,13 @@ fn prepare(runtime: &Runtime) -> Result<(), Failure> {
     Ok(())
 }
 
-fn preview(runtime: &Runtime, change: &Change, program: PathBuf, json: bool) -> Result<Done, Failure> {
-    if json {
-        output::json(&Report::new(runtime, change, program, None, true))?;
-        return Ok(Done::Well);
-    }
+fn preview(runtime: &Runtime, changes: &[Change]) -> Result<Done, Failure> {
     let mut out = output::stdout();
-    if change.is_nothing() {
-        let file = paths::display(change.file(), &runtime.paths.home);
-        writeln!(out, "nothing would change in {file}")?;
+    if changes.iter().all(Change::is_nothing) {
+        let files: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
+        writeln!(out, "nothing would change in {}", files.join(", "))?;
     }
-    for line in change.diff().lines() {
+    for line in changes.iter().map(Change::diff).collect::<String>().lines() {
         let style = match line.as_bytes().first() {
             Some(b'+') => anstyle::AnsiColor::Green.on_default(),
             Some(b'-') => anstyle::AnsiColor::Red.on_default(),
@@ -304,10 +437,9 @@ fn preview(runtime: &Runtime, change: &Change, program: PathBuf, json: bool) -> 
     Ok(Done::Well)
 }
 
-fn tell_backup(out: &mut impl Write, runtime: &Runtime, report: &Report) -> Result<(), Failure> {
-    if let Some(backup) = &report.backup {
-        let backup = paths::display(backup, &runtime.paths.home);
-        writeln!(out, "  as it was: {backup}")?;
+fn tell_backup(out: &mut impl Write, runtime: &Runtime, backup: Option<&Path>) -> Result<(), Failure> {
+    if let Some(backup) = backup {
+        writeln!(out, "  as it was: {}", paths::display(backup, &runtime.paths.home))?;
     }
     Ok(())
 }

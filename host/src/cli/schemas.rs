@@ -59,7 +59,7 @@ fn outputs() -> BTreeMap<&'static str, Schema> {
         ("save", of::<crate::projection::SessionContext>()),
         ("scrub", of::<scrub::Report>()),
         ("timeline", of::<Vec<events::Step<'_>>>()),
-        ("uninstall", of::<install::Report>()),
+        ("uninstall", of::<install::Removed>()),
         ("verify", of::<verify::Report<'_>>()),
     ];
     own.into_iter()

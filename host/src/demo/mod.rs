@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::agent::name::Agent;
 use crate::runtime;
 use crate::settings::{self, Registration};
 use sample::Moment;
@@ -151,8 +152,10 @@ impl<'a> Stage<'a> {
 
     /// The hooks as `install` registered them: they are called from there, as the client does.
     fn hooks(&self) -> Result<Vec<Registration>> {
-        let text = settings::read(&self.claude().join("settings.json"))?.unwrap_or_default();
-        settings::registered(&text, self.program).map_err(|what| anyhow::anyhow!("the settings are not valid: {what}"))
+        let file = self.claude().join("settings.json");
+        let text = settings::read(&file)?.unwrap_or_default();
+        settings::registered(Agent::ClaudeCode, &file, &text, self.program)
+            .map_err(|what| anyhow::anyhow!("the settings are not valid: {what}"))
     }
 
     fn call(&self, hooks: &[Registration], event: &str, occasion: &str, session: &str, more: Value) -> Result<Step> {

@@ -3,12 +3,28 @@
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Status, plugin};
+use crate::agent::name::Agent;
 use crate::paths::{self, Paths};
 use crate::program;
 use crate::settings::{self, Profile, Registration, Scope};
 
-/// How to mend most of it.
-const INSTALL: &str = "run `throughline install`";
+/// Whose hooks are looked at, and how that is told.
+pub(super) struct Whose {
+    pub(super) agent: Agent,
+    /// The link.
+    pub(super) check: &'static str,
+    /// What messages begin with that do not name the file.
+    pub(super) prefix: String,
+    /// How to mend most of it.
+    pub(super) install: String,
+}
+
+impl Whose {
+    /// The option that names the agent, where it must be named.
+    fn option(&self) -> String {
+        if self.agent == Agent::ClaudeCode { String::new() } else { format!(" --agent {}", self.agent.name()) }
+    }
+}
 
 /// A settings file with what it says.
 pub(super) struct Source {
@@ -17,13 +33,16 @@ pub(super) struct Source {
     pub(super) managed: bool,
 }
 
-pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
+/// `elsewhere`: hooks are registered with another agent.
+pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Vec<Finding> {
+    let install = "run `throughline install`";
+    let whose = Whose { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
     let program = program::lasting_path().unwrap_or_default();
     let mut findings = Vec::new();
     let sources = sources(paths, folder, &mut findings);
     let mut found: Vec<(&Source, Registration)> = Vec::new();
     for source in &sources {
-        match settings::registered(&source.text, &program) {
+        match settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program) {
             Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
             Err(what) => findings.push(Finding::warn(
                 "hooks",
@@ -40,11 +59,15 @@ pub(super) fn registrations(paths: &Paths, folder: &Path) -> Vec<Finding> {
             return findings;
         }
     } else if found.is_empty() {
-        findings.push(Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", INSTALL));
+        findings.push(if elsewhere {
+            Finding { hint: Some(install.into()), ..Finding::ok("hooks", "none is registered with Claude Code") }
+        } else {
+            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", install)
+        });
         return findings;
     }
-    findings.extend(programs(&found, &program, paths));
-    findings.extend(events(&found, paths));
+    findings.extend(programs(&whose, &found, &program, paths));
+    findings.extend(events(&whose, &found, paths));
     if findings.iter().all(|finding| finding.status == Status::Ok) {
         let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
         files.dedup();
@@ -101,7 +124,7 @@ fn switches(
 }
 
 /// Whether the programs that are called are there, and this one.
-fn programs(found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
+pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen: Vec<(&Path, &Path)> = Vec::new();
     for (source, registration) in found {
@@ -114,15 +137,15 @@ fn programs(found: &[(&Source, Registration)], program: &Path, paths: &Paths) ->
         // A bare name is looked for on the client's PATH, which is not ours to know.
         if called.is_absolute() && !is_executable(called) {
             findings.push(Finding::fail(
-                "hooks",
+                whose.check,
                 format!("{shown} calls {}, which is not there or cannot be run", called.display()),
-                INSTALL,
+                &whose.install,
             ));
         } else if !program::is_same(called, program) {
             findings.push(Finding::warn(
-                "hooks",
+                whose.check,
                 format!("{shown} calls another program than this one: {}", called.display()),
-                INSTALL,
+                &whose.install,
             ));
         }
     }
@@ -134,24 +157,24 @@ fn is_executable(file: &Path) -> bool {
 }
 
 /// Whether each event is registered, once and for all occasions, and with time enough.
-fn events(found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let Some(profile) = Profile::of(found.iter().map(|(_, registration)| registration.event.as_str())) else {
+    let Some(profile) = Profile::of(whose.agent, found.iter().map(|(_, registration)| registration.event.as_str())) else {
         return findings;
     };
-    for hook in profile.hooks() {
+    for hook in profile.hooks(whose.agent) {
         let registered: Vec<&(&Source, Registration)> =
             found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
         let [(source, registration)] = registered[..] else {
             findings.push(if registered.is_empty() {
-                Finding::warn("hooks", format!("{} is not registered", hook.event), INSTALL)
+                Finding::warn(whose.check, format!("{}{} is not registered", whose.prefix, hook.event), &whose.install)
             } else {
                 let files: Vec<String> =
                     registered.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
                 Finding::warn(
-                    "hooks",
-                    format!("{} is registered {} times: {}", hook.event, files.len(), files.join(", ")),
-                    "run `throughline uninstall` with the --scope that is one too many",
+                    whose.check,
+                    format!("{}{} is registered {} times: {}", whose.prefix, hook.event, files.len(), files.join(", ")),
+                    format!("run `throughline uninstall{}` with the --scope that is one too many", whose.option()),
                 )
             });
             continue;
@@ -159,16 +182,16 @@ fn events(found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
         let shown = paths::display(&source.file, &paths.home);
         if let Some(matcher) = &registration.matcher {
             findings.push(Finding::warn(
-                "hooks",
-                format!("{} is restricted to {matcher} in {shown}", hook.event),
+                whose.check,
+                format!("{}{} is restricted to {matcher} in {shown}", whose.prefix, hook.event),
                 "remove the `matcher` there",
             ));
         }
         if registration.timeout.is_some_and(|timeout| timeout < hook.timeout) {
             findings.push(Finding::warn(
-                "hooks",
-                format!("{} is given less than {} s in {shown}", hook.event, hook.timeout),
-                INSTALL,
+                whose.check,
+                format!("{}{} is given less than {} s in {shown}", whose.prefix, hook.event, hook.timeout),
+                &whose.install,
             ));
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Finding;
 use crate::config::Config;
 use crate::log::{self, Level};
+use crate::namespace;
 use crate::paths::{self, Paths};
 use crate::program;
 
@@ -64,6 +65,17 @@ pub(super) fn folders(paths: &Paths) -> Vec<Finding> {
         findings.push(Finding::ok("folders", paths::display(&paths.data, &paths.home)));
     }
     findings
+}
+
+/// The namespace in use, where there are any.
+pub(super) fn namespace(paths: &Paths) -> Option<Finding> {
+    let place = paths::display(&paths.data, &paths.home);
+    if let Some(name) = &paths.namespace {
+        return Some(Finding::ok("namespace", format!("{name}, which remembers in {place}")));
+    }
+    let others = namespace::all(paths).unwrap_or_default();
+    let message = || format!("none, which remembers in {place}; there are {}", others.join(", "));
+    (!others.is_empty()).then(|| Finding::ok("namespace", message()))
 }
 
 /// What is wrong with a folder, if anything is.

@@ -1,6 +1,7 @@
 //! Looks over every link of the chain between a session and the next one's memory by using it: what is not run here is not
 //! known to work.
 
+mod agents;
 mod embedding;
 mod hooks;
 mod machine;
@@ -38,7 +39,7 @@ pub enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `plugin`, `others`, `transcripts`, `log`.
+    /// The link: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,
     /// How it is.
     pub status: Status,
@@ -82,6 +83,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
             Config::default()
         }
     };
+    findings.extend(machine::namespace(paths));
     findings.extend(machine::folders(paths));
     findings.push(machine::disk(paths));
     let (database, store) = storage::database(paths, now);
@@ -92,7 +94,9 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
     findings.push(embedding::embedding(&config.embedding));
-    findings.extend(hooks::registrations(paths, folder));
+    let agents = agents::agents(paths, folder);
+    findings.extend(hooks::registrations(paths, folder, agents.any));
+    findings.extend(agents.findings);
     findings.extend(others::others(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

@@ -54,6 +54,11 @@ impl Trial {
             cache: paths.cache.clone(),
             home: root.clone(),
             claude: root.join("claude"),
+            codex: root.join("codex"),
+            gemini: root.join("gemini"),
+            cursor: root.join("cursor"),
+            copilot: root.join("copilot"),
+            factory: root.join("factory"),
             managed: root.join("managed"),
             namespace: None,
         };

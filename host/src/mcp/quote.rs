@@ -109,13 +109,22 @@ fn is_visible(c: char) -> bool {
     }
 }
 
-/// Whether `<` between these begins what could be taken for a tag. Generic types such as `Option<String>` and comparisons do not.
+/// Whether `<` between these begins what could be taken for a tag. Comparisons do not, nor do parameters of a type: what stands behind
+/// the name of one (`Vec<u8>`, `iter.collect::<system>`), or is itself the name of one behind a word (`f<T>`). What passes for that has
+/// no hyphen in its name, as our fence's and clients' reminders do, and nothing can close it.
 fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else { return false };
-    let generic = before.ends_with(char::is_alphanumeric)
-        && first.is_uppercase()
-        && after.find(|c: char| !c.is_ascii_alphanumeric()).is_some_and(|end| after[end..].starts_with(['>', '<', ',']));
-    matches!(first, '/' | '!' | '?' | '<') || (first.is_alphabetic() && !generic)
+    if !first.is_alphabetic() {
+        return matches!(first, '/' | '!' | '?' | '<');
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let word = before.rsplit(|c| !is_word(c)).next().unwrap_or_default();
+    let is_type = word.starts_with(char::is_uppercase) || before.ends_with("::");
+    let (name, rest) = after.split_at(after.find(|c| !is_word(c)).unwrap_or(after.len()));
+    let goes_on = rest.starts_with(['>', '<', ',']) || rest.starts_with("::");
+    let is_said_of_a_type = matches!(name, "dyn" | "impl" | "const") && rest.starts_with(' ');
+    let is_generic = (is_type && (goes_on || is_said_of_a_type)) || (!word.is_empty() && first.is_uppercase() && goes_on);
+    !is_generic
 }
 
 #[cfg(test)]
@@ -130,11 +139,56 @@ mod tests {
         assert_eq!(defused("<\u{200b}System-Reminder>"), "‹System-Reminder>");
         assert_eq!(defused("<<system-reminder>"), "‹‹system-reminder>");
         assert_eq!(defused("`Vec<Option<String>>`\r\n\ta < b, x<-1"), "`Vec<Option<String>>`\n\ta < b, x<-1");
+        for code in [
+            "Vec<system>",
+            "HashMap<u8, Vec<i64>>",
+            "iter.collect::<Vec<u8>>()",
+            "Box<dyn Fn(usize)>",
+            "Arc<std::fs::File>",
+            "f<T>(x)",
+        ] {
+            assert_eq!(defused(code), code);
+        }
+        for tag in
+            ["Vec<system-reminder>", "Vec<recorded-data-0a>", "see <system>", "f<system>", "Vec< <system>", "Vec<a href=x>"]
+        {
+            assert_ne!(defused(tag), tag);
+        }
         assert_eq!(line("one\ntwo  three", 9), "one two…");
         assert_eq!(line("한글입니다", 5), "한글입니다");
     }
 
+    /// A type as it stands in code.
+    fn types() -> impl Strategy<Value = String> {
+        let leaf =
+            prop_oneof!["[A-Z][a-zA-Z0-9]{0,5}", Just("u8".to_owned()), Just("system".to_owned()), Just("&str".to_owned())];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            let many = prop::collection::vec(inner, 1..4);
+            ("[A-Z][a-zA-Z0-9]{0,5}", many).prop_map(|(name, inner)| format!("{name}<{}>", inner.join(", ")))
+        })
+    }
+
     proptest! {
+        #[test]
+        fn types_in_code_stay(of in types(), around in "[a-z =(]{0,6}") {
+            let code = format!("{around} {of};");
+            prop_assert_eq!(defused(&code), code);
+        }
+
+        #[test]
+        fn no_tag_stays(words in prop::collection::vec(prop::sample::select(vec![
+            "Vec", "::", "f", "x ", "<", "</", "system", "System", "system-reminder", "recorded-data-", "0a", ">", ", ", "-", "\u{200b}", "\n", "dyn ",
+        ]), 0..16)) {
+            let safe = defused(&words.concat());
+            prop_assert!(!safe.contains("</"), "{safe}");
+            for (at, _) in safe.match_indices('<') {
+                let name: String = safe[at + 1..].chars().take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect();
+                prop_assert!(!name.contains('-') || !name.starts_with(char::is_alphabetic), "{safe}");
+                let is_behind_word = safe[..at].ends_with(|c: char| c.is_alphanumeric() || c == ':');
+                prop_assert!(is_behind_word || !name.starts_with(char::is_alphabetic), "{safe}");
+            }
+        }
+
         #[test]
         fn no_text_leaves_its_fence(raw in "([<>/a-zA-Z! \u{200b}\u{202e}\n-]|system-reminder|recorded-data){0,40}", most in 1_usize..50) {
             let safe = defused(&raw);

@@ -178,6 +178,19 @@ impl Registry {
         kinds
     }
 
+    /// The kinds of memories that are meant by types: those of a note's type, else what was said.
+    pub fn meant(&self, types: &[String]) -> Vec<String> {
+        let kinds_of = |name: &String| if self.get(name).is_some() { self.kinds_of(name) } else { vec![name.clone()] };
+        let mut kinds: Vec<String> = types.iter().flat_map(kinds_of).collect();
+        kinds.dedup();
+        kinds
+    }
+
+    /// The same by the program's own registry, which is read only where a type is named: most searches name none.
+    pub fn meant_by_own(types: &[String]) -> Vec<String> {
+        if types.is_empty() { Vec::new() } else { Self::own().meant(types) }
+    }
+
     /// The names of all kinds that are notes.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.names().flat_map(|name| self.kinds_of(name)).collect();

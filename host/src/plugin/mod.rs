@@ -123,6 +123,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::agent::name::Agent;
     use crate::settings::Profile;
 
     fn repository() -> PathBuf {
@@ -164,12 +165,12 @@ mod tests {
     #[test]
     fn its_hooks_are_the_standard_profiles() {
         let hooks = json("plugin/hooks/hooks.json")["hooks"].clone();
-        let names: Vec<&str> = Profile::Standard.hooks().map(|hook| hook.event).collect();
+        let names: Vec<&str> = Profile::Standard.hooks(Agent::ClaudeCode).map(|hook| hook.event).collect();
         assert_eq!(hooks.as_object().unwrap().len(), names.len());
-        for hook in Profile::Standard.hooks() {
+        for hook in Profile::Standard.hooks(Agent::ClaudeCode) {
             let handler = &hooks[hook.event][0]["hooks"][0];
             let mut arguments = vec!["${CLAUDE_PLUGIN_ROOT}/scripts/hook.sh", hook.event];
-            arguments.extend(&hook.arguments[1..]);
+            arguments.extend(&hook.arguments(Agent::ClaudeCode)[1..]);
             assert_eq!(handler["args"], serde_json::json!(arguments), "{}", hook.event);
             assert_eq!(handler["timeout"], hook.timeout, "{}", hook.event);
         }

@@ -1,69 +1,14 @@
-//! Our hooks in Claude Code's settings: which they are, how they are recognized, and how they get in and out of a text
-//! without touching anything else in it.
+//! Our hooks in an agent's settings: how they are recognized, and how they get in and out of a text without touching anything
+//! else in it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::json::{Members, Style, raw, value};
-
-/// A hook as it is registered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hook {
-    /// Claude Code's name of the event.
-    pub event: &'static str,
-    /// Arguments of the program.
-    pub arguments: &'static [&'static str],
-    /// The smallest profile that it is in.
-    pub profile: Profile,
-    /// Seconds that the client gives it. What the program takes for itself is in the configuration, and less.
-    pub timeout: u64,
-}
-
-/// How much is registered. Each has all of the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
-    /// From session to session, and across a compaction: the start, the end, and before a compaction.
-    Minimal,
-    /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns.
-    Standard,
-    /// And what only a batch tells of: uses of tools that there are not, and such as were refused.
-    Full,
-}
-
-impl Profile {
-    /// The one that these events are of; none where none of them is ours.
-    pub fn of<'a>(events: impl Iterator<Item = &'a str>) -> Option<Self> {
-        events.filter_map(|event| HOOKS.iter().find(|hook| hook.event == event)).map(|hook| hook.profile).max()
-    }
-
-    /// Its hooks.
-    pub fn hooks(self) -> impl Iterator<Item = &'static Hook> {
-        HOOKS.iter().filter(move |hook| hook.profile <= self)
-    }
-}
-
-const fn hook(event: &'static str, arguments: &'static [&'static str], timeout: u64, profile: Profile) -> Hook {
-    Hook { event, arguments, profile, timeout }
-}
-
-/// All hooks that can be registered. SessionEnd's timeout also lifts the 1.5 s that the client has for its end otherwise. What
-/// runs inside the agent's loop has 3 s, which the design says, and takes some milliseconds.
-pub const HOOKS: [Hook; 11] = [
-    hook("SessionStart", &["hook", "memory-load"], 10, Profile::Minimal),
-    hook("UserPromptSubmit", &["hook", "memory-search"], 5, Profile::Standard),
-    hook("PostToolUse", &["hook", "memory-track"], 3, Profile::Standard),
-    hook("PostToolUseFailure", &["hook", "memory-failure"], 3, Profile::Standard),
-    hook("PostToolBatch", &["hook", "memory-track"], 3, Profile::Full),
-    hook("SubagentStop", &["hook", "memory-subagent"], 5, Profile::Standard),
-    hook("PreCompact", &["hook", "memory-flush"], 15, Profile::Minimal),
-    hook("PostCompact", &["hook"], 15, Profile::Standard),
-    hook("Stop", &["hook", "memory-complete"], 5, Profile::Standard),
-    hook("StopFailure", &["hook", "memory-complete"], 5, Profile::Standard),
-    hook("SessionEnd", &["hook", "memory-save"], 15, Profile::Minimal),
-];
+use super::agents::{Call, Hook, Layout, Profile};
+use super::json::{Document, Piece, Step, Syntax};
+use crate::agent::name::Agent;
 
 /// One of our hooks, found in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,272 +60,304 @@ impl fmt::Display for Malformed {
 
 /// The text with our hooks in it, calling `program`. What is ours already is brought up to date and stays where it is;
 /// a longer timeout than ours stays too. Without a profile it is the one that is there, or the standard one.
-pub fn install(text: &str, program: &Path, profile: Option<Profile>) -> Result<String, Malformed> {
-    let present = registered(text, program)?;
-    let present = || Profile::of(present.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard);
-    edit(text, program, Some(profile.unwrap_or_else(present)))
+pub(super) fn install(
+    text: &str,
+    agent: Agent,
+    layout: &Layout,
+    program: &Path,
+    profile: Option<Profile>,
+) -> Result<String, Malformed> {
+    let present = registered(text, layout, program)?;
+    let present = || Profile::of(agent, present.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard);
+    edit(text, agent, layout, program, Some(profile.unwrap_or_else(present)))
 }
 
 /// The text without our hooks, nor the groups and lists that only held them.
-pub fn uninstall(text: &str, program: &Path) -> Result<String, Malformed> {
-    edit(text, program, None)
+pub(super) fn uninstall(text: &str, agent: Agent, layout: &Layout, program: &Path) -> Result<String, Malformed> {
+    edit(text, agent, layout, program, None)
 }
 
 /// Our hooks in the text, in its order.
-pub fn registered(text: &str, program: &Path) -> Result<Vec<Registration>, Malformed> {
+pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<Vec<Registration>, Malformed> {
+    let document = Document::parse(text, layout.syntax)?;
     let mut found = Vec::new();
-    let Some(hooks) = parse(text)?.hooks()? else {
-        return Ok(found);
-    };
-    for event in hooks.names() {
-        for group in groups(&hooks, &event)? {
-            let (members, handlers) = handlers(&group, &event)?;
-            let matcher = members
-                .get("matcher")
-                .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
-                .filter(|matcher| !matcher.is_empty() && matcher != "*");
-            found.extend(handlers.iter().filter_map(|handler| Handler::parse(handler, program)).map(|handler| {
-                Registration {
-                    event: event.clone(),
-                    matcher: matcher.clone(),
-                    program: handler.program,
-                    arguments: handler.arguments,
-                    timeout: handler.timeout,
-                }
-            }));
-        }
+    for event in events(&document, layout)? {
+        found.extend(of_event(&document, layout, &event, program)?.into_iter().map(|(_, ours, matcher)| Registration {
+            event: event.clone(),
+            matcher,
+            program: ours.program,
+            arguments: ours.arguments,
+            timeout: ours.timeout.map(|timeout| timeout / layout.second),
+        }));
     }
     Ok(found)
 }
 
 /// Whether the settings hold this switch, set to true.
 pub fn is_set(text: &str, switch: &str) -> bool {
-    parse(text).is_ok_and(|settings| settings.members.get(switch).is_some_and(|raw| raw.get() == "true"))
+    Document::parse(text, Syntax::Strict).is_ok_and(|it| it.get(&[Step::Name(switch)]) == Some(Value::Bool(true)))
 }
 
-/// Settings, parsed as far as needed.
-pub(super) struct Settings {
-    pub(super) members: Members,
+/// Whether the text has any of the events at its top, and none where they usually stand.
+pub(super) fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
+    Document::parse(text, Syntax::Comments).is_ok_and(|document| {
+        let names = document.names(&[]);
+        !names.iter().any(|name| name == "hooks") && names.iter().any(|name| hooks.iter().any(|hook| hook.event == name))
+    })
 }
 
-impl Settings {
-    fn hooks(&self) -> Result<Option<Members>, Malformed> {
-        self.members.get("hooks").map(|raw| object(raw, "hooks")).transpose()
+/// Whether nothing is left in the text but what every file of this kind has.
+pub(super) fn is_empty(text: &str, layout: &Layout) -> bool {
+    let left = Document::parse(text, layout.syntax).ok().and_then(|document| document.get(&[]));
+    let members = left.as_ref().and_then(Value::as_object);
+    members.is_some_and(|it| it.iter().all(|(name, value)| name == "version" && value.as_u64() == layout.version))
+}
+
+/// A way down into a text.
+type Way<'a> = Vec<Step<'a>>;
+
+fn event_way<'a>(layout: &Layout, event: &'a str) -> Way<'a> {
+    layout.events.map(Step::Name).into_iter().chain([Step::Name(event)]).collect()
+}
+
+fn below<'a>(way: &[Step<'a>], steps: &[Step<'a>]) -> Way<'a> {
+    [way, steps].concat()
+}
+
+/// The events that the text has.
+fn events(document: &Document, layout: &Layout) -> Result<Vec<String>, Malformed> {
+    let way: Way<'_> = layout.events.map(Step::Name).into_iter().collect();
+    let value = document.get(&way).unwrap_or_default();
+    if !value.is_object() && layout.events.is_some_and(|events| document.names(&[]).iter().any(|name| name == events)) {
+        return Err(Malformed::Shape { place: layout.events.unwrap_or_default().into(), wanted: "an object" });
     }
-}
-
-pub(super) fn parse(text: &str) -> Result<Settings, Malformed> {
-    let body = body(text);
-    // A file without anything in it is what an editor or a full disk left: nothing is set.
-    if body.trim().is_empty() {
-        return Ok(Settings { members: Members::default() });
+    let mut names = document.names(&way);
+    if layout.events.is_none() {
+        // Beside the events there may be anything.
+        names.retain(|name| value[name].is_array());
     }
-    let syntax =
-        |error: &serde_json::Error| Malformed::Syntax { line: error.line(), column: error.column(), why: explain(error) };
-    let members = serde_json::from_str(body).map_err(|error| {
-        if error.is_data() { Malformed::Shape { place: String::new(), wanted: "an object" } } else { syntax(&error) }
-    })?;
-    Ok(Settings { members })
+    Ok(names)
 }
 
-/// What serde says, without the place, which stands apart.
-fn explain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let why = text.split(" at line ").next().unwrap_or(&text);
-    if error.is_syntax() && (why.starts_with("expected value") || why.starts_with("key must be")) {
-        return format!("{why}; comments and trailing commas are not allowed");
-    }
-    why.to_owned()
-}
-
-/// The text behind a byte order mark.
-pub(super) fn body(text: &str) -> &str {
-    text.trim_start_matches('\u{feff}')
-}
-
-pub(super) fn object(raw: &RawValue, place: &str) -> Result<Members, Malformed> {
-    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape { place: place.into(), wanted: "an object" })
-}
-
-fn array(raw: &RawValue, place: &str) -> Result<Vec<Box<RawValue>>, Malformed> {
-    serde_json::from_str(raw.get()).map_err(|_| Malformed::Shape { place: place.into(), wanted: "an array" })
-}
-
-fn groups(hooks: &Members, event: &str) -> Result<Vec<Box<RawValue>>, Malformed> {
-    match hooks.get(event) {
-        Some(raw) => array(raw, &format!("hooks.{event}")),
-        None => Ok(Vec::new()),
-    }
-}
-
-/// A group's members, and the handlers among them.
-fn handlers(group: &RawValue, event: &str) -> Result<(Members, Vec<Box<RawValue>>), Malformed> {
-    let place = format!("hooks.{event}[]");
-    let members = object(group, &place)?;
-    let handlers = match members.get("hooks") {
-        Some(raw) => array(raw, &format!("{place}.hooks"))?,
-        None => Vec::new(),
+/// Our hooks of an event: where each stands, what it says, and what restricts it.
+fn of_event<'a>(
+    document: &Document,
+    layout: &Layout,
+    event: &'a str,
+    program: &Path,
+) -> Result<Vec<(Way<'a>, Handler, Option<String>)>, Malformed> {
+    let way = event_way(layout, event);
+    let name = way.iter().map(|step| if let Step::Name(name) = step { name } else { "" }).collect::<Vec<_>>().join(".");
+    let Some(value) = document.get(&way) else { return Ok(Vec::new()) };
+    let Some(items) = value.as_array() else { return Err(Malformed::Shape { place: name, wanted: "an array" }) };
+    let matcher = |value: &Value| {
+        let matcher = value["matcher"].as_str().filter(|matcher| !matcher.is_empty() && *matcher != "*");
+        matcher.map(str::to_owned)
     };
-    Ok((members, handlers))
-}
-
-/// How deep the parts of the settings stand in the text.
-const EVENTS: usize = 1;
-const GROUPS: usize = 2;
-const GROUP: usize = 3;
-const HANDLERS: usize = 4;
-const HANDLER: usize = 5;
-
-fn edit(text: &str, program: &Path, wanted: Option<Profile>) -> Result<String, Malformed> {
-    let body = body(text);
-    let style = Style::of(body);
-    let mut settings = parse(text)?;
-    let mut hooks = settings.hooks()?.unwrap_or_default();
-    let mut events = hooks.names();
-    let wanted: Vec<&Hook> = wanted.into_iter().flat_map(Profile::hooks).collect();
-    events.extend(wanted.iter().map(|hook| hook.event.to_owned()));
-    let mut changed = false;
-    let mut done: Vec<String> = Vec::new();
-    for event in events {
-        if done.contains(&event) {
+    let mut found = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let here = below(&way, &[Step::At(at)]);
+        if !item.is_object() {
+            return Err(Malformed::Shape { place: format!("{name}[]"), wanted: "an object" });
+        }
+        if !layout.grouped {
+            found.extend(Handler::parse(item, layout, program).map(|handler| (here, handler, matcher(item))));
             continue;
         }
-        let hook = wanted.iter().copied().find(|hook| hook.event == event);
-        let before = groups(&hooks, &event)?;
-        if let Some(after) = edit_groups(&before, &event, hook, program, &style)? {
-            changed = true;
-            if after.is_empty() {
-                hooks.remove(&event);
-            } else {
-                hooks.set(&event, raw(style.list(&after, GROUPS)));
-            }
+        if !matches!(item["hooks"], Value::Array(_) | Value::Null) {
+            return Err(Malformed::Shape { place: format!("{name}[].hooks"), wanted: "an array" });
         }
-        done.push(event);
+        for (place, handler) in item["hooks"].as_array().into_iter().flatten().enumerate() {
+            let way = below(&here, &[Step::Name("hooks"), Step::At(place)]);
+            found.extend(Handler::parse(handler, layout, program).map(|handler| (way, handler, matcher(item))));
+        }
     }
-    if !changed {
-        return Ok(text.to_owned());
-    }
-    if hooks.is_empty() {
-        settings.members.remove("hooks");
-    } else {
-        settings.members.set("hooks", raw(hooks.write(&style, EVENTS)));
-    }
-    let (before, after) = around(text, body);
-    Ok(format!("{before}{}{after}", settings.members.write(&style, 0)))
+    Ok(found)
 }
 
-/// What stands before and behind the object.
-pub(super) fn around<'a>(text: &'a str, body: &str) -> (&'a str, &'a str) {
-    let start = text.len() - body.trim_start().len();
-    let end = text.trim_end().len();
-    if start >= end {
-        return ("", "\n");
-    }
-    (&text[..start], &text[end..])
-}
-
-/// An event's groups with `hook` among them, or without any of ours; none where nothing is to be changed.
-fn edit_groups(
-    before: &[Box<RawValue>],
-    event: &str,
-    hook: Option<&Hook>,
-    program: &Path,
-    style: &Style,
-) -> Result<Option<Vec<Box<RawValue>>>, Malformed> {
-    let mut after: Vec<Box<RawValue>> = Vec::new();
+fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Option<Profile>) -> Result<String, Malformed> {
+    let mut document = Document::parse(text, layout.syntax)?;
+    let wanted: Vec<&Hook> = wanted.into_iter().flat_map(|profile| profile.hooks(agent)).collect();
+    let mut events = events(&document, layout)?;
+    events
+        .extend(wanted.iter().map(|hook| hook.event.to_owned()).filter(|event| !events.contains(event)).collect::<Vec<_>>());
     let mut changed = false;
-    let mut registered = false;
-    for group in before {
-        let (mut members, handlers) = handlers(group, event)?;
-        let mut kept: Vec<Box<RawValue>> = Vec::new();
-        let mut touched = false;
-        for handler in handlers {
-            match (Handler::parse(&handler, program), hook) {
-                (None, _) => kept.push(handler),
-                // Ours, where it is wanted: the first of them is enough.
-                (Some(ours), Some(hook)) if !registered => {
-                    registered = true;
-                    let current = ours.is_current(hook, program);
-                    touched |= !current;
-                    kept.push(if current { handler } else { raw(ours.update(hook, program).write(style, HANDLER)) });
-                }
-                (Some(_), _) => touched = true,
-            }
-        }
-        changed |= touched;
-        if !touched {
-            after.push(group.clone());
-        } else if !kept.is_empty() {
-            members.set("hooks", raw(style.list(&kept, HANDLERS)));
-            after.push(raw(members.write(style, GROUP)));
-        }
-    }
-    if let Some(hook) = hook
-        && !registered
+    if !wanted.is_empty()
+        && let Some(version) = layout.version
+        && document.get(&[Step::Name("version")]).is_none()
     {
+        document.set(&[Step::Name("version")], &Piece::plain(version));
         changed = true;
-        let handler = raw(Handler::default().update(hook, program).write(style, HANDLER));
-        let mut group = Members::default();
-        group.set("hooks", raw(style.list(&[handler], HANDLERS)));
-        after.push(raw(group.write(style, GROUP)));
     }
-    Ok(changed.then_some(after))
+    for event in events {
+        let hook = wanted.iter().copied().find(|hook| hook.event == event);
+        let ours = of_event(&document, layout, &event, program)?;
+        // The first of them is enough.
+        let (kept, superfluous) = ours.split_at(usize::from(hook.is_some()).min(ours.len()));
+        changed |= !superfluous.is_empty();
+        for (way, _, _) in superfluous.iter().rev() {
+            remove(&mut document, way);
+        }
+        match (hook, kept.first()) {
+            (Some(hook), Some((way, handler, _))) => {
+                changed |= handler.update(&mut document, way, hook, agent, layout, program);
+            }
+            (Some(hook), None) => {
+                let handler = handler(hook, agent, layout, program);
+                let item = if layout.grouped { Piece::object([("hooks", Piece::List(vec![handler]))]) } else { handler };
+                document.push(&event_way(layout, &event), &item);
+                changed = true;
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(if changed { document.into_text() } else { text.to_owned() })
+}
+
+/// Removes a handler, and above it what is empty then.
+fn remove(document: &mut Document, way: &[Step<'_>]) {
+    document.remove(way);
+    let mut above = way;
+    while let Some((step, rest)) = above.split_last() {
+        above = rest;
+        // A group is nothing without its handlers.
+        let is_empty = match (step, document.get(above)) {
+            (_, Some(Value::Array(items))) => items.is_empty(),
+            (Step::Name("hooks"), Some(Value::Object(group))) if above.len() > 1 => !group.contains_key("hooks"),
+            (_, Some(Value::Object(members))) => members.is_empty(),
+            _ => false,
+        };
+        if above.is_empty() || !is_empty {
+            return;
+        }
+        document.remove(above);
+    }
 }
 
 /// A handler of ours.
-#[derive(Default)]
 struct Handler {
-    members: Members,
+    value: Value,
     program: PathBuf,
     arguments: Vec<String>,
+    /// In the layout's unit.
     timeout: Option<u64>,
-    /// A command line for a shell, not a program and its arguments.
-    shell: bool,
+    /// Whether it is said as the layout has it.
+    as_usual: bool,
 }
 
 impl Handler {
     /// The handler, if it is ours: it calls `program`, or anything by our name, and with `hook`.
-    fn parse(handler: &RawValue, program: &Path) -> Option<Self> {
-        let members: Members = serde_json::from_str(handler.get()).ok()?;
-        let get = |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
-        let command = get("command")?.as_str()?.to_owned();
-        let arguments = get("args").and_then(|args| serde_json::from_value::<Vec<String>>(args).ok());
-        let shell = arguments.is_none();
-        let (called, arguments) = if let Some(arguments) = arguments {
-            (command, arguments)
-        } else {
-            let mut words = words(&command).into_iter();
-            (words.next()?, words.collect())
+    fn parse(value: &Value, layout: &Layout, program: &Path) -> Option<Self> {
+        let arguments =
+            || value["args"].as_array().map(|it| it.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        let (mut called, as_usual): (Vec<String>, bool) = match (layout.call, arguments()) {
+            (Call::Exec, Some(arguments)) => (with_first(value["command"].as_str()?, arguments), true),
+            (Call::Exec, None) => (words(value["command"].as_str()?), false),
+            (Call::Shell(name), arguments) => match (value[name].as_str(), value["command"].as_str(), arguments) {
+                (Some(line), _, _) => (words(line), true),
+                (None, Some(line), _) => (words(line), false),
+                (None, None, arguments) => (with_first(value["exec"].as_str()?, arguments.unwrap_or_default()), false),
+            },
         };
-        let called = PathBuf::from(called);
-        let ours = called == program || called.file_stem().is_some_and(|name| name == "throughline");
-        let timeout = get("timeout").and_then(|timeout| timeout.as_u64());
-        (ours && arguments.first().is_some_and(|word| word == "hook")).then_some(Self {
-            members,
-            program: called,
-            arguments,
+        if called.is_empty() {
+            return None;
+        }
+        let called_program = PathBuf::from(called.remove(0));
+        let ours = called_program == program || called_program.file_stem().is_some_and(|name| name == "throughline");
+        let timeout = value[layout.timeout].as_u64();
+        (ours && called.first().is_some_and(|word| word == "hook")).then(|| Self {
+            value: value.clone(),
+            program: called_program,
+            arguments: called,
             timeout,
-            shell,
+            as_usual,
         })
     }
 
-    fn is_current(&self, hook: &Hook, program: &Path) -> bool {
-        !self.shell
+    /// Brings the handler there up to date. What somebody else added to it stays. Returns whether that changed anything.
+    fn update(
+        &self,
+        document: &mut Document,
+        way: &[Step<'_>],
+        hook: &Hook,
+        agent: Agent,
+        layout: &Layout,
+        program: &Path,
+    ) -> bool {
+        let wanted = hook.timeout * layout.second;
+        let is_current = self.as_usual
             && self.program == program
-            && self.arguments == hook.arguments
-            && self.timeout.is_some_and(|timeout| timeout >= hook.timeout)
+            && self.arguments == hook.arguments(agent)
+            && self.timeout.is_some_and(|timeout| timeout >= wanted);
+        if is_current {
+            return false;
+        }
+        for (name, piece) in members(hook, agent, layout, program) {
+            let is_timeout = name == layout.timeout;
+            let value = if is_timeout { Value::from(self.timeout.unwrap_or(0).max(wanted)) } else { piece };
+            if self.value.get(&name) != Some(&value) {
+                document.set(&below(way, &[Step::Name(&name)]), &Piece::Plain(value));
+            }
+        }
+        // Other ways to say it, which count before ours or must not stand beside it.
+        let others: &[&str] = match layout.call {
+            Call::Exec => &["shell"],
+            Call::Shell("bash") => &["command", "exec", "args", "timeout"],
+            Call::Shell(_) => &["args"],
+        };
+        for name in others {
+            document.remove(&below(way, &[Step::Name(name)]));
+        }
+        true
     }
+}
 
-    /// The handler as it should be. What somebody else added to it stays.
-    fn update(&self, hook: &Hook, program: &Path) -> Members {
-        let mut members = self.members.clone();
-        members.set("type", value("command"));
-        members.set("command", value(program.to_string_lossy()));
-        members.set("args", value(hook.arguments));
-        members.set("timeout", value(self.timeout.unwrap_or(0).max(hook.timeout)));
-        members.remove("shell");
-        members
+fn with_first(first: &str, mut rest: Vec<String>) -> Vec<String> {
+    rest.insert(0, first.to_owned());
+    rest
+}
+
+fn handler(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Piece {
+    Piece::object(members(hook, agent, layout, program).into_iter().map(|(name, value)| (name, Piece::Plain(value))))
+}
+
+/// A handler as it should be.
+fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(String, Value)> {
+    let program = program.to_string_lossy();
+    let arguments = hook.arguments(agent);
+    let mut members: Vec<(String, Value)> =
+        layout.more.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+    match layout.call {
+        Call::Exec => {
+            members.push(("command".into(), program.into()));
+            members.push(("args".into(), arguments.into()));
+        }
+        Call::Shell(name) => {
+            let words = [quoted(&program)].into_iter().chain(arguments.iter().map(|word| quoted(word)));
+            members.push((name.into(), words.collect::<Vec<_>>().join(" ").into()));
+        }
     }
+    members.push((layout.timeout.into(), (hook.timeout * layout.second).into()));
+    members
+}
+
+/// The word as every POSIX shell and fish reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    // A backslash means something to fish even there.
+    let mut quoted = String::from("'");
+    for c in word.chars() {
+        match c {
+            '\'' => quoted.push_str(r"'\''"),
+            '\\' => quoted.push_str(r"'\\'"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
 }
 
 /// The words of a shell's command line, as far as quotes and backslashes make them.
@@ -411,8 +388,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::settings::agents;
 
     const PROGRAM: &str = "/opt/bin/throughline";
+    const HOOKS: usize = 11;
+
+    fn claudes() -> Layout {
+        agents::layout(Agent::ClaudeCode, Path::new("settings.json"), "")
+    }
+
+    fn install(text: &str, program: &Path, profile: Option<Profile>) -> Result<String, Malformed> {
+        super::install(text, Agent::ClaudeCode, &claudes(), program, profile)
+    }
+
+    fn uninstall(text: &str, program: &Path) -> Result<String, Malformed> {
+        super::uninstall(text, Agent::ClaudeCode, &claudes(), program)
+    }
+
+    fn registered(text: &str, program: &Path) -> Result<Vec<Registration>, Malformed> {
+        super::registered(text, &claudes(), program)
+    }
 
     fn add(text: &str) -> String {
         install(text, Path::new(PROGRAM), Some(Profile::Full)).unwrap()
@@ -430,7 +425,7 @@ mod tests {
             settings["hooks"]["SessionStart"],
             json!([{"hooks": [{"type": "command", "command": PROGRAM, "args": ["hook", "memory-load"], "timeout": 10}]}])
         );
-        assert_eq!(settings["hooks"].as_object().unwrap().len(), HOOKS.len());
+        assert_eq!(settings["hooks"].as_object().unwrap().len(), HOOKS);
         assert!(text.starts_with("{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n"));
         assert!(text.ends_with("}\n"));
         assert_eq!(take(&text), "{}\n");
@@ -449,7 +444,7 @@ mod tests {
         assert_eq!(standard.len(), with("", None).len());
         assert!(!events(&standard).contains(&"PostToolBatch".to_owned()));
         let full = with(&standard, Some(Profile::Full));
-        assert_eq!(events(&full).len(), HOOKS.len());
+        assert_eq!(events(&full).len(), HOOKS);
         assert_eq!(with(&full, None), full);
         assert_eq!(events(&with(&full, Some(Profile::Minimal))), ["SessionStart", "PreCompact", "SessionEnd"]);
     }
@@ -466,18 +461,16 @@ mod tests {
 }"#;
         let with = add(text);
         for part in [
-            "\"model\": \"opus\"",
-            "\"big\": 12345678901234567890.50",
-            "{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n",
+            "\t\"model\":   \"opus\", \"big\": 12345678901234567890.50,\n",
+            "\"Stop\": [ {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n",
             "\"PreToolUse\": [ ]",
-            "\"model\": \"haiku\"",
+            "\t\"model\": \"haiku\"\n}",
         ] {
             assert!(with.contains(part), "{part} is not in {with}");
         }
         assert!(with.ends_with('}') && with.contains("\n\t\t\"SessionEnd\": [\n\t\t\t{\n"));
         let without = take(&with);
-        assert_eq!(serde_json::from_str::<Value>(&without).unwrap(), serde_json::from_str::<Value>(text).unwrap());
-        assert_eq!(take(&without), without);
+        assert_eq!(without, text);
     }
 
     #[test]
@@ -524,13 +517,16 @@ mod tests {
     fn a_program_by_another_name_is_recognized_by_its_path() {
         let text = install("", Path::new("/opt/tl"), None).unwrap();
         assert_eq!(install(&text, Path::new("/opt/tl"), None).unwrap(), text);
-        assert_eq!(registered(&text, Path::new("/opt/tl")).unwrap().len(), Profile::Standard.hooks().count());
+        assert_eq!(
+            registered(&text, Path::new("/opt/tl")).unwrap().len(),
+            Profile::Standard.hooks(Agent::ClaudeCode).count()
+        );
     }
 
     #[test]
     fn registrations_are_found() {
         let found = registered(&add("{}"), Path::new("/another/program")).unwrap();
-        assert_eq!(found.len(), HOOKS.len());
+        assert_eq!(found.len(), HOOKS);
         assert_eq!(found[0].program, Path::new(PROGRAM));
         assert_eq!((found[0].matcher.as_ref(), found[0].timeout), (None, Some(10)));
         let text = r#"{"hooks":{"Stop":[{"matcher":"x","hooks":[{"command":"throughline hook"}]}]}}"#;
@@ -551,6 +547,95 @@ mod tests {
         assert_eq!(error("{\"hooks\": 7}"), "hooks is not an object");
         assert_eq!(error("{\"hooks\": {\"Stop\": {}}}"), "hooks.Stop is not an array");
         assert_eq!(error("{\"hooks\": {\"Stop\": [{\"hooks\": \"x\"}]}}"), "hooks.Stop[].hooks is not an array");
+    }
+
+    const OTHERS: [Agent; 5] = [Agent::Codex, Agent::Gemini, Agent::Cursor, Agent::Copilot, Agent::Droid];
+
+    #[test]
+    fn each_agent_has_its_own_form() {
+        let first = |agent, program: &str| {
+            let layout = agents::layout(agent, Path::new("x/settings.json"), "");
+            let text = super::install("", agent, &layout, Path::new(program), Some(Profile::Minimal)).unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let (event, hooks) = value["hooks"].as_object().unwrap().iter().next_back().unwrap();
+            assert_eq!(value.get("version").is_some(), matches!(agent, Agent::Cursor | Agent::Copilot));
+            (event.clone(), hooks.clone())
+        };
+        let start = |hooks| ("SessionStart".to_owned(), hooks);
+        assert_eq!(
+            first(Agent::Codex, PROGRAM),
+            start(
+                json!([{"hooks": [{"type": "command", "command": "/opt/bin/throughline hook --agent codex", "timeout": 10}]}])
+            )
+        );
+        assert_eq!(
+            first(Agent::Gemini, "/it's here/throughline"),
+            start(json!([{"hooks": [{
+                "name": "throughline", "type": "command",
+                "command": r"'/it'\''s here/throughline' hook --agent gemini", "timeout": 10_000,
+            }]}]))
+        );
+        assert_eq!(
+            first(Agent::Cursor, PROGRAM),
+            ("sessionStart".to_owned(), json!([{"command": "/opt/bin/throughline hook --agent cursor", "timeout": 10}]))
+        );
+        assert_eq!(
+            first(Agent::Copilot, "/a b/throughline"),
+            (
+                "sessionStart".to_owned(),
+                json!([{"type": "command", "bash": "'/a b/throughline' hook --agent copilot sessionStart", "timeoutSec": 10}])
+            )
+        );
+        assert_eq!(
+            first(Agent::Droid, PROGRAM),
+            start(
+                json!([{"hooks": [{"type": "command", "command": "/opt/bin/throughline hook --agent droid", "timeout": 10}]}])
+            )
+        );
+    }
+
+    #[test]
+    fn droids_own_file_may_have_events_at_its_top() {
+        let text = "{\n  // mine\n  \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n}\n";
+        let layout = agents::layout(Agent::Droid, Path::new("hooks.json"), text);
+        let with = super::install(text, Agent::Droid, &layout, Path::new(PROGRAM), None).unwrap();
+        let value = Document::parse(&with, Syntax::Comments).unwrap().get(&[]).unwrap();
+        assert_eq!(value["Stop"].as_array().unwrap().len(), 2);
+        assert!(value["SessionStart"].is_array() && value.get("hooks").is_none(), "{with}");
+        assert_eq!(agents::layout(Agent::Droid, Path::new("hooks.json"), &with), layout);
+        assert_eq!(super::uninstall(&with, Agent::Droid, &layout, Path::new(PROGRAM)).unwrap(), text);
+        let wrapped = agents::layout(Agent::Droid, Path::new("hooks.json"), "{\"hooks\": {}}");
+        assert_eq!(wrapped.events, Some("hooks"));
+    }
+
+    #[test]
+    fn other_ways_to_say_a_hook_are_ours_too() {
+        let old = json!({"version": 1, "hooks": {
+            "agentStop": [
+                {"type": "command", "command": "/old/throughline hook --agent copilot", "timeout": 60, "cwd": "."},
+                {"exec": "/old/throughline", "args": ["hook"]},
+                {"bash": "say done"},
+            ],
+            "notification": [{"bash": "throughline hook --agent copilot notification"}],
+        }});
+        let layout = agents::layout(Agent::Copilot, Path::new("throughline.json"), "");
+        let new = super::install(&old.to_string(), Agent::Copilot, &layout, Path::new(PROGRAM), None).unwrap();
+        let value: Value = serde_json::from_str(&new).unwrap();
+        assert_eq!(
+            value["hooks"]["agentStop"],
+            json!([
+                {"type": "command", "bash": "/opt/bin/throughline hook --agent copilot agentStop", "timeoutSec": 5, "cwd": "."},
+                {"bash": "say done"},
+            ])
+        );
+        assert!(value["hooks"].get("notification").is_none());
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        for word in ["/a/b", "/a b", "/it's", r"/back\slash", "/$HOME/`x`", "/é", "", "a'b'\"c\"\\"] {
+            assert_eq!(words(&format!("{} x", quoted(word))), [word, "x"], "{}", quoted(word));
+        }
     }
 
     #[test]
@@ -610,6 +695,39 @@ mod tests {
             prop_assert_eq!(take(&add(&text)), text);
         }
 
+        /// With comments where the agent takes them, and in no particular layout.
+        #[test]
+        fn with_other_agents_too(settings in settings(), agent in prop::sample::select(OTHERS.to_vec()), pretty: bool) {
+            let mut settings = settings;
+            for groups in settings.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flat_map(|hooks| hooks.values_mut()) {
+                if !agents::layout(agent, Path::new(""), "").grouped {
+                    *groups = json!([{"command": "say", "bash": "say", "groups": groups}]);
+                }
+            }
+            let mut text = settings.to_string();
+            if pretty {
+                text = serde_json::to_string_pretty(&settings).unwrap() + "\n";
+            }
+            let layout = agents::layout(agent, Path::new("settings.json"), &text);
+            if layout.version.is_some() {
+                text = text.replacen('{', if settings == json!({}) { "{\"version\":1" } else { "{\"version\":1," }, 1);
+            }
+            if layout.syntax == Syntax::Comments {
+                text = format!("// mine {{\n{}", text.replacen('{', "{ /* too */", 1));
+            }
+            let add = |text: &str| super::install(text, agent, &layout, Path::new("/a b/throughline"), None).unwrap();
+            let with = add(&text);
+            prop_assert_eq!(add(&with), with.clone());
+            let found = super::registered(&with, &layout, Path::new("/x")).unwrap();
+            prop_assert_eq!(found.len(), Profile::Standard.hooks(agent).count());
+            for it in found {
+                let hook = agents::hooks(agent).iter().find(|hook| hook.event == it.event).unwrap();
+                prop_assert_eq!((it.program.as_path(), it.timeout), (Path::new("/a b/throughline"), Some(hook.timeout)));
+                prop_assert_eq!(it.arguments, hook.arguments(agent));
+            }
+            prop_assert_eq!(super::uninstall(&with, agent, &layout, Path::new("/x")).unwrap(), text);
+        }
+
         #[test]
         fn whatever_the_layout_the_content_is_the_same(settings in settings()) {
             let before = settings.to_string();
@@ -623,7 +741,7 @@ mod tests {
             let once = add(&settings.to_string());
             prop_assert_eq!(add(&once), once.clone());
             let found = registered(&once, Path::new(PROGRAM)).unwrap();
-            prop_assert_eq!(found.len(), HOOKS.len());
+            prop_assert_eq!(found.len(), HOOKS);
         }
 
         #[test]

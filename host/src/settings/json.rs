@@ -1,70 +1,348 @@
-//! JSON that is edited in places and otherwise left as it was written: values that nobody touches keep their very bytes,
-//! members keep their order, numbers their digits.
+//! JSON that is edited in places and otherwise left as it was written: a byte that is no part of an edit stays, whatever the layout,
+//! and so do comments where the file's reader takes them.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// The members of an object in their order, each value as it stands in the text.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Members(Vec<(String, Box<RawValue>)>);
+use super::hooks::Malformed;
 
-impl Members {
-    /// The value that counts under `name`: where it stands twice, readers take the last.
-    pub(super) fn get(&self, name: &str) -> Option<&RawValue> {
-        let found = self.0.iter().rev().find(|(key, _)| key == name);
-        found.map(|(_, value)| value.as_ref())
+/// What the file's reader takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON.
+    Strict,
+    /// And comments, and a comma behind the last.
+    Comments,
+}
+
+/// A step from a value into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step<'a> {
+    /// The member of that name. Where it stands twice, readers take the last.
+    Name(&'a str),
+    /// The item at that place.
+    At(usize),
+}
+
+/// A value to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    /// On one line.
+    Plain(Value),
+    /// A line a member.
+    Object(Vec<(String, Piece)>),
+    /// A line an item.
+    List(Vec<Piece>),
+}
+
+impl Piece {
+    pub(super) fn plain(value: impl Into<Value>) -> Self {
+        Self::Plain(value.into())
     }
 
-    /// Replaces the value that counts, or appends it.
-    pub(super) fn set(&mut self, name: &str, value: Box<RawValue>) {
-        match self.0.iter_mut().rev().find(|(key, _)| key == name) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((name.to_owned(), value)),
+    pub(super) fn object(members: impl IntoIterator<Item = (impl Into<String>, Self)>) -> Self {
+        Self::Object(members.into_iter().map(|(name, piece)| (name.into(), piece)).collect())
+    }
+
+    fn write(&self, style: &Style, depth: usize) -> String {
+        let (open, items, close) = match self {
+            Self::Plain(value) => return value.to_string(),
+            Self::Object(members) => {
+                let lines = members.iter().map(|(name, piece)| member(name, &piece.write(style, depth + 1)));
+                ('{', lines.collect::<Vec<_>>(), '}')
+            }
+            Self::List(items) => ('[', items.iter().map(|piece| piece.write(style, depth + 1)).collect(), ']'),
+        };
+        if items.is_empty() {
+            return format!("{open}{close}");
+        }
+        let (outer, inner) = (style.line(depth), style.line(depth + 1));
+        format!("{open}{inner}{}{outer}{close}", items.join(&format!(",{inner}")))
+    }
+}
+
+fn member(name: &str, value: &str) -> String {
+    format!("{}: {value}", Value::from(name))
+}
+
+/// How a text is laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Style {
+    /// One level.
+    indent: String,
+    /// The end of a line.
+    end: &'static str,
+}
+
+impl Style {
+    /// The layout of `bare`: the least that one of its lines is indented by. Two spaces, as most clients write, where none is.
+    fn of(bare: &str) -> Self {
+        let blank = |line: &str| line.chars().take_while(|c| *c == ' ' || *c == '\t').collect::<String>();
+        let lines = bare.lines().skip(1).filter(|line| !line.trim().is_empty());
+        let least = lines.map(blank).filter(|blank| !blank.is_empty()).min_by_key(String::len);
+        let end = if bare.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { indent: least.unwrap_or_else(|| "  ".into()), end }
+    }
+
+    /// A new line, `depth` levels deep.
+    fn line(&self, depth: usize) -> String {
+        format!("{}{}", self.end, self.indent.repeat(depth))
+    }
+}
+
+/// A text that is edited. At its top stands an object.
+#[derive(Debug, Clone)]
+pub(super) struct Document {
+    text: String,
+    syntax: Syntax,
+    style: Style,
+    /// The text with blanks for what stands before the object and for comments: as long, byte by byte.
+    bare: String,
+    /// And for commas behind which nothing comes, so that it is JSON.
+    json: String,
+}
+
+impl Document {
+    /// A file without anything in it is what an editor or a full disk left: nothing is set in it.
+    ///
+    /// # Errors
+    ///
+    /// It is not what the reader takes, or no object.
+    pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Self, Malformed> {
+        let mut text = text.to_owned();
+        if without_comments(&text, syntax).trim().is_empty() {
+            let above = text.trim_start_matches('\u{feff}').trim_end();
+            text = if above.is_empty() { "{}\n".into() } else { format!("{above}\n{{}}\n") };
+        }
+        let mut document = Self {
+            style: Style::of(&without_comments(&text, syntax)),
+            text,
+            syntax,
+            bare: String::new(),
+            json: String::new(),
+        };
+        document.refresh();
+        match serde_json::from_str::<Members<'_>>(&document.json) {
+            Ok(_) => Ok(document),
+            Err(error) if error.is_data() => Err(Malformed::Shape { place: String::new(), wanted: "an object" }),
+            Err(error) => {
+                Err(Malformed::Syntax { line: error.line(), column: error.column(), why: explain(&error, syntax) })
+            }
         }
     }
 
-    pub(super) fn remove(&mut self, name: &str) {
-        self.0.retain(|(key, _)| key != name);
+    /// The text as it is now.
+    pub(super) fn into_text(self) -> String {
+        self.text
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The value there.
+    pub(super) fn get(&self, path: &[Step<'_>]) -> Option<Value> {
+        serde_json::from_str(&self.json[self.find(path)?]).ok()
     }
 
-    /// The names, each once.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names of the members of the object there, each once, in their order.
+    pub(super) fn names(&self, path: &[Step<'_>]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for (name, _) in &self.0 {
-            if !names.contains(name) {
-                names.push(name.clone());
+        for name in self.container(path).into_iter().flat_map(|it| it.entries).filter_map(|entry| entry.name) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         names
     }
 
-    /// As text, where the object stands `depth` levels deep.
-    pub(super) fn write(&self, style: &Style, depth: usize) -> String {
-        let members = self.0.iter().map(|(name, value)| {
-            let name = serde_json::Value::from(name.as_str());
-            format!("{name}: {}", value.get())
-        });
-        style.enclose('{', members, '}', depth)
+    /// Puts the value there, in the place of what is, or behind the last member. The object that it is to be a member of is made
+    /// where it is missing.
+    pub(super) fn set(&mut self, path: &[Step<'_>], piece: &Piece) {
+        let depth = path.len();
+        if let Some(old) = self.find(path) {
+            let new = piece.write(&self.style, depth);
+            self.replace(old, &new);
+        } else if let Some((Step::Name(name), above)) = path.split_last() {
+            if self.find(above).is_none() {
+                self.set(above, &Piece::Object(Vec::new()));
+            }
+            let line = member(name, &piece.write(&self.style, depth));
+            self.append(above, &line);
+        }
+    }
+
+    /// Puts the value behind the last item of the list there, which is made where it is missing.
+    pub(super) fn push(&mut self, path: &[Step<'_>], piece: &Piece) {
+        if self.find(path).is_none() {
+            self.set(path, &Piece::List(Vec::new()));
+        }
+        let item = piece.write(&self.style, path.len() + 1);
+        self.append(path, &item);
+    }
+
+    /// Removes what is there. Does nothing where there is nothing.
+    pub(super) fn remove(&mut self, path: &[Step<'_>]) {
+        let Some((step, above)) = path.split_last() else { return };
+        while let Some(container) = self.container(above) {
+            let Some(place) = container.place(*step) else { return };
+            self.take(&container, place, above.len());
+            if let Step::At(_) = step {
+                return;
+            }
+        }
+    }
+
+    fn refresh(&mut self) {
+        self.bare = without_comments(&self.text, self.syntax);
+        self.json = if self.syntax == Syntax::Comments { without_last_commas(&self.bare) } else { self.bare.clone() };
+    }
+
+    fn replace(&mut self, range: Range<usize>, new: &str) {
+        self.text.replace_range(range, new);
+        self.refresh();
+    }
+
+    fn find(&self, path: &[Step<'_>]) -> Option<Range<usize>> {
+        let Some((step, above)) = path.split_last() else { return self.span(&self.json) };
+        let container = self.container(above)?;
+        let place = container.place(*step)?;
+        Some(container.entries[place].value.clone())
+    }
+
+    /// Where a part of the JSON stands.
+    fn span(&self, part: &str) -> Option<Range<usize>> {
+        let value: &RawValue = serde_json::from_str(part).ok()?;
+        Some(self.place_of(value))
+    }
+
+    fn place_of(&self, value: &RawValue) -> Range<usize> {
+        let start = value.get().as_ptr().addr().saturating_sub(self.json.as_ptr().addr());
+        start..start + value.get().len()
+    }
+
+    fn container(&self, path: &[Step<'_>]) -> Option<Container> {
+        let span = self.find(path)?;
+        let part = &self.json[span.clone()];
+        let values: Vec<(Option<String>, &RawValue)> = if part.starts_with('{') {
+            let members: Members<'_> = serde_json::from_str(part).ok()?;
+            members.0.into_iter().map(|(name, value)| (Some(name), value)).collect()
+        } else {
+            let items: Vec<&RawValue> = serde_json::from_str(part).ok()?;
+            items.into_iter().map(|value| (None, value)).collect()
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut behind = span.start + 1;
+        for (name, value) in values {
+            let value = self.place_of(value);
+            let before = self.json[behind..value.end].find(|c: char| c != ',' && !c.is_ascii_whitespace()).unwrap_or(0);
+            let start = behind + before;
+            behind = value.end;
+            entries.push(Entry { name, start, value });
+        }
+        Some(Container { span, entries })
+    }
+
+    /// The comma between two places.
+    fn comma(&self, range: Range<usize>) -> Option<usize> {
+        self.bare[range.clone()].find(',').map(|at| range.start + at)
+    }
+
+    fn append(&mut self, path: &[Step<'_>], line: &str) {
+        let Some(container) = self.container(path) else { return };
+        let depth = path.len();
+        let close = container.span.end - 1;
+        let last = container.entries.last().map(|last| last.value.end);
+        let comma = last.and_then(|last| self.comma(last..close));
+        // What is said of the last one stays with it.
+        let from = comma.map_or(last.unwrap_or(container.span.start + 1), |comma| comma + 1);
+        let at = from + self.text[from..close].trim_end().len();
+        let mut new = format!("{}{line}", self.style.line(depth + 1));
+        if comma.is_some() {
+            new.push(',');
+        }
+        if !self.text[at..close].contains('\n') {
+            new.push_str(&self.style.line(depth));
+        }
+        self.text.insert_str(at, &new);
+        if let (Some(last), None) = (last, comma) {
+            self.text.insert(last, ',');
+        }
+        self.refresh();
+    }
+
+    /// Takes an entry out with what `append` put around it.
+    fn take(&mut self, container: &Container, place: usize, depth: usize) {
+        let entry = &container.entries[place];
+        let (open, close) = (container.span.start, container.span.end - 1);
+        let next = container.entries.get(place + 1).map_or(close, |next| next.start);
+        let behind = self.comma(entry.value.end..next);
+        let before = (behind.is_none() && place > 0)
+            .then(|| self.comma(container.entries[place - 1].value.end..entry.start))
+            .flatten();
+        let mut end = behind.map_or(entry.value.end, |comma| comma + 1);
+        let mut start = self.text[..entry.start].trim_end().len();
+        let rest = &self.text[end..close];
+        let is_behind_comment = !self.bare[..start].ends_with(|c: char| !c.is_whitespace());
+        if is_behind_comment && !rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
+            // It would swallow what comes next on its line.
+            start = entry.start;
+        }
+        let is_last = place + 1 == container.entries.len();
+        let tail = self.style.line(depth);
+        if is_last && !self.text[open..start].contains('\n') && rest.trim().is_empty() && rest.starts_with(&tail) {
+            let shorter = [&self.text[..start], &self.text[end + tail.len()..]].concat();
+            // Unless the comment would swallow the bracket.
+            let close = close - (end - start) - tail.len();
+            if without_comments(&shorter, self.syntax)[close..].starts_with(['}', ']']) {
+                end += tail.len();
+            }
+        }
+        self.text.replace_range(start..end, "");
+        if let Some(comma) = before {
+            self.text.remove(comma);
+        }
+        self.refresh();
     }
 }
 
-impl<'de> Deserialize<'de> for Members {
+/// An object or a list, with where it stands.
+struct Container {
+    span: Range<usize>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    /// Of a member.
+    name: Option<String>,
+    /// Where its name begins, or the item itself.
+    start: usize,
+    value: Range<usize>,
+}
+
+impl Container {
+    fn place(&self, step: Step<'_>) -> Option<usize> {
+        match step {
+            Step::Name(name) => self.entries.iter().rposition(|entry| entry.name.as_deref() == Some(name)),
+            Step::At(place) => (place < self.entries.len()).then_some(place),
+        }
+    }
+}
+
+/// The members of an object in their order, each value as it stands in the text.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
+            type Value = Members<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -76,41 +354,260 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// How a text is laid out: one level of its indentation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Style(String);
-
-impl Style {
-    /// The layout of `text`, an object: what its first member is indented by. Two spaces, as the client itself writes, where
-    /// it has none on a line of its own.
-    pub(super) fn of(text: &str) -> Self {
-        let first = text.trim().lines().nth(1).unwrap_or_default();
-        let indent: String = first.chars().take_while(|c| *c == ' ' || *c == '\t').collect();
-        Self(if indent.is_empty() { "  ".into() } else { indent })
+/// What serde says, without the place, which stands apart.
+fn explain(error: &serde_json::Error, syntax: Syntax) -> String {
+    let text = error.to_string();
+    let why = text.split(" at line ").next().unwrap_or(&text);
+    let is_of_these = error.is_syntax() && (why.starts_with("expected value") || why.starts_with("key must be"));
+    if syntax == Syntax::Strict && is_of_these {
+        return format!("{why}; comments and trailing commas are not allowed");
     }
+    why.to_owned()
+}
 
-    /// A list as text, where it stands `depth` levels deep.
-    pub(super) fn list(&self, items: &[Box<RawValue>], depth: usize) -> String {
-        self.enclose('[', items.iter().map(|item| item.get().to_owned()), ']', depth)
+/// The text with blanks for a byte order mark, and for comments where there may be some.
+fn without_comments(text: &str, syntax: Syntax) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    if text.starts_with('\u{feff}') {
+        bytes[..'\u{feff}'.len_utf8()].fill(b' ');
     }
-
-    fn enclose(&self, open: char, items: impl Iterator<Item = String>, close: char, depth: usize) -> String {
-        let items: Vec<String> = items.collect();
-        if items.is_empty() {
-            return format!("{open}{close}");
+    if syntax == Syntax::Comments {
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = match &bytes[at..] {
+                [b'"', ..] => {
+                    at = behind_string(&bytes, at);
+                    continue;
+                }
+                [b'/', b'/', rest @ ..] => at + 2 + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()),
+                [b'/', b'*', rest @ ..] => match rest.windows(2).position(|pair| pair == b"*/") {
+                    Some(length) => at + 2 + length + 2,
+                    // It has no end: whoever parses it will say so.
+                    None => break,
+                },
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            // Lines stay lines, so that errors have their place.
+            bytes[at..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+            at = end;
         }
-        let outer = self.0.repeat(depth);
-        let inner = self.0.repeat(depth + 1);
-        format!("{open}\n{inner}{}\n{outer}{close}", items.join(&format!(",\n{inner}")))
     }
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Text that was written here, as a value. It is JSON by construction; were it not, the value would be null.
-pub(super) fn raw(text: String) -> Box<RawValue> {
-    RawValue::from_string(text).unwrap_or_default()
+/// The text with blanks for commas between a value and a closing bracket.
+fn without_last_commas(bare: &str) -> String {
+    let mut bytes = bare.as_bytes().to_vec();
+    let mut at = 0;
+    let mut before = b'{';
+    let mut comma = None;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match byte {
+            b'"' => {
+                at = behind_string(&bytes, at);
+                (before, comma) = (b'"', None);
+                continue;
+            }
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            _ => {
+                if let (b'}' | b']', Some(place)) = (byte, comma) {
+                    bytes[place] = b' ';
+                }
+                comma = (byte == b',' && !matches!(before, b'{' | b'[' | b',' | b':')).then_some(at);
+                before = byte;
+            }
+        }
+        at += 1;
+    }
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Anything plain as a value.
-pub(super) fn value(plain: impl serde::Serialize) -> Box<RawValue> {
-    to_raw_value(&plain).unwrap_or_default()
+/// The place behind the string that begins there.
+fn behind_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::Step::{At, Name};
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        Document::parse(text, Syntax::Comments).unwrap()
+    }
+
+    fn set(text: &str, path: &[Step<'_>], value: Value) -> String {
+        let mut it = document(text);
+        it.set(path, &Piece::Plain(value));
+        it.into_text()
+    }
+
+    fn remove(text: &str, path: &[Step<'_>]) -> String {
+        let mut it = document(text);
+        it.remove(path);
+        it.into_text()
+    }
+
+    #[test]
+    fn what_is_added_and_removed_leaves_no_trace() {
+        for text in [
+            "{}",
+            "{ }\n",
+            "{\"a\":1}",
+            "{ \"a\" : 1 }",
+            "{\n\t\"a\": 1\n}\n",
+            "{\r\n    \"a\": 1\r\n}\r\n",
+            "{\n  \"a\": 1 // one\n}",
+            "{\n  \"a\": 1, // one\n}",
+            "{\n  \"a\": 1 /* one */, // two\n  // three\n}",
+            "\u{feff}{\"a\":[1,2,]}",
+            "// above\n{\n  \"a\": {\"//\": \"/* no comment */\"}\n}\n// below",
+        ] {
+            let with = set(text, &[Name("new")], json!("x"));
+            assert_eq!(document(&with).get(&[Name("new")]), Some(json!("x")), "{with}");
+            assert_eq!(document(&with).get(&[Name("a")]), document(text).get(&[Name("a")]), "{with}");
+            assert_eq!(remove(&with, &[Name("new")]), text, "{with}");
+        }
+    }
+
+    #[test]
+    fn comments_stay_where_they_are() {
+        let text = "{\n  // first\n  \"a\": 1, // of a\n  /* of b */ \"b\": [\n    1, // one\n    2 // two\n  ] // end\n}\n";
+        let with = set(text, &[Name("c")], json!(true));
+        assert_eq!(with, text.replace("  ] // end\n", "  ], // end\n  \"c\": true\n"));
+        assert_eq!(remove(&with, &[Name("c")]), text);
+        assert_eq!(remove(text, &[Name("b"), At(1)]), text.replace("1, // one\n    2 //", "1 // one\n     //"));
+        let without = remove(text, &[Name("a")]);
+        assert_eq!(without, text.replace("\"a\": 1, // of a", " // of a"));
+        assert_eq!(document(&without).get(&[]), Some(json!({"b": [1, 2]})));
+        // A comment must not swallow what comes next.
+        assert_eq!(remove("{ // first\n\"a\": 1\n}", &[Name("a")]), "{ // first\n}");
+        let tight = "{ // first\n  \"a\": 1, \"b\": 2}";
+        assert_eq!(document(&remove(tight, &[Name("a")])).get(&[]), Some(json!({"b": 2})));
+    }
+
+    #[test]
+    fn what_is_missing_above_is_made() {
+        let with = set("{}", &[Name("a"), Name("b")], json!(1));
+        assert_eq!(with, "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
+        let mut it = document(&with);
+        it.push(&[Name("a"), Name("c")], &Piece::object([("d", Piece::plain(2))]));
+        assert_eq!(it.get(&[Name("a"), Name("c"), At(0)]), Some(json!({"d": 2})));
+        it.push(&[Name("a"), Name("c")], &Piece::plain(3));
+        assert_eq!(it.get(&[Name("a"), Name("c")]), Some(json!([{"d": 2}, 3])));
+        it.remove(&[Name("a"), Name("c"), At(0)]);
+        it.remove(&[Name("a"), Name("c"), At(7)]);
+        assert_eq!(it.into_text(), "{\n  \"a\": {\n    \"b\": 1,\n    \"c\": [\n      3\n    ]\n  }\n}");
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_means_the_last() {
+        let text = "{\"a\": 1, \"b\": 2, \"a\": 3}";
+        assert_eq!(set(text, &[Name("a")], json!(4)), "{\"a\": 1, \"b\": 2, \"a\": 4}");
+        assert_eq!(remove(text, &[Name("a")]), "{ \"b\": 2}");
+        assert_eq!(document(text).names(&[]), ["a", "b"]);
+    }
+
+    #[test]
+    fn only_who_takes_comments_gets_them() {
+        let why = |text: &str, syntax| Document::parse(text, syntax).unwrap_err().to_string();
+        assert_eq!(
+            why("{\n  // mine\n  \"a\": 1\n}", Syntax::Strict),
+            "line 2, column 3: key must be a string; comments and trailing commas are not allowed"
+        );
+        assert!(Document::parse("{\n  // mine\n  \"a\": [1,],\n}", Syntax::Comments).is_ok());
+        for text in ["{,}", "{\"a\":1,,}", "{\"a\":,}", "[1,]", "{/* open", "{\"a\": 1} x", "{\"a"] {
+            assert!(!why(text, Syntax::Comments).is_empty(), "{text}");
+        }
+        assert!(why("{\n // é\n  \"a\" 1}", Syntax::Comments).starts_with("line 3, column 7: "));
+    }
+
+    /// Blanks, and comments where there may be some.
+    fn between(syntax: Syntax) -> impl Strategy<Value = String> {
+        let mut bits = vec!["", "", " ", "\n", "\n  ", "\r\n\t"];
+        if syntax == Syntax::Comments {
+            bits.extend([" // é, }\n", "/* ] \" */", "//\n  "]);
+        }
+        prop::sample::select(bits).prop_map(str::to_owned)
+    }
+
+    /// An object with members of any kind, laid out anyhow.
+    fn texts(syntax: Syntax) -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(vec!["1", "true", "\"x, \\\" }\"", "[]", "{}", "-1.50e3"]).prop_map(str::to_owned);
+        let last = prop::sample::select(if syntax == Syntax::Comments { vec!["", ","] } else { vec![""] });
+        let value = leaf.prop_recursive(2, 12, 4, move |inner| {
+            let item = (between(syntax), inner.clone(), between(syntax)).prop_map(|(a, value, b)| format!("{a}{value}{b}"));
+            let member = (between(syntax), "[a-d]", between(syntax), between(syntax), inner, between(syntax))
+                .prop_map(|(a, name, b, c, value, d)| format!("{a}\"{name}\"{b}:{c}{value}{d}"));
+            prop_oneof![
+                prop::collection::vec(item, 1..4).prop_map(|items| format!("[{}]", items.join(","))),
+                prop::collection::vec(member, 1..4).prop_map(|members| format!("{{{}}}", members.join(","))),
+            ]
+        });
+        let member = (between(syntax), "[a-d]", between(syntax), value, between(syntax))
+            .prop_map(|(a, name, b, value, c)| format!("{a}\"{name}\":{b}{value}{c}"));
+        (prop::collection::vec(member, 0..4), last, between(syntax), between(syntax)).prop_map(|(members, last, a, b)| {
+            let last = if members.is_empty() { "" } else { last };
+            format!("{a}{{{}{last}{b}}}{a}", members.join(","))
+        })
+    }
+
+    fn any_text() -> impl Strategy<Value = (String, Syntax)> {
+        prop::sample::select(vec![Syntax::Strict, Syntax::Comments])
+            .prop_flat_map(|syntax| texts(syntax).prop_map(move |text| (text, syntax)))
+    }
+
+    proptest! {
+        #[test]
+        fn an_edit_changes_what_it_says_and_nothing_else((text, syntax) in any_text()) {
+            let before = Document::parse(&text, syntax).unwrap();
+            let mut it = before.clone();
+            it.set(&[Name("new"), Name("x")], &Piece::plain(1));
+            let mut expected = before.get(&[]).unwrap();
+            expected["new"] = json!({"x": 1});
+            let with = it.clone().into_text();
+            prop_assert_eq!(Document::parse(&with, syntax).unwrap().get(&[]).unwrap(), expected.clone());
+            it.push(&[Name("list")], &Piece::plain(2));
+            expected["list"] = json!([2]);
+            prop_assert_eq!(it.get(&[]).unwrap(), expected);
+            it.remove(&[Name("list")]);
+            it.remove(&[Name("new")]);
+            prop_assert_eq!(&it.get(&[]).unwrap(), &before.get(&[]).unwrap());
+            for name in before.names(&[]) {
+                let mut it = before.clone();
+                it.remove(&[Name(&name)]);
+                let mut left = before.get(&[]).unwrap();
+                left.as_object_mut().unwrap().remove(&name);
+                prop_assert_eq!(Document::parse(&it.into_text(), syntax).unwrap().get(&[]).unwrap(), left);
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_fail(bits in prop::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"a\"", "1", "true", " ", "\n", "// é\n", "/* ] */", "/*", "\\", "\"", "\u{feff}",
+        ]), 0..24)) {
+            for syntax in [Syntax::Strict, Syntax::Comments] {
+                if let Ok(mut it) = Document::parse(&bits.concat(), syntax) {
+                    it.set(&[Name("new"), Name("x")], &Piece::plain(1));
+                    it.remove(&[Name("a")]);
+                    prop_assert!(Document::parse(&it.into_text(), syntax).is_ok());
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
-//! Claude Code's settings files: where they are, and how our hooks and our plugin get in and out of them without harm to anything
+//! The agents' settings files: where they are, and how our hooks and our plugin get in and out of them without harm to anything
 //! else.
 
+pub mod agents;
 mod hooks;
 mod json;
 mod plugin;
@@ -11,9 +12,11 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-pub use hooks::{HOOKS, Hook, Malformed, Profile, Registration, is_set, registered};
+pub use agents::{Hook, Profile};
+pub use hooks::{Malformed, Registration, is_set};
 pub use plugin::{Plugin, plugin};
 
+use crate::agent::name::Agent;
 use crate::files;
 use crate::paths::Paths;
 
@@ -38,7 +41,7 @@ impl Scope {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
-    /// The settings file, for the project around `folder`.
+    /// Claude Code's settings file, for the project around `folder`.
     pub fn file(self, paths: &Paths, folder: &Path) -> PathBuf {
         match self {
             Self::User => paths.claude.join("settings.json"),
@@ -118,8 +121,8 @@ impl SettingsError {
 /// plugin registers is not in them.
 pub fn register(paths: &Paths, folder: &Path, event: &str, program: &Path) -> bool {
     let files = Scope::ALL.map(|scope| scope.file(paths, folder)).into_iter().chain(managed());
-    files.filter_map(|file| read(&file).ok().flatten()).any(|text| {
-        let found = registered(&text, program).unwrap_or_default();
+    files.filter_map(|file| Some((read(&file).ok()??, file))).any(|(text, file)| {
+        let found = registered(Agent::ClaudeCode, &file, &text, program).unwrap_or_default();
         // A bare name is looked for on the client's PATH, which may be another.
         found.iter().any(|it| it.event == event && (it.program.is_relative() || it.program.is_file()))
     })
@@ -139,47 +142,115 @@ pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
     fs::read_to_string(file).map(Some).map_err(unreadable)
 }
 
+/// Our hooks in the text of the agent's `file`, in its order.
+///
+/// # Errors
+///
+/// It is not what the agent reads either.
+pub fn registered(agent: Agent, file: &Path, text: &str, program: &Path) -> Result<Vec<Registration>, Malformed> {
+    hooks::registered(text, &agents::layout(agent, file, text), program)
+}
+
+/// What a file says, whose reader takes comments too; none: it is no such file.
+pub fn lenient(text: &str) -> Option<serde_json::Value> {
+    json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
+}
+
 /// A change of a settings file that has not been made yet.
 #[derive(Debug)]
 pub struct Change {
+    agent: Agent,
     /// The file itself, behind any links.
     file: PathBuf,
+    /// None: there is no file.
     before: Option<String>,
-    after: String,
+    /// None: it is removed, or not made.
+    after: Option<String>,
 }
 
 impl Change {
-    /// What it takes for our hooks to be in `file` and call `program`.
-    pub fn install(file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
-        Self::plan(file, |text| hooks::install(text, program, profile))
+    /// What it takes for our hooks to be in the agent's `file` and call `program`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not what the agent reads either.
+    pub fn install(agent: Agent, file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
+        Self::plan(agent, file, |text, layout, _| hooks::install(text, agent, layout, program, profile).map(Some))
     }
 
-    /// What it takes for our plugin to be enabled in `file`, from the marketplace in `folder`, instead of hooks.
+    /// What it takes for our plugin to be enabled in Claude Code's `file`, from the marketplace in `folder`, instead of hooks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
     pub fn install_plugin(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
-        Self::plan(file, |text| plugin::enable(&hooks::uninstall(text, program)?, folder))
+        Self::plan(Agent::ClaudeCode, file, |text, layout, _| {
+            plugin::enable(&hooks::uninstall(text, Agent::ClaudeCode, layout, program)?, folder).map(Some)
+        })
     }
 
-    /// What it takes for neither to be there.
-    pub fn uninstall(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
-        Self::plan(file, |text| plugin::disable(&hooks::uninstall(text, program)?, folder))
+    /// What it takes for neither to be there. Where the file is what `install` made of one that was kept, and nothing else was
+    /// changed since, that one comes back; a file that holds nothing but hooks goes with the last of them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn uninstall(agent: Agent, file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        Self::plan(agent, file, |text, layout, file| {
+            let mut after = hooks::uninstall(text, agent, layout, program)?;
+            if agent == Agent::ClaudeCode {
+                after = plugin::disable(&after, folder)?;
+            }
+            if after == text {
+                return Ok(Some(after));
+            }
+            let present = hooks::registered(text, layout, program)?;
+            let profile = Profile::of(agent, present.iter().map(|it| it.event.as_str()));
+            let original = kept(file).find(|kept| {
+                let layout = agents::layout(agent, file, kept);
+                let is_without = hooks::registered(kept, &layout, program).is_ok_and(|found| found.is_empty());
+                is_without && hooks::install(kept, agent, &layout, program, profile).is_ok_and(|it| it == text)
+            });
+            if original.is_some() {
+                return Ok(original);
+            }
+            Ok((!layout.only_hooks || !hooks::is_empty(&after, layout)).then_some(after))
+        })
     }
 
-    fn plan(file: &Path, edit: impl FnOnce(&str) -> Result<String, Malformed>) -> Result<Self, SettingsError> {
+    fn plan(
+        agent: Agent,
+        file: &Path,
+        edit: impl FnOnce(&str, &agents::Layout, &Path) -> Result<Option<String>, Malformed>,
+    ) -> Result<Self, SettingsError> {
+        let named = file;
         let file = behind_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
         let before = read(&file)?;
-        let after =
-            edit(before.as_deref().unwrap_or_default()).map_err(|what| SettingsError::Malformed(file.clone(), what))?;
-        Ok(Self { file, before, after })
+        let text = before.as_deref().unwrap_or_default();
+        let mut after = edit(text, &agents::layout(agent, named, text), &file)
+            .map_err(|what| SettingsError::Malformed(file.clone(), what))?;
+        if before.is_none() && after.as_deref() == Some("") {
+            after = None;
+        }
+        Ok(Self { agent, file, before, after })
     }
 
     /// Events that will call `program` once the change is made.
     pub fn events(&self, program: &Path) -> Vec<String> {
-        registered(&self.after, program).unwrap_or_default().into_iter().map(|registration| registration.event).collect()
+        let after = self.after.as_deref().unwrap_or_default();
+        let found = registered(self.agent, &self.file, after, program).unwrap_or_default();
+        found.into_iter().map(|registration| registration.event).collect()
     }
 
     /// Whether the plugin is enabled once the change is made.
     pub fn has_plugin(&self) -> bool {
-        plugin(&self.after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
+        let after = self.after.as_deref().unwrap_or_default();
+        self.agent == Agent::ClaudeCode && plugin(after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
+    }
+
+    /// Whose settings it changes.
+    pub fn agent(&self) -> Agent {
+        self.agent
     }
 
     /// The file that it changes.
@@ -189,18 +260,28 @@ impl Change {
 
     /// Whether there is nothing to do.
     pub fn is_nothing(&self) -> bool {
-        self.before.as_deref().unwrap_or_default() == self.after
+        self.before == self.after
+    }
+
+    /// Whether the file goes as a whole.
+    pub fn removes_file(&self) -> bool {
+        self.before.is_some() && self.after.is_none()
     }
 
     /// The lines that change, with three around them.
     pub fn diff(&self) -> String {
-        let before = self.before.as_deref().unwrap_or_default();
         let name = self.file.display().to_string();
-        let from = if self.before.is_some() { name.as_str() } else { "/dev/null" };
-        similar::TextDiff::from_lines(before, &self.after).unified_diff().header(from, &name).to_string()
+        let side = |text: &Option<String>| if text.is_some() { name.clone() } else { "/dev/null".into() };
+        let (before, after) = (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
+        let (from, to) = (side(&self.before), side(&self.after));
+        similar::TextDiff::from_lines(before, after).unified_diff().header(&from, &to).to_string()
     }
 
     /// Makes the change. Returns where the file as it was is kept; none where there was no file, or nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written, or was changed since the plan was made.
     pub fn apply(&self) -> Result<Option<PathBuf>, SettingsError> {
         if self.is_nothing() {
             return Ok(None);
@@ -218,9 +299,27 @@ impl Change {
         if read(&self.file)? != self.before {
             return Err(SettingsError::Changed(self.file.clone()));
         }
-        files::replace(&self.file, self.after.as_bytes(), mode).map_err(unwritable)?;
+        match &self.after {
+            Some(after) => files::replace(&self.file, after.as_bytes(), mode).map_err(unwritable)?,
+            None => fs::remove_file(&self.file).map_err(unwritable)?,
+        }
         Ok(backup)
     }
+}
+
+/// The backup of that number, from 1.
+fn backup(file: &Path, number: u32) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".throughline-backup");
+    if number > 1 {
+        name.push(format!(".{number}"));
+    }
+    PathBuf::from(name)
+}
+
+/// What was kept of the file, the oldest first.
+fn kept(file: &Path) -> impl Iterator<Item = String> {
+    (1..).map_while(move |number| read(&backup(file, number)).ok().flatten())
 }
 
 /// Keeps `text` beside `file`. A backup that holds another text stays: it may be the only trace of how the file was before
@@ -228,12 +327,7 @@ impl Change {
 fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
     let mut number = 1_u32;
     loop {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".throughline-backup");
-        if number > 1 {
-            name.push(format!(".{number}"));
-        }
-        let backup = PathBuf::from(name);
+        let backup = backup(file, number);
         match fs::read_to_string(&backup) {
             Ok(kept) if kept == text => return Ok(backup),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -268,7 +362,7 @@ mod tests {
     const PROGRAM: &str = "/opt/bin/throughline";
 
     fn install(file: &Path) -> Change {
-        Change::install(file, Path::new(PROGRAM), None).unwrap()
+        Change::install(Agent::ClaudeCode, file, Path::new(PROGRAM), None).unwrap()
     }
 
     fn mode(file: &Path) -> u32 {
@@ -302,7 +396,7 @@ mod tests {
         assert_eq!(mode(&real), 0o644);
         assert!(fs::read_to_string(&real).unwrap().contains(PROGRAM));
 
-        let removed = Change::uninstall(&file, Path::new(PROGRAM), dir.path()).unwrap();
+        let removed = Change::uninstall(Agent::ClaudeCode, &file, Path::new(PROGRAM), dir.path()).unwrap();
         let second = removed.apply().unwrap().unwrap();
         assert_ne!(first, second);
         // The same content as before has its backup already.
@@ -318,7 +412,7 @@ mod tests {
         install(&file).apply().unwrap();
         assert!(dir.path().join("there.json").is_file());
         symlink("loop.json", dir.path().join("loop.json")).unwrap();
-        assert!(Change::install(&dir.path().join("loop.json"), Path::new(PROGRAM), None).is_err());
+        assert!(Change::install(Agent::ClaudeCode, &dir.path().join("loop.json"), Path::new(PROGRAM), None).is_err());
     }
 
     #[test]
@@ -337,10 +431,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("settings.json");
         fs::write(&file, "{ // mine\n}").unwrap();
-        let error = Change::install(&file, Path::new(PROGRAM), None).unwrap_err();
+        let error = Change::install(Agent::ClaudeCode, &file, Path::new(PROGRAM), None).unwrap_err();
         assert!(error.to_string().contains("line 1, column 3"), "{error}");
         assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}");
-        assert!(Change::install(dir.path(), Path::new(PROGRAM), None).is_err());
+        assert!(Change::install(Agent::ClaudeCode, dir.path(), Path::new(PROGRAM), None).is_err());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::hooks::{Malformed, around, body, object, parse};
-use super::json::{Members, Style, raw, value};
+use super::hooks::Malformed;
+use super::json::{Document, Piece, Step, Syntax};
 use crate::plugin::{ID, NAME};
 
 /// Marketplaces by their names.
@@ -28,16 +28,15 @@ pub struct Plugin {
 
 /// What the text says of the plugin, from whichever marketplace it is; none: nothing. Of several, one that is on counts.
 pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
-    let members = parse(text)?.members;
-    let Some(enabled) = members.get(ENABLED) else { return Ok(None) };
-    let enabled = object(enabled, ENABLED)?;
+    let settings = parse(text)?;
     let mut found: Option<Plugin> = None;
-    for id in enabled.names() {
+    for id in settings.names(&[Step::Name(ENABLED)]) {
         let Some((NAME, market)) = id.split_once('@') else { continue };
         // The client also takes a list of versions, which means that it is on.
-        let on = enabled.get(&id).is_some_and(|raw| !matches!(raw.get(), "false" | "null"));
+        let on =
+            !matches!(settings.get(&[Step::Name(ENABLED), Step::Name(&id)]), None | Some(Value::Null | Value::Bool(false)));
         if found.as_ref().is_none_or(|found| !found.enabled && on) {
-            found = Some(Plugin { folder: source(&members, market).and_then(|it| directory(&it)), id, enabled: on });
+            found = Some(Plugin { folder: source(&settings, market).and_then(|it| directory(&it)), id, enabled: on });
         }
     }
     Ok(found)
@@ -45,83 +44,73 @@ pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
 
 /// The text with the plugin enabled, from the marketplace in `folder`. A marketplace of our name that is no folder, such as the
 /// repository itself, stays what it is.
-pub fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
-    edit(text, |members, style| {
-        let elsewhere = source(members, NAME).is_some_and(|source| directory(&source).is_none());
-        let entry = json!({"source": {"source": "directory", "path": folder.to_string_lossy()}});
-        let moved = !elsewhere && set(members, MARKETPLACES, NAME, &entry, style)?;
-        Ok(set(members, ENABLED, ID, &Value::Bool(true), style)? || moved)
-    })
+pub(super) fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
+    let mut settings = parse(text)?;
+    let elsewhere = source(&settings, NAME).is_some_and(|source| directory(&source).is_none());
+    let market = json!({"source": {"source": "directory", "path": folder.to_string_lossy()}});
+    let mut changed = false;
+    if !elsewhere {
+        changed = set(&mut settings, &[Step::Name(MARKETPLACES), Step::Name(NAME)], &market);
+    }
+    changed |= set(&mut settings, &[Step::Name(ENABLED), Step::Name(ID)], &Value::Bool(true));
+    Ok(if changed { settings.into_text() } else { text.to_owned() })
 }
 
 /// The text without what [`enable`] put in. Where the marketplace is another than the one in `folder`, the plugin was not ours to
 /// enable, and stays.
-pub fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
-    edit(text, |members, style| {
-        if source(members, NAME).and_then(|source| directory(&source)).is_none_or(|present| present != folder) {
-            return Ok(false);
+pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
+    let mut settings = parse(text)?;
+    if source(&settings, NAME).and_then(|source| directory(&source)).is_none_or(|present| present != folder) {
+        return Ok(text.to_owned());
+    }
+    for (group, name) in [(MARKETPLACES, NAME), (ENABLED, ID)] {
+        let group = [Step::Name(group)];
+        let present = settings.get(&group);
+        if present.is_some_and(|members| members.get(name).is_some()) {
+            settings.remove(&[group[0], Step::Name(name)]);
+            // Nothing is left in it.
+            if settings.names(&group).is_empty() {
+                settings.remove(&group);
+            }
         }
-        let market = unset(members, MARKETPLACES, NAME, style)?;
-        Ok(unset(members, ENABLED, ID, style)? || market)
-    })
+    }
+    Ok(settings.into_text())
+}
+
+/// Settings in which plugins can be said.
+fn parse(text: &str) -> Result<Document, Malformed> {
+    let settings = Document::parse(text, Syntax::Strict)?;
+    for group in [MARKETPLACES, ENABLED] {
+        if settings.get(&[Step::Name(group)]).is_some_and(|value| !value.is_object()) {
+            return Err(Malformed::Shape { place: group.into(), wanted: "an object" });
+        }
+    }
+    Ok(settings)
 }
 
 /// Where the marketplace comes from, as far as it is said here.
-fn source(members: &Members, market: &str) -> Option<Value> {
-    let markets: Value = serde_json::from_str(members.get(MARKETPLACES)?.get()).ok()?;
-    markets.get(market)?.get("source").cloned()
+fn source(settings: &Document, market: &str) -> Option<Value> {
+    settings.get(&[Step::Name(MARKETPLACES), Step::Name(market), Step::Name("source")])
 }
 
 fn directory(source: &Value) -> Option<PathBuf> {
     (source["source"] == "directory").then(|| source["path"].as_str().map(PathBuf::from))?
 }
 
-fn edit(text: &str, change: impl FnOnce(&mut Members, &Style) -> Result<bool, Malformed>) -> Result<String, Malformed> {
-    let body = body(text);
-    let style = Style::of(body);
-    let mut members = parse(text)?.members;
-    if !change(&mut members, &style)? {
-        return Ok(text.to_owned());
+/// Sets a value. Returns whether that changed anything.
+fn set(settings: &mut Document, path: &[Step<'_>], wanted: &Value) -> bool {
+    let changes = settings.get(path).as_ref() != Some(wanted);
+    if changes {
+        settings.set(path, &laid_out(wanted));
     }
-    let (before, after) = around(text, body);
-    Ok(format!("{before}{}{after}", members.write(&style, 0)))
+    changes
 }
 
-/// Sets a member of a member. Returns whether that changed anything.
-fn set(members: &mut Members, group: &str, name: &str, wanted: &Value, style: &Style) -> Result<bool, Malformed> {
-    let mut inner = members.get(group).map(|raw| object(raw, group)).transpose()?.unwrap_or_default();
-    let present = inner.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-    if present.as_ref() == Some(wanted) {
-        return Ok(false);
+fn laid_out(value: &Value) -> Piece {
+    match value {
+        Value::Object(members) => Piece::object(members.iter().map(|(name, value)| (name, laid_out(value)))),
+        plain => Piece::Plain(plain.clone()),
     }
-    inner.set(name, laid_out(wanted, style, 2));
-    members.set(group, raw(inner.write(style, 1)));
-    Ok(true)
-}
-
-/// Removes a member of a member, and the outer one where nothing is left in it. Returns whether that changed anything.
-fn unset(members: &mut Members, group: &str, name: &str, style: &Style) -> Result<bool, Malformed> {
-    let Some(mut inner) = members.get(group).map(|raw| object(raw, group)).transpose()? else { return Ok(false) };
-    if inner.get(name).is_none() {
-        return Ok(false);
-    }
-    inner.remove(name);
-    if inner.is_empty() {
-        members.remove(group);
-    } else {
-        members.set(group, raw(inner.write(style, 1)));
-    }
-    Ok(true)
-}
-
-/// The value in the file's own layout, where it stands `depth` levels deep.
-fn laid_out(plain: &Value, style: &Style, depth: usize) -> Box<serde_json::value::RawValue> {
-    let Value::Object(fields) = plain else { return value(plain) };
-    let mut members = Members::default();
-    for (name, field) in fields {
-        members.set(name, laid_out(field, style, depth + 1));
-    }
-    raw(members.write(style, depth))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::{Failure, Look, Restriction, Runtime, Store};
+use crate::notes::registry::Registry;
 use crate::store::Filter;
 
 /// List memories, newest first
@@ -38,7 +39,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         Some(beginning) => Some(super::whole_session(store, beginning)?),
         None => None,
     };
-    let kinds = super::notes::own_kinds(&restriction.types);
+    let kinds = Registry::meant_by_own(&restriction.types);
     let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,

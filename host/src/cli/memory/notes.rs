@@ -49,18 +49,3 @@ impl Desk {
         self.path(&it.note.note_type, &it.stem)
     }
 }
-
-/// [`kinds`] by the program's own registry, which is read only where a type is named: most searches name none.
-pub(super) fn own_kinds(types: &[String]) -> Vec<String> {
-    if types.is_empty() { Vec::new() } else { kinds(types, &Registry::own()) }
-}
-
-/// The kinds of memories that are meant by types: those of a note's type, else what was said.
-pub(super) fn kinds(types: &[String], registry: &Registry) -> Vec<String> {
-    let mut kinds: Vec<String> = types
-        .iter()
-        .flat_map(|name| if registry.get(name).is_some() { registry.kinds_of(name) } else { vec![name.clone()] })
-        .collect();
-    kinds.dedup();
-    kinds
-}

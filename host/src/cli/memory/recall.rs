@@ -141,7 +141,7 @@ fn find(runtime: &Runtime, store: &Store, desk: &Desk, arguments: &Arguments) ->
     let text = arguments.query.join(" ");
     let search = |kinds: Vec<String>| -> Result<Vec<StoredNote>, Failure> {
         let mut query = Query::parse(&text, &jiff::Zoned::now());
-        let asked = super::notes::kinds(&query.kinds, registry);
+        let asked = registry.meant(&query.kinds);
         query.kinds = if asked.is_empty() { kinds } else { asked };
         let found = store.find_memories(&query, Some(&desk.project.id), arguments.limit, runtime.now)?;
         let ids: Vec<&str> = found.iter().map(|memory| memory.id.as_str()).collect();
@@ -166,7 +166,7 @@ fn find(runtime: &Runtime, store: &Store, desk: &Desk, arguments: &Arguments) ->
             Failure::new(format!("there is no type of notes {unknown:?}")).hint(format!("there are {}", names.join(", ")))
         );
     }
-    let kinds = if arguments.types.is_empty() { registry.kinds() } else { super::notes::kinds(&arguments.types, registry) };
+    let kinds = if arguments.types.is_empty() { registry.kinds() } else { registry.meant(&arguments.types) };
     let mut found = search(kinds)?;
     found.retain(|it| arguments.types.is_empty() || arguments.types.contains(&it.note.note_type));
     Ok(found)

@@ -9,6 +9,7 @@ use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
 use crate::contract::Memory;
 use crate::memory::probing;
+use crate::notes::registry::Registry;
 use crate::search::query::Query;
 use crate::search::rank::{self, Profile, Why};
 use crate::store::{Answer, Hit, Search};
@@ -60,7 +61,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let project = restriction.scope.project()?;
     let mut query = Query::parse(&arguments.query.join(" "), &jiff::Zoned::now());
     query.kinds.extend_from_slice(&restriction.types);
-    query.kinds = super::notes::own_kinds(&query.kinds);
+    query.kinds = Registry::meant_by_own(&query.kinds);
     query.sessions.extend(restriction.session.clone());
     let id = project.as_ref().map(|project| project.id.as_str());
     let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::contract::Memory;
 use crate::mcp::quote::{self, Origin};
+use crate::notes::registry::Registry;
 use crate::runtime;
+use crate::store::{SHARED_FROM, Store};
 
 /// The most characters of a title, and of an excerpt.
 const TITLE: usize = 160;
@@ -20,6 +23,12 @@ pub(super) struct Entry {
     id: String,
     #[serde(rename = "type")]
     kind: String,
+    /// Of what was written as a note, where it is another
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note_type: Option<String>,
+    /// With all projects
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
     title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     excerpt: String,
@@ -36,6 +45,8 @@ impl Entry {
         Self {
             id: memory.id.clone(),
             kind: quote::line(&memory.kind, 64),
+            note_type: None,
+            shared: is_shared(memory),
             title: quote::line(&memory.title, TITLE),
             excerpt: excerpt(memory),
             date: day(memory.created),
@@ -45,15 +56,49 @@ impl Entry {
         }
     }
 
+    /// With the type of the note that it is.
+    pub(super) fn of_type(mut self, note_type: Option<String>) -> Self {
+        self.note_type = note_type;
+        self
+    }
+
     /// In one line or two.
     pub(super) fn write(&self, out: &mut String) {
         let score = self.score.map_or_else(String::new, |score| format!(" {score:.2}"));
-        let mark = self.origin.mark();
-        let _ = writeln!(out, "{} {} {}{score}  {}{mark}", self.id, self.kind, self.date, self.title);
+        let (mark, shared) = (self.origin.mark(), shared_mark(self.shared));
+        let kind = self.note_type.as_ref().unwrap_or(&self.kind);
+        let _ = writeln!(out, "{} {kind} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
         if !self.excerpt.is_empty() {
             let _ = writeln!(out, "    {}", self.excerpt);
         }
     }
+}
+
+/// Whether it is the copy of what a person shared with all projects.
+pub(super) fn is_shared(memory: &Memory) -> bool {
+    memory.attributes.iter().any(|(name, _)| name == SHARED_FROM)
+}
+
+/// What stands behind the title of what is shared.
+pub(super) fn shared_mark(is_shared: bool) -> &'static str {
+    if is_shared { " [shared with all projects]" } else { "" }
+}
+
+/// For each memory the type under which it was written as a note, where that is not its kind's name.
+pub(super) fn note_types<'a>(
+    store: &Store,
+    memories: impl ExactSizeIterator<Item = &'a Memory>,
+) -> Result<Vec<Option<String>>> {
+    if memories.len() == 0 {
+        return Ok(Vec::new());
+    }
+    let registry = Registry::own();
+    memories
+        .map(|memory| {
+            let note = store.notes_by_id(&[&memory.id], &registry)?.pop().filter(|note| note.is_named);
+            Ok(note.map(|it| it.note.note_type).filter(|it| *it != memory.kind).map(|it| quote::line(&it, 64)))
+        })
+        .collect()
 }
 
 /// What the content says beyond the title, in one line.

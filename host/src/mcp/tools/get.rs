@@ -6,11 +6,12 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Said;
+use super::{Said, entry};
 use crate::contract::Memory;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
 use crate::memory::Refused;
+use crate::project::Project;
 use crate::runtime;
 use crate::store::Store;
 
@@ -38,7 +39,7 @@ pub(super) struct Arguments {
 pub(super) struct Read {
     about: &'static str,
     memories: Vec<Whole>,
-    /// Ids that are no memories of this project
+    /// Ids that are no memories of this project, nor shared with it
     not_found: Vec<String>,
 }
 
@@ -48,6 +49,12 @@ struct Whole {
     id: String,
     #[serde(rename = "type")]
     kind: String,
+    /// Of what was written as a note, where it is another
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note_type: Option<String>,
+    /// With all projects
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
     title: String,
     content: String,
     /// The content's first and last line here, and how many it has
@@ -81,6 +88,8 @@ impl Whole {
         Self {
             id: memory.id.clone(),
             kind: quote::line(&memory.kind, 64),
+            note_type: None,
+            shared: entry::is_shared(memory),
             title: quote::line(&memory.title, 200),
             content: kept.trim_end_matches('\n').to_owned(),
             lines: [from, last, of],
@@ -94,9 +103,17 @@ impl Whole {
         }
     }
 
+    /// The same, with the type of the note that it is.
+    fn of(store: &Store, memory: &Memory, from: usize, to: usize, room: &mut usize) -> Result<Self> {
+        let note_type = entry::note_types(store, std::iter::once(memory))?.pop().flatten();
+        Ok(Self { note_type, ..Self::new(memory, from, to, room) })
+    }
+
     fn write(&self, out: &mut String) {
         let day: String = self.created_at.chars().take(10).collect();
-        let _ = writeln!(out, "{} {} {day}  {}{}", self.id, self.kind, self.title, self.origin.mark());
+        let kind = self.note_type.as_ref().unwrap_or(&self.kind);
+        let marks = [entry::shared_mark(self.shared), self.origin.mark()].concat();
+        let _ = writeln!(out, "{} {kind} {day}  {}{marks}", self.id, self.title);
         for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
             if !list.is_empty() {
                 let _ = writeln!(out, "{name}: {}", list.join(", "));
@@ -124,11 +141,15 @@ pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     let mut room = MOST_CONTENT;
     let mut found: Vec<String> = Vec::new();
     for id in &arguments.ids {
-        match store.as_ref().map(|store| find(store, &desk.project.id, id)).transpose()?.flatten() {
+        let Some(store) = &store else {
+            all.not_found.push(quote::line(id, 80));
+            continue;
+        };
+        match find_visible(store, &desk.project.id, id)? {
             // Named twice, it stands there once.
             Some(memory) if found.contains(&memory.id) => {}
             Some(memory) => {
-                all.memories.push(Whole::new(&memory, from, to, &mut room));
+                all.memories.push(Whole::of(store, &memory, from, to, &mut room)?);
                 found.push(memory.id);
             }
             None => all.not_found.push(quote::line(id, 80)),
@@ -165,12 +186,20 @@ pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memo
     Ok(if found.len() == 1 { found.pop().map(|found| found.memory) } else { None })
 }
 
+/// The same, or what was shared with all projects.
+fn find_visible(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
+    match find(store, project, id)? {
+        None => find(store, &Project::shared().id, id),
+        found => Ok(found),
+    }
+}
+
 /// One memory whole, in its fence; none where the project has no such memory.
 pub(in crate::mcp) fn whole(desk: &mut Desk, id: &str) -> Result<Option<String>> {
     let Some(store) = desk.existing()? else { return Ok(None) };
-    let Some(memory) = find(&store, &desk.project.id, id)? else { return Ok(None) };
+    let Some(memory) = find_visible(&store, &desk.project.id, id)? else { return Ok(None) };
     let mut body = String::new();
-    Whole::new(&memory, 1, usize::MAX, &mut (usize::MAX >> 1)).write(&mut body);
+    Whole::of(&store, &memory, 1, usize::MAX, &mut (usize::MAX >> 1))?.write(&mut body);
     let _ = store.relax().and_then(|()| store.mark_shown(&[memory.id], None, "lookup", desk.runtime.now));
     Ok(Some(quote::fenced(&body)))
 }

@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Said;
-use super::entry::Entry;
+use super::entry::{self, Entry};
 use crate::mcp::worker::Desk;
 use crate::mcp::{cursor, quote};
 use crate::memory::{Refused, probing};
+use crate::notes::registry::Registry;
 use crate::search::query::Query;
 use crate::search::rank;
 use crate::store::Search;
@@ -57,25 +58,31 @@ pub(super) fn search(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let begin: u32 = cursor::read("search", &of, cursor.as_deref())?.unwrap_or(0).min(REACH);
     let end = begin.saturating_add(limit.clamp(1, 50)).min(REACH);
     let mut found = Found { about: quote::NOTICE, memories: Vec::new(), next_cursor: None, warning: None };
-    let mut hits = Vec::new();
     if let Some(store) = desk.existing()? {
-        let query = Query::parse(&text, &jiff::Zoned::now());
+        let mut query = Query::parse(&text, &jiff::Zoned::now());
+        query.kinds = Registry::meant_by_own(&query.kinds);
         let profile = rank::profile(&desk.runtime.config.search.profile).unwrap_or(&rank::DEFAULT);
         let (probe, amiss) = probing::probe(&desk.runtime, &store, &query, profile)?;
         let project = Some(desk.project.id.as_str());
-        let answer = store.search(&Search { profile, probe, ..Search::new(&query, project, end + 1, desk.runtime.now) })?;
+        let answer = store.search(&Search {
+            profile,
+            probe,
+            shared: true,
+            ..Search::new(&query, project, end + 1, desk.runtime.now)
+        })?;
         found.warning = amiss.or(answer.degraded);
-        hits = answer.hits;
+        let mut hits = answer.hits;
         if hits.len() > end as usize && end < REACH {
             found.next_cursor = Some(cursor::write("search", &of, end));
         }
         hits.truncate(end as usize);
         hits.drain(..hits.len().min(begin as usize));
+        let types = entry::note_types(&store, hits.iter().map(|hit| &hit.memory))?;
+        found.memories = hits.iter().zip(types).map(|(hit, of)| Entry::new(&hit.memory).of_type(of)).collect();
         let ids: Vec<String> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
         // Only bookkeeping: where it cannot be written, the answer is no worse.
         let _ = store.relax().and_then(|()| store.mark_shown(&ids, None, "lookup", desk.runtime.now));
     }
-    found.memories = hits.iter().map(|hit| Entry::new(&hit.memory)).collect();
     let mut text = String::new();
     if found.memories.is_empty() {
         text.push_str("Nothing is remembered of that in this project.");
