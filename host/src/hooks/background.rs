@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::noting;
 use super::reading::{self, Job};
 use crate::log::Level;
+use crate::memory::compressing;
 use crate::paths::NAMESPACE;
 use crate::policy::chain::Compiling;
 use crate::project::Project;
@@ -75,6 +76,11 @@ pub enum Task {
     },
     /// Move the WAL into the database, and look which observations' time is up.
     Tidy,
+    /// Fold old memories of the project of a folder into digests.
+    Compress {
+        /// The agent's working folder.
+        cwd: PathBuf,
+    },
     /// Make the index anew where it has to be, and the vectors that are missing.
     Reindex,
 }
@@ -109,6 +115,13 @@ pub(super) fn tidy(runtime: &Runtime) {
 pub(super) fn reindex(runtime: &Runtime, store: &Store) {
     if reindex::is_due(runtime, store).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("reindex")]);
+    }
+}
+
+/// Starts [`Task::Compress`] where it is due. Cheap: one row tells.
+pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
+    if compressing::is_due(runtime, store, &Project::of(cwd)).unwrap_or(false) {
+        spawn(runtime, &[OsStr::new("compress"), cwd.as_os_str()]);
     }
 }
 
@@ -202,6 +215,12 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     let until = Instant::now() + LONGEST;
     match task {
         Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Reindex => {}
+        Task::Compress { cwd } => {
+            let folded = compressing::in_background(runtime, &mut store, &Project::of(cwd))?;
+            if folded > 0 {
+                runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
+            }
+        }
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;

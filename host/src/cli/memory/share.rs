@@ -62,6 +62,10 @@ pub(super) struct Unshared<'a> {
 
 pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let found = super::find(&store, &arguments.id)?.memory;
+    if store.folded(&found.id)?.is_some() {
+        return Err(Failure::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
+            .hint("share the one of them that matters everywhere: its identifier stands in the digest"));
+    }
     let copy = store.share(&found.id, runtime.now)?.ok_or_else(|| {
         Failure::new(format!("{} is a memory that is shared already", output::clean_line(&found.id)))
             .hint("`throughline memory unshare` takes that back")
