@@ -657,8 +657,16 @@ pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(unfit)
 }
 
-/// Brings the sources of lost digests back, and writes digests anew that do not fit their sources.
-pub(super) fn mend(tx: &Connection) -> rusqlite::Result<()> {
+/// Brings lost digests back where their text is still there, else their sources; and writes digests anew that do not fit these.
+pub(super) fn mend(tx: &Connection, now: u64) -> rusqlite::Result<()> {
+    tx.execute(
+        "INSERT INTO digests (memory, made_at, purged_at)
+         SELECT o.rowid, ?1, CASE WHEN max(s.title <> '' OR s.content <> '') THEN NULL ELSE ?1 END
+         FROM memories s JOIN memories o ON o.rowid = s.digest
+         WHERE o.digest IS NULL AND instr(o.metadata, ?2) > 0 AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = o.rowid)
+         GROUP BY o.rowid",
+        params![time(now), json(&DIGEST)],
+    )?;
     let lost: Vec<i64> = tx.prepare(LOST)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for rowid in lost {
         let is_text: bool = tx.query_row(

@@ -33,7 +33,7 @@ impl Store {
             self.write(remove_orphans)?;
         }
         if checks.contains(&Check::Digests) {
-            self.write(digests::mend)?;
+            self.write(|tx| digests::mend(tx, now))?;
         }
         if checks.contains(&Check::Lists) {
             self.write(|tx| {

@@ -389,7 +389,7 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             "memories",
             digests::LOST.into(),
             "memories whose digest is gone: nothing finds them",
-            "brings them back",
+            "brings the digest back, or else them",
         ),
         (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
     ] {
