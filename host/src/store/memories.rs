@@ -312,8 +312,18 @@ impl Store {
         )
     }
 
-    /// The memory whose identifier is `id`, or begins with it where only one does.
+    /// The memory whose identifier is `id`, or begins with it where only one does. One whose text was purged has the line of its
+    /// digest as its title.
     pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+        let mut all = self.memory_as_stored(id, project)?;
+        for found in all.iter_mut().filter(|found| found.memory.title.is_empty() && found.digest.is_some()) {
+            let line = self.explain(digests::line_of(&self.conn, &found.memory.id))?;
+            found.memory.title = line.unwrap_or_default();
+        }
+        Ok(all)
+    }
+
+    fn memory_as_stored(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
