@@ -98,7 +98,9 @@ fn old_memories_become_a_digest_and_come_back() {
     assert_eq!((&would["memories"], &would["dry_run"], &would["digests"][0]["id"]), (&json!(8), &json!(true), &Value::Null));
     assert_eq!(commits(&home, &project), before);
     assert_eq!(home.json(["memory", "compress", "--json", "--older-than", "500", "--project", of(&project)])["memories"], 0);
-    assert!(home.run(["memory", "compress", "--dry-run", "--project", of(&project)]).success().stdout.contains("would fold 8"));
+    assert!(
+        home.run(["memory", "compress", "--dry-run", "--project", of(&project)]).success().stdout.contains("would fold 8")
+    );
 
     let report = compress(&home, &project);
     let id = report["digests"][0]["id"].as_str().expect("an id").to_owned();
@@ -243,7 +245,9 @@ fn purged_is_gone_but_for_its_line() {
     let source = shown["folded"]["sources"][0]["id"].as_str().expect("an id");
     assert!(home.run(["memory", "show", source]).success().stdout.contains("quokka"));
     drop(home.run(["memory", "share", source]).failure_with_hint());
-    assert!(shown["folded"]["purged_at"].is_string() && shown["folded"]["sources"][0]["title"].to_string().contains("quokka"));
+    assert!(
+        shown["folded"]["purged_at"].is_string() && shown["folded"]["sources"][0]["title"].to_string().contains("quokka")
+    );
     let exported = home.run(["export", "--project", of(&project)]).success().stdout;
     assert_eq!(exported.lines().filter(|line| line.contains("Digest of")).count(), 1);
     sound(&home);

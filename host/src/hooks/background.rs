@@ -197,6 +197,19 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
             return Ok(());
         }
+        // It has a lock of its own: the next session's unread transcripts are not to wait for it.
+        Task::Compress { cwd } => {
+            let lock = lock_file(runtime, "compress.lock")?;
+            if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+                return Ok(());
+            }
+            let folded = compressing::in_background(runtime, &mut store, &Project::of(cwd))?;
+            if folded > 0 {
+                runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
+                store.checkpoint()?;
+            }
+            return Ok(());
+        }
         // It has a lock of its own: servers may be slow, and transcripts are not to wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
@@ -214,13 +227,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Reindex => {}
-        Task::Compress { cwd } => {
-            let folded = compressing::in_background(runtime, &mut store, &Project::of(cwd))?;
-            if folded > 0 {
-                runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
-            }
-        }
+        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Compress { .. } | Task::Reindex => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;

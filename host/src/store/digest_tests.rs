@@ -95,9 +95,8 @@ fn a_digest_says_a_line_of_each_and_takes_their_place() {
     let (mut it, project) = (fixture(), project("a"));
     otters(&mut it, &project);
     it.commit(&project, "s1", &[said("decision", "heron", 990)], &[]);
-    let vectors = |it: &Fixture| -> i64 {
-        it.store.conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap()
-    };
+    let vectors =
+        |it: &Fixture| -> i64 { it.store.conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap() };
     assert_eq!(vectors(&it), 7);
     let ids = fold(&mut it, &project);
     assert_eq!(ids.len(), 1);
@@ -175,7 +174,12 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     let id = |it: &Fixture, word: &str| search(it, word, &project)[0].0.clone();
     it.store.mark_shown(&[id(&it, "looked")], None, "lookup", NOW - DAY).unwrap();
     it.store.share(&id(&it, "shared"), NOW).unwrap().unwrap();
-    it.commit(&project, "s4", &[Draft { origin: Origin { line_uuid: Some("other".into()), at: Some(20 * DAY) }, ..many[2].clone() }], &[]);
+    it.commit(
+        &project,
+        "s4",
+        &[Draft { origin: Origin { line_uuid: Some("other".into()), at: Some(20 * DAY) }, ..many[2].clone() }],
+        &[],
+    );
     // The same text, by hand.
     it.store.save_memory(&project, "", &Draft { key: None, ..many[3].clone() }, NOW).unwrap();
     it.store.conn.execute(
@@ -184,7 +188,9 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     ).unwrap();
     // By hand alone, and imported.
     for n in 0..6 {
-        it.store.save_memory(&project, "", &Draft { key: None, ..said("decision", &format!("mine{n}"), 10) }, 10 * DAY).unwrap();
+        it.store
+            .save_memory(&project, "", &Draft { key: None, ..said("decision", &format!("mine{n}"), 10) }, 10 * DAY)
+            .unwrap();
     }
     let imports: Vec<Import> = (0..6)
         .map(|n| Import {
@@ -221,7 +227,10 @@ fn of_summaries_the_newest_stay_whatever_their_age() {
     let ids = fold(&mut it, &project);
     let sources = it.store.folded(&ids[0]).unwrap().unwrap().sources;
     let titles: Vec<&str> = sources.iter().map(|of| of.title.as_str()).collect();
-    assert_eq!(titles, ["summary0", "summary1", "summary2", "summary3", "summary4", "summary5"].map(|it| format!("About {it}")));
+    assert_eq!(
+        titles,
+        ["summary0", "summary1", "summary2", "summary3", "summary4", "summary5"].map(|it| format!("About {it}"))
+    );
     assert_eq!(listed(&it).len(), 4);
 }
 
@@ -415,11 +424,14 @@ fn what_is_exported_is_what_was_folded() {
     let registry = crate::notes::registry::Registry::own();
     let exported = |it: &Fixture| {
         let mut titles = Vec::new();
-        it.store.each_memory(None, |memory, _| {
-            titles.push(memory.title.clone());
-            true
-        }).unwrap();
-        let notes: Vec<String> = it.store.notes_to_export(&project.id, &registry).unwrap().into_iter().map(|of| of.note.title).collect();
+        it.store
+            .each_memory(None, |memory, _| {
+                titles.push(memory.title.clone());
+                true
+            })
+            .unwrap();
+        let notes: Vec<String> =
+            it.store.notes_to_export(&project.id, &registry).unwrap().into_iter().map(|of| of.note.title).collect();
         assert_eq!(titles, notes);
         titles
     };
@@ -453,7 +465,10 @@ fn damage_is_found_and_mended() {
         ("DELETE FROM memories WHERE title LIKE 'Digest%'", Check::Digests),
         ("UPDATE memories SET content = '- 0 1970-01-01 nothing' WHERE title LIKE 'Digest%'", Check::Digests),
         ("DELETE FROM memories WHERE digest IS NOT NULL", Check::Digests),
-        ("INSERT INTO memories_fts (rowid, words) SELECT rowid << 8, 'x' FROM memories WHERE digest IS NOT NULL", Check::Index),
+        (
+            "INSERT INTO memories_fts (rowid, words) SELECT rowid << 8, 'x' FROM memories WHERE digest IS NOT NULL",
+            Check::Index,
+        ),
     ] {
         it.store.conn.execute_batch("PRAGMA foreign_keys = OFF; SAVEPOINT whole").unwrap();
         it.store.conn.execute_batch(damage).unwrap();
@@ -479,7 +494,9 @@ fn damage_is_found_and_mended() {
         for n in 0..6 {
             assert_eq!(search(&it, &otter(n), &project).len(), 1, "{damage}");
         }
-        if check == Check::Index { assert_eq!(rows(&it), whole, "{damage}"); }
+        if check == Check::Index {
+            assert_eq!(rows(&it), whole, "{damage}");
+        }
         // As it was, for the next one.
         for memory in listed(&it) {
             drop(it.store.unfold(&memory.id, NOW));

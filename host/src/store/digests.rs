@@ -160,9 +160,7 @@ fn candidates(conn: &Connection, folding: &Folding<'_>) -> rusqlite::Result<Vec<
     for of in beyond.query_map(params![folding.project, i64::MAX, before, folding.summaries], row)? {
         found.push(of?.0);
     }
-    found.sort_by(|a, b| {
-        (&a.project, &a.kind, a.created, a.rowid).cmp(&(&b.project, &b.kind, b.created, b.rowid))
-    });
+    found.sort_by(|a, b| (&a.project, &a.kind, a.created, a.rowid).cmp(&(&b.project, &b.kind, b.created, b.rowid)));
     Ok(found)
 }
 
@@ -286,11 +284,9 @@ impl Store {
     pub fn is_folding_due(&self, project: &str, before: u64, now: u64) -> Result<bool> {
         const DAY: i64 = 24 * 60 * 60 * 1000;
         self.explain(
-            self.conn
-                .prepare_cached("SELECT created_at, COALESCE(compressed_at, 0) FROM projects WHERE id = ?1")
-                .and_then(|mut s| {
-                    s.query_row([project], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).optional()
-                }),
+            self.conn.prepare_cached("SELECT created_at, COALESCE(compressed_at, 0) FROM projects WHERE id = ?1").and_then(
+                |mut s| s.query_row([project], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).optional(),
+            ),
         )
         .map(|times| times.is_some_and(|(known, last)| known < time(before) && last <= time(now) - DAY))
     }
@@ -365,7 +361,8 @@ fn fold(tx: &Connection, group: &Group, folding: &Folding<'_>) -> rusqlite::Resu
     let session = if all.iter().all(|it| it.session_id == *session) { session } else { "" };
     let created = draft.origin.at.unwrap_or(folding.now);
     let (digest, id) = insert(tx, &group.project, session, &draft, &hash, None, MAKER, created)?;
-    tx.prepare_cached("INSERT INTO digests (memory, made_at) VALUES (?1, ?2)")?.execute(params![digest, time(folding.now)])?;
+    tx.prepare_cached("INSERT INTO digests (memory, made_at) VALUES (?1, ?2)")?
+        .execute(params![digest, time(folding.now)])?;
     for rowid in still {
         unindex(tx, rowid)?;
         unqueue(tx, rowid)?;
@@ -380,9 +377,8 @@ fn unfold(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Unfolded> {
     else {
         return Ok(Unfolded::NotFolded);
     };
-    let purged: Option<bool> = tx
-        .query_row("SELECT purged_at IS NOT NULL FROM digests WHERE memory = ?1", [rowid], |row| row.get(0))
-        .optional()?;
+    let purged: Option<bool> =
+        tx.query_row("SELECT purged_at IS NOT NULL FROM digests WHERE memory = ?1", [rowid], |row| row.get(0)).optional()?;
     let rows = match (purged, digest_of(tx, rowid)?) {
         (Some(true), _) | (_, Some((_, true))) => return Ok(Unfolded::Purged),
         (None, None) => return Ok(Unfolded::NotFolded),
@@ -490,11 +486,8 @@ pub(super) fn refresh(tx: &Connection, digest: i64, gone: &str) -> rusqlite::Res
         .query_row([digest], |row| Ok((from_row(row)?, row.get::<_, bool>(11)?)))
         .optional()?;
     let Some((before, is_purged)) = found else { return Ok(()) };
-    let draft = if is_purged {
-        without(&before, gone)
-    } else {
-        of_sources(&before.kind, &memories(tx, &sources(tx, digest)?)?)
-    };
+    let draft =
+        if is_purged { without(&before, gone) } else { of_sources(&before.kind, &memories(tx, &sources(tx, digest)?)?) };
     if draft.content.is_empty() {
         unindex(tx, digest)?;
         tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([digest])?;

@@ -193,7 +193,9 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
         .collect::<rusqlite::Result<_>>()?;
     // Digests themselves are not asked: each says what its sources say, and is written anew when one of them goes.
     for (rowid, id, mut text) in rows {
-        if !words.is_empty() && let Some(line) = digests::line_of(tx, &id)? {
+        if !words.is_empty()
+            && let Some(line) = digests::line_of(tx, &id)?
+        {
             text.push('\n');
             text.push_str(&line);
         }

@@ -88,7 +88,11 @@ impl Store {
     /// is of a type. Neither digests, which follow from what they were made of and would stand beside it on another machine, nor
     /// that.
     pub fn notes_of(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
-        self.notes_where(project, registry, "m.digest IS NULL AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)")
+        self.notes_where(
+            project,
+            registry,
+            "m.digest IS NULL AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)",
+        )
     }
 
     /// The same with what was folded into digests, and without these; or where the texts of that are gone, the other way round.

@@ -72,7 +72,9 @@ impl Store {
 
     /// How many memories there are, without those that were folded into a digest.
     pub fn memory_count(&self) -> Result<u64> {
-        self.explain(self.conn.query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0)).map(untime))
+        self.explain(
+            self.conn.query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0)).map(untime),
+        )
     }
 
     /// Begins to make the index anew, with the vectors of `model`, or goes on where that was begun before; [`Store::remake`]
@@ -132,10 +134,9 @@ impl Store {
             if !index::is_remote(&model) || is_copied(conn, &model)? {
                 return Ok(Vec::new());
             }
-            let mut select =
-                conn.prepare_cached(
-                    "SELECT title, content FROM memories WHERE rowid > ?1 AND digest IS NULL ORDER BY rowid LIMIT ?2",
-                )?;
+            let mut select = conn.prepare_cached(
+                "SELECT title, content FROM memories WHERE rowid > ?1 AND digest IS NULL ORDER BY rowid LIMIT ?2",
+            )?;
             let mut rows = select.query(params![position(&at).0, i64::try_from(most).unwrap_or(i64::MAX)])?;
             let mut texts = Vec::new();
             while let Some(row) = rows.next()? {

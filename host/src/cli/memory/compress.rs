@@ -54,8 +54,7 @@ pub(super) struct Back {
 
 pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
     let project = arguments.scope.project()?;
-    let report =
-        compressing::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
+    let report = compressing::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;
     }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Entry, Failure, Runtime, Store};
-use crate::paths;
 use crate::memory::compressing::Folded as Source;
+use crate::paths;
 use crate::store::{Folded, Found};
 
 /// Show one memory whole, and where it comes from
@@ -120,7 +120,9 @@ fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(),
 fn made_of(folded: &Folded) -> String {
     let count = output::counted(folded.sources.len() as u64, "memory", "memories");
     match folded.purged_at {
-        None => format!("{count}, on {}; `throughline memory decompress` brings them back", output::timestamp(folded.made_at)),
+        None => {
+            format!("{count}, on {}; `throughline memory decompress` brings them back", output::timestamp(folded.made_at))
+        }
         Some(at) => format!("{count}, whose texts are gone since {}", output::timestamp(at)),
     }
 }
