@@ -197,19 +197,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
             return Ok(());
         }
-        // It has a lock of its own: the next session's unread transcripts are not to wait for it.
-        Task::Compress { cwd } => {
-            let lock = lock_file(runtime, "compress.lock")?;
-            if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Ok(());
-            }
-            let folded = compressing::in_background(runtime, &mut store, &Project::of(cwd))?;
-            if folded > 0 {
-                runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
-                store.checkpoint()?;
-            }
-            return Ok(());
-        }
+        Task::Compress { cwd } => return compress_now(runtime, &mut store, cwd),
         // It has a lock of its own: servers may be slow, and transcripts are not to wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
@@ -268,4 +256,18 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
     }
     Ok(store.checkpoint()?)
+}
+
+/// Folds old memories into digests. It has a lock of its own: the next session's unread transcripts are not to wait for it.
+fn compress_now(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
+    let lock = lock_file(runtime, "compress.lock")?;
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(());
+    }
+    let folded = compressing::in_background(runtime, store, &Project::of(cwd))?;
+    if folded > 0 {
+        runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
+        store.checkpoint()?;
+    }
+    Ok(())
 }

@@ -381,7 +381,9 @@ fn redaction_reaches_sources_digests_and_what_is_left_of_purged_ones() {
             it.store.purge(NOW + 1, None, NOW + 1, true).unwrap();
         }
         let mut redact = |texts: &mut [String]| {
-            texts.iter_mut().for_each(|text| *text = text.replace("otterf", "[redacted]"));
+            for text in texts {
+                *text = text.replace("otterf", "[redacted]");
+            }
             Ok(())
         };
         assert!(it.store.scrub(&project.id, &mut redact, NOW, true).unwrap() > 0);
@@ -439,6 +441,26 @@ fn what_is_exported_is_what_was_folded() {
     assert!(it.store.notes_of(&project.id, &registry).unwrap().is_empty(), "neither is a file");
     it.store.purge(NOW + 1, None, NOW + 1, true).unwrap();
     assert_eq!(exported(&it), [it.store.memory(&ids[0], None).unwrap()[0].memory.title.clone()]);
+}
+
+#[test]
+fn the_file_of_what_was_folded_brings_it_back() {
+    let (mut it, project) = (fixture(), project("a"));
+    otters(&mut it, &project);
+    let registry = crate::notes::registry::Registry::own();
+    let mut notes: Vec<_> = it.store.notes_of(&project.id, &registry).unwrap().into_iter().map(|of| of.note).collect();
+    fold(&mut it, &project);
+    notes[1].content = "The otterc moved to the third drawer.".into();
+    for (n, note) in notes.iter().enumerate().take(2) {
+        let put = it.store.put_note(&project, note, Way::FromFile, &registry, NOW).unwrap();
+        assert!(matches!(&put, PutNote::Stored { uid, .. } if *uid == note.uid), "{put:?}");
+        let found = search(&it, &otter(n), &project);
+        assert_eq!(found, [(note.uid.clone(), format!("About {}", otter(n)))]);
+    }
+    let back = it.store.notes_of(&project.id, &registry).unwrap();
+    assert_eq!(back.iter().map(|of| &of.note).collect::<Vec<_>>(), notes[..2].iter().collect::<Vec<_>>());
+    assert_eq!(it.store.stats(None).unwrap().compressed, 4);
+    sound(&it);
 }
 
 #[test]
@@ -597,7 +619,9 @@ proptest! {
                     it.store.forget(&Selection { words: vec![word(*number)], ..Selection::default() }, NOW, true).unwrap();
                     if sessions.iter().flatten().any(|of| of == number) {
                         forgotten.insert(*number);
-                        sessions.iter_mut().for_each(|of| of.retain(|of| of != number));
+                        for words in &mut sessions {
+                            words.retain(|of| of != number);
+                        }
                     }
                 }
                 Change::Delete(which) => {
@@ -605,7 +629,9 @@ proptest! {
                     if let Some(memory) = before.get(*which) {
                         let gone: Vec<u8> = (0..24).filter(|&number| memory.content.contains(&word(number))).collect();
                         prop_assert!(it.store.delete_memory(&memory.id, NOW).unwrap());
-                        sessions.iter_mut().for_each(|of| of.retain(|of| !gone.contains(of)));
+                        for words in &mut sessions {
+                            words.retain(|of| !gone.contains(of));
+                        }
                         forgotten.extend(gone);
                     }
                 }

@@ -340,6 +340,13 @@ pub(super) fn is_source(conn: &Connection, rowid: i64) -> rusqlite::Result<bool>
     Ok(digest_of(conn, rowid)?.is_some())
 }
 
+/// The source of that identifier in the project.
+pub(super) fn source_named(conn: &Connection, project: &str, id: &str) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached("SELECT rowid FROM memories WHERE id = ?2 AND project_id = ?1 AND digest IS NOT NULL")?
+        .query_row([project, id], |row| row.get(0))
+        .optional()
+}
+
 /// Whether the memory is a digest.
 pub(super) fn is_digest(conn: &Connection, rowid: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM digests WHERE memory = ?1")?.exists([rowid])

@@ -430,6 +430,11 @@ fn put(
     if is_forgotten(tx, &project.id, &kind, note)? {
         return Ok(PutNote::Forgotten);
     }
+    if way == Way::FromFile
+        && let Some(rowid) = digests::source_named(tx, &project.id, &note.uid)?
+    {
+        return unfold(tx, rowid, project, note, stem, registry);
+    }
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project.id, hash])?;
     let draft = draft(&kind, note);
@@ -576,6 +581,31 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
         sharing::share(tx, rowid, note.created)?;
     }
     Ok(PutNote::Stored { uid: note.uid.clone(), stem })
+}
+
+/// A file of what was folded into a digest here, as a machine that did not fold it wrote it: it comes back as that file's note.
+fn unfold(
+    tx: &Connection,
+    rowid: i64,
+    project: &Project,
+    note: &Note,
+    stem: &str,
+    registry: &Registry,
+) -> rusqlite::Result<PutNote> {
+    let kind = kind_of(note, registry);
+    let has_text = digests::revive(tx, rowid, None)?;
+    if !has_text {
+        digests::revive(tx, rowid, Some(&draft(&kind, note)))?;
+    }
+    let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
+    write_note(tx, rowid, project, note, &stem)?;
+    let is_same = tx
+        .prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1 AND type = ?2 AND title = ?3 AND trim(content) = ?4")?
+        .exists(params![rowid, kind, note.title, note.content.trim()])?;
+    if has_text && is_same {
+        return Ok(PutNote::Stored { uid: note.uid.clone(), stem });
+    }
+    edit(tx, rowid, project, note, registry)
 }
 
 /// Deletes a note because its file was deleted. What a session's reading would bring back gets a tombstone.

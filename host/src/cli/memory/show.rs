@@ -38,13 +38,13 @@ pub(super) struct Whole<'a> {
     digest: Option<&'a str>,
     /// What it was made of, where it is a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    folded: Option<Made>,
+    folded: Option<Composition>,
 }
 
 /// What a digest was made of.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Made {
+pub(super) struct Composition {
     /// When; RFC 3339, UTC.
     made_at: String,
     /// Since when the texts of its sources are gone, which then cannot come back.
@@ -65,7 +65,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             line_uuid: found.line_uuid.as_deref(),
             access_count: found.access_count,
             digest: found.digest.as_deref(),
-            folded: folded.map(|folded| Made {
+            folded: folded.map(|folded| Composition {
                 made_at: output::timestamp(folded.made_at),
                 purged_at: folded.purged_at.map(output::timestamp),
                 sources: folded.sources.into_iter().map(Source::from).collect(),
