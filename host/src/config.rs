@@ -42,6 +42,8 @@ pub struct Config {
     pub sharing: Sharing,
     /// Section `[gc]`.
     pub gc: Gc,
+    /// Section `[compress]`.
+    pub compress: Compress,
     /// Section `[observations]`.
     pub observations: Observations,
     /// Section `[checkpoint]`.
@@ -153,6 +155,25 @@ pub struct Gc {
     pub keep: u32,
 }
 
+/// Which memories are folded into digests.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Compress {
+    /// Whether that is done in the background after a session's end.
+    pub auto: bool,
+    /// Days after which a memory is old that nobody looked at.
+    pub older_than_days: u32,
+    /// What must speak for a memory that it stays, 0 to 1: see [`crate::search::rank::worth`].
+    pub below: f64,
+    /// Whether the archive of turns is folded, too.
+    pub turns: bool,
+    /// The newest summaries of sessions that a project keeps; older ones are folded whatever their age.
+    pub summaries: u32,
+    /// Days after which `memory gc --purge` deletes what a digest was made of.
+    pub purge_after_days: u32,
+}
+
 /// How long observations are kept.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -259,6 +280,7 @@ impl Default for Config {
             search: Search::default(),
             sharing: Sharing::default(),
             gc: Gc::default(),
+            compress: Compress::default(),
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
             projections: Projections::default(),
@@ -300,6 +322,13 @@ impl Default for Gc {
     fn default() -> Self {
         // 90 days and 1,000 memories: the defaults of the system that this one grew out of.
         Self { max_age_days: 90, keep: 1_000 }
+    }
+}
+
+impl Default for Compress {
+    fn default() -> Self {
+        // Half a year: twice what `gc` takes for old, since a digest still says of each what it was about.
+        Self { auto: true, older_than_days: 180, below: 0.45, turns: false, summaries: 50, purge_after_days: 90 }
     }
 }
 
@@ -353,6 +382,9 @@ impl Config {
         if config.checkpoint.every == 0 {
             return Err("checkpoint.every is 0; to have none, set checkpoint.mode to \"off\"".into());
         }
+        if !(0.0..=1.0).contains(&config.compress.below) {
+            return Err(format!("compress.below is {}, and must be between 0 and 1", config.compress.below));
+        }
         if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
             return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
         }
@@ -391,6 +423,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         assert!(Config::parse("[context]\nbudgte = 1").unwrap_err().contains("budgte"));
         assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().contains("20000"));
+        assert!(Config::parse("[compress]\nbelow = 2.0").unwrap_err().contains("compress.below"));
         assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().contains("absolute"));
     }
 }

@@ -98,7 +98,7 @@ fn title<'a>(memory: &'a Memory, content: &str) -> Cow<'a, str> {
 }
 
 /// RFC 3339, UTC; to the millisecond, also where it is the last moment that can be written.
-fn written(at: u64) -> String {
+pub fn written(at: u64) -> String {
     let at = i64::try_from(at).unwrap_or(i64::MAX).min(jiff::Timestamp::MAX.as_millisecond());
     jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
 }
@@ -117,7 +117,7 @@ pub fn folder_of(project: &Project) -> String {
 /// Writes the notes of a project into a folder, and what policies found that is of a type of notes, a file each. Returns how many.
 pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
     let registry = Registry::of(&project.root.join(FOLDER)).map_err(anyhow::Error::msg)?;
-    let notes = store.notes_of(&project.id, &registry)?;
+    let notes = store.notes_to_export(&project.id, &registry)?;
     let folder = Folder::open(path, notes.is_empty()).with_context(|| path.display().to_string())?;
     let (Some(folder), false) = (folder, notes.is_empty()) else { return Ok(0) };
     let mut taken = HashSet::with_capacity(notes.len());

@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::noting;
 use super::reading::{self, Job};
 use crate::log::Level;
+use crate::memory::compressing;
 use crate::paths::NAMESPACE;
 use crate::policy::chain::Compiling;
 use crate::project::Project;
@@ -75,6 +76,11 @@ pub enum Task {
     },
     /// Move the WAL into the database, and look which observations' time is up.
     Tidy,
+    /// Fold old memories of the project of a folder into digests.
+    Compress {
+        /// The agent's working folder.
+        cwd: PathBuf,
+    },
     /// Make the index anew where it has to be, and the vectors that are missing.
     Reindex,
 }
@@ -109,6 +115,13 @@ pub(super) fn tidy(runtime: &Runtime) {
 pub(super) fn reindex(runtime: &Runtime, store: &Store) {
     if reindex::is_due(runtime, store).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("reindex")]);
+    }
+}
+
+/// Starts [`Task::Compress`] where it is due. Cheap: one row tells.
+pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
+    if compressing::is_due(runtime, store, &Project::of(cwd)).unwrap_or(false) {
+        spawn(runtime, &[OsStr::new("compress"), cwd.as_os_str()]);
     }
 }
 
@@ -184,6 +197,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
             return Ok(());
         }
+        Task::Compress { cwd } => return compress_now(runtime, &mut store, cwd),
         // It has a lock of its own: servers may be slow, and transcripts are not to wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
@@ -201,7 +215,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Reindex => {}
+        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Compress { .. } | Task::Reindex => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
@@ -242,4 +256,18 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
     }
     Ok(store.checkpoint()?)
+}
+
+/// Folds old memories into digests. It has a lock of its own: the next session's unread transcripts are not to wait for it.
+fn compress_now(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
+    let lock = lock_file(runtime, "compress.lock")?;
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(());
+    }
+    let folded = compressing::in_background(runtime, store, &Project::of(cwd))?;
+    if folded > 0 {
+        runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
+        store.checkpoint()?;
+    }
+    Ok(())
 }

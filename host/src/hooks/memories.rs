@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::contract::{Memory, SessionRecord};
 use crate::policy::imports::{Fact, MemorySource};
 use crate::search::query::Query;
-use crate::store::{Filter, Search, Store};
+use crate::store::{DIGEST, Filter, Search, Store};
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
 pub struct ProjectMemories {
@@ -34,17 +34,23 @@ impl ProjectMemories {
     }
 }
 
+/// Without digests: like archived turns they are for searches. A list of what matters has no use for what nobody looked at.
+fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
+    memories.retain(|memory| !memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == DIGEST));
+    memories
+}
+
 impl MemorySource for ProjectMemories {
     fn recent(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(self.store.recent(&self.filter(None, kinds), limit)?)
+        Ok(without_digests(self.store.recent(&self.filter(None, kinds), limit)?))
     }
 
     fn important(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(self.store.important(&self.filter(None, kinds), limit)?)
+        Ok(without_digests(self.store.important(&self.filter(None, kinds), limit)?))
     }
 
     fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(self.store.in_order(&self.filter(Some(session), kinds), limit)?)
+        Ok(without_digests(self.store.in_order(&self.filter(Some(session), kinds), limit)?))
     }
 
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {

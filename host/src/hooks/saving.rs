@@ -77,6 +77,9 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     };
     if report.finished {
         write_files(runtime, event, &store);
+        if matches!(event.moment, Moment::End { .. }) {
+            background::compress(runtime, &store, &event.cwd);
+        }
     }
     if !report.finished {
         if let Some(path) = &event.transcript {

@@ -1,5 +1,6 @@
 //! What is done with memories on somebody's behalf: by the commands and by the MCP server alike.
 
+pub mod compressing;
 pub mod forgetting;
 pub mod probing;
 pub mod saving;

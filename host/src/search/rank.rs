@@ -325,14 +325,19 @@ fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
     ranks
 }
 
-/// 0 to 1: what speaks for a memory before anything is asked.
-#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
 fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
-    let days = now.saturating_sub(candidate.created).max(0) as f64 / 86_400_000.0;
+    worth(candidate.importance, candidate.created, candidate.seen, candidate.accessed, now)
+}
+
+/// 0 to 1: what speaks for a memory before anything is asked, from its importance, when it was learned, in how many places, and how
+/// often it was looked up or shown. Searches part equals by it, and what is folded into digests is chosen by it.
+#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
+pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) -> f64 {
+    let days = now.saturating_sub(created).max(0) as f64 / 86_400_000.0;
     let fresh = 0.5_f64.powf(days / HALF_LIFE_DAYS);
-    let importance = if candidate.importance.is_nan() { 0.0 } else { candidate.importance.clamp(0.0, 1.0) };
+    let importance = if importance.is_nan() { 0.0 } else { importance.clamp(0.0, 1.0) };
     let often = |times: u32| 1.0 - 1.0 / (1.0 + f64::from(times));
-    0.6 * importance + 0.2 * fresh + 0.15 * often(candidate.seen.max(1) - 1) + 0.05 * often(candidate.accessed)
+    0.6 * importance + 0.2 * fresh + 0.15 * often(seen.max(1) - 1) + 0.05 * often(accessed)
 }
 
 /// Takes the best again and again, each time with what its session has already shown set against it.

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::index::{index, unindex};
 use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
-use super::{embedded, events, reindex, sharing};
+use super::{digests, embedded, events, reindex, sharing};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 
@@ -85,6 +85,7 @@ impl Store {
                 "SELECT {COLUMNS} FROM memories m
                  WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
                    AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
+                   AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
                    AND (?3 IS NULL OR ?4 OR NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id <> ?3))
                  ORDER BY m.created_at DESC, m.id"
             ))?;
@@ -93,7 +94,10 @@ impl Store {
             let mut rows = select.query(params![selection.project, selection.before.map(time), selection.session, has_words])?;
             let mut memories = Vec::new();
             while let Some(row) = rows.next()?.filter(|_| memories.len() < limit as usize) {
-                let memory = from_row(row)?;
+                let mut memory = from_row(row)?;
+                if memory.title.is_empty() && memory.content.is_empty() {
+                    memory.title = digests::line_of(&self.conn, &memory.id)?.unwrap_or_default();
+                }
                 let text = [memory.title.as_str(), &memory.content, &json(&memory.keywords), &json(&memory.files)].join("\n");
                 let text = text + "\n" + &json(&memory.attributes);
                 if !has_words || selection.holds(&text) {
@@ -175,18 +179,26 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
     let mut forgotten = Forgotten::default();
     let Selection { project, session, before, words } = selection;
     let before = before.map(time);
-    let rows: Vec<(i64, String)> = tx
+    let rows: Vec<(i64, String, String)> = tx
         .prepare(
-            "SELECT rowid, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata ||
+            "SELECT rowid, id, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata ||
                     COALESCE((SELECT char(10) || stem || char(10) || tags || char(10) || related || char(10) || extra
                               FROM notes n WHERE n.memory = m.rowid), '')
              FROM memories m
              WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
-               AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))",
+               AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
+               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)",
         )?
-        .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    for (rowid, text) in rows {
+    // Digests themselves are not asked: each says what its sources say, and is written anew when one of them goes.
+    for (rowid, id, mut text) in rows {
+        if !words.is_empty()
+            && let Some(line) = digests::line_of(tx, &id)?
+        {
+            text.push('\n');
+            text.push_str(&line);
+        }
         if !words.is_empty() && !selection.holds(&text) {
             continue;
         }
@@ -199,11 +211,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             recount(tx, rowid)?;
             continue;
         }
-        tx.execute(
-            "INSERT INTO tombstones (project_id, content_hash, deleted_at)
-             SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1 ON CONFLICT DO UPDATE SET by_file = 0",
-            params![rowid, time(now)],
-        )?;
+        digests::bury(tx, rowid, now)?;
         forget_in_notes(tx, rowid)?;
         remove(tx, rowid)?;
         forgotten.memories += 1;
@@ -249,6 +257,12 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
             tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
         }
         tx.execute("DELETE FROM project_knowledge WHERE project_id = ?1", [project])?;
+        // Digests went with their sources, but for damaged ones.
+        let left = tx
+            .prepare("SELECT rowid FROM memories WHERE project_id = ?1")?
+            .query_map([project], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        left.into_iter().try_for_each(|rowid| remove(tx, rowid))?;
         tx.execute("DELETE FROM projects WHERE id = ?1", [project])?;
     }
     Ok(())
@@ -404,7 +418,7 @@ pub(super) fn leave_out_forgotten(
     failed.map_or(Ok(()), Err)
 }
 
-/// Redacts the next rows of `memories`. Returns the last one and how many changed; none where there are no more.
+/// Redacts the next rows of `memories`, without digests that are written anew when what they were made of changes. Returns the last one and how many changed; none where there are no more.
 fn scrub_memories(
     tx: &Connection,
     project: &str,
@@ -416,7 +430,9 @@ fn scrub_memories(
     let rows: Vec<Stored> = tx
         .prepare_cached(
             "SELECT rowid, type, title, content, keywords, files, metadata FROM memories
-             WHERE project_id = ?1 AND rowid > ?2 ORDER BY rowid LIMIT ?3",
+             WHERE project_id = ?1 AND rowid > ?2
+               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = memories.rowid AND d.purged_at IS NULL)
+             ORDER BY rowid LIMIT ?3",
         )?
         .query_map(params![project, after, ROWS], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
@@ -470,11 +486,17 @@ fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rus
         })
         .optional()?;
     if let Some(other) = other.filter(|other| *other != rowid) {
+        let was_folded = digests::is_source(tx, rowid)?;
         tx.execute("UPDATE OR IGNORE sightings SET memory = ?2 WHERE memory = ?1", [rowid, other])?;
         remove(tx, rowid)?;
+        if !was_folded {
+            digests::revive(tx, other, Some(draft))?;
+        }
         recount(tx, other)?;
         return Ok(other);
     }
+    let before: (String, Option<i64>) =
+        tx.query_row("SELECT id, digest FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let id = hex(&sha256_parts(&[project, &hex(&hash)])[..6]);
     unindex(tx, rowid)?;
     tx.execute(
@@ -485,7 +507,10 @@ fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rus
         "UPDATE project_knowledge SET id = ?2, content = ?3, file_path = ?4 WHERE memory = ?1",
         params![rowid, id, draft.title, draft.files.first()],
     )?;
-    index(tx, rowid, draft)?;
+    match before {
+        (_, None) => index(tx, rowid, draft)?,
+        (id, Some(digest)) => digests::refresh(tx, digest, &id)?,
+    }
     Ok(rowid)
 }
 

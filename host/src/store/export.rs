@@ -10,6 +10,12 @@ use crate::contract::Memory;
 use crate::digest::sha256_parts;
 use crate::project::Project;
 
+/// What is written of digests (a condition on `memories m`): what they were made of, and not they themselves, which would double it;
+/// where its texts are gone, the digest.
+pub(super) const EXPORTED: &str = "
+    NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.digest AND d.purged_at IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid AND d.purged_at IS NULL)";
+
 impl Store {
     /// Hands each memory to `each`, the oldest first, until it says no. What others write meanwhile is not among them.
     ///
@@ -21,10 +27,10 @@ impl Store {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
             let mut order: Vec<(i64, u64, i64)> = Vec::new();
-            let mut select = tx.prepare(
-                "SELECT rowid, created_at, project_id, type, title, content FROM memories
-                 WHERE ?1 IS NULL OR project_id = ?1",
-            )?;
+            let mut select = tx.prepare(&format!(
+                "SELECT rowid, created_at, project_id, type, title, content FROM memories m
+                 WHERE (?1 IS NULL OR project_id = ?1) AND {EXPORTED}"
+            ))?;
             let mut rows = select.query(params![project])?;
             while let Some(row) = rows.next()? {
                 let text = |column: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str()?) };

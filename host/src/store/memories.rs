@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 
 use super::failures::MAKER;
 use super::index::{index, unindex};
-use super::{Result, Store, json, projects, sharing, time, unjson, untime};
+use super::{Result, Store, digests, json, projects, sharing, time, unjson, untime};
 use crate::contract::{Draft, Memory, SessionNotes};
 use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
@@ -70,6 +70,8 @@ pub struct Found {
     pub line_uuid: Option<String>,
     /// How often it was looked up or shown.
     pub access_count: u32,
+    /// The digest that it was folded into.
+    pub digest: Option<String>,
 }
 
 /// Something that holds for a project as a whole.
@@ -89,8 +91,12 @@ pub struct Knowledge {
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stats {
-    /// Memories.
+    /// Memories, without those that were folded into a digest.
     pub memories: u64,
+    /// Memories that were.
+    pub compressed: u64,
+    /// Digests, which are memories too.
+    pub digests: u64,
     /// Sessions.
     pub sessions: u64,
     /// Events.
@@ -138,6 +144,7 @@ fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
         policy_digest: row.get(13)?,
         access_count: row.get(14)?,
         line_uuid: row.get(15)?,
+        digest: row.get(16)?,
     })
 }
 
@@ -154,8 +161,13 @@ impl Where {
         self.clauses.push(clause.replace('?', &format!("?{}", self.params.len())));
     }
 
+    /// What can be listed: not what was folded into a digest.
+    fn listed() -> Self {
+        Self { clauses: vec!["m.digest IS NULL".into()], params: Vec::new() }
+    }
+
     fn filter(filter: &Filter) -> Self {
-        let mut it = Self::default();
+        let mut it = Self::listed();
         if let Some(project) = &filter.project {
             it.and("m.project_id = ?", project.clone());
         }
@@ -186,6 +198,7 @@ impl Where {
 
     /// What of a query the database can tell by itself; [`Query::accepts`] tells the rest.
     pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
+        self.clauses.extend(Self::listed().clauses);
         if let Some(project) = project {
             self.and("m.project_id = ?", project.to_owned());
         }
@@ -299,13 +312,24 @@ impl Store {
         )
     }
 
-    /// The memory whose identifier is `id`, or begins with it where only one does.
+    /// The memory whose identifier is `id`, or begins with it where only one does. One whose text was purged has the line of its
+    /// digest as its title.
     pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+        let mut all = self.memory_as_stored(id, project)?;
+        for found in all.iter_mut().filter(|found| found.memory.title.is_empty() && found.digest.is_some()) {
+            let line = self.explain(digests::line_of(&self.conn, &found.memory.id))?;
+            found.memory.title = line.unwrap_or_default();
+        }
+        Ok(all)
+    }
+
+    fn memory_as_stored(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS}, p.root, a.policy, a.digest, m.access_count,
-                            (SELECT line_uuid FROM sightings s WHERE s.memory = m.rowid AND line_uuid IS NOT NULL ORDER BY at LIMIT 1)
+                            (SELECT line_uuid FROM sightings s WHERE s.memory = m.rowid AND line_uuid IS NOT NULL ORDER BY at LIMIT 1),
+                            (SELECT id FROM memories d WHERE d.rowid = m.digest)
                      FROM memories m JOIN projects p ON p.id = m.project_id JOIN makers a ON a.number = m.maker
                      WHERE m.id >= ?1 AND m.id < ?1 || 'g' AND (?2 IS NULL OR m.project_id = ?2) LIMIT 2"
                 ))
@@ -338,26 +362,27 @@ impl Store {
         })
     }
 
-    /// Deletes a memory for good: the same content does not come back with the next reading.
+    /// Deletes a memory for good: the same content does not come back with the next reading. With a digest goes what it was made
+    /// of: whoever deletes it does not want to be told of that.
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
         self.write(|tx| {
             let rowid: Option<i64> =
                 tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
             let Some(rowid) = rowid else { return Ok(false) };
-            tx.execute(
-                "INSERT INTO tombstones (project_id, content_hash, deleted_at)
-                 SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1
-                 ON CONFLICT DO UPDATE SET by_file = 0",
-                params![rowid, time(now)],
-            )?;
-            forget_in_notes(tx, rowid)?;
-            remove(tx, rowid)?;
+            digests::delete_sources(tx, rowid, now)?;
+            // A digest went with the last of them.
+            if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
+                digests::bury(tx, rowid, now)?;
+                forget_in_notes(tx, rowid)?;
+                remove(tx, rowid)?;
+            }
             Ok(true)
         })
     }
 
     /// Memories older than `before` that nobody looked at since and that weigh little. Returns how many there are; with
-    /// `really`, they are gone afterwards. What the human said and what stands in `project_knowledge` stays.
+    /// `really`, they are gone afterwards. What the human said and what stands in `project_knowledge` stays, and so do digests and
+    /// what they were made of: see [`Store::purge`].
     pub fn collect_garbage(&mut self, before: u64, keep: u32, project: Option<&str>, really: bool) -> Result<u64> {
         let path = self.path.clone();
         let collected = (|| {
@@ -367,9 +392,10 @@ impl Store {
                     "SELECT rowid FROM (
                          SELECT rowid, project_id, type, created_at, accessed_at, weight,
                                 row_number() OVER (PARTITION BY project_id ORDER BY weight DESC, created_at DESC) AS place
-                         FROM memories)
+                         FROM memories WHERE digest IS NULL)
                      WHERE (?1 IS NULL OR project_id = ?1) AND type NOT IN ('preference', 'correction', 'architecture', 'pattern', 'convention')
-                       AND max(created_at, COALESCE(accessed_at, 0)) < ?2 AND place > ?3",
+                       AND max(created_at, COALESCE(accessed_at, 0)) < ?2 AND place > ?3
+                       AND rowid NOT IN (SELECT memory FROM digests)",
                 )?
                 .query_map(params![project, time(before), keep], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
@@ -432,11 +458,20 @@ impl Store {
             };
             let types = self
                 .conn
-                .prepare("SELECT type, count(*) FROM memories WHERE ?1 IS NULL OR project_id = ?1 GROUP BY type ORDER BY 2 DESC, 1")?
+                .prepare(
+                    "SELECT type, count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)
+                     GROUP BY type ORDER BY 2 DESC, 1",
+                )?
                 .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(untime)?)))?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(Stats {
-                memories: count("SELECT count(*) FROM memories WHERE ?1 IS NULL OR project_id = ?1")?,
+                memories: count("SELECT count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)")?,
+                compressed: count(
+                    "SELECT count(*) FROM memories WHERE digest IS NOT NULL AND (?1 IS NULL OR project_id = ?1)",
+                )?,
+                digests: count(
+                    "SELECT count(*) FROM digests d JOIN memories m ON m.rowid = d.memory WHERE ?1 IS NULL OR m.project_id = ?1",
+                )?,
                 sessions: count("SELECT count(*) FROM session_history WHERE ?1 IS NULL OR project_id = ?1")?,
                 events: count("SELECT count(*) FROM events WHERE ?1 IS NULL OR project_id = ?1")?,
                 projects: count("SELECT count(*) FROM projects WHERE ?1 IS NULL OR id = ?1")?,
@@ -572,11 +607,20 @@ pub(super) fn put(
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+    let before = if put == Put::SeenAgain { seen(tx, memory)? } else { 0 };
     recount(tx, memory)?;
+    // Old, and of use again. The copy of a line in a forked session is the same place, and brings nothing back.
+    if put == Put::SeenAgain && seen(tx, memory)? > before {
+        digests::revive(tx, memory, Some(draft))?;
+    }
     if is_shared {
         sharing::share(tx, memory, now)?;
     }
     Ok(put)
+}
+
+fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {
+    tx.prepare_cached("SELECT seen_count FROM memories WHERE rowid = ?1")?.query_row([memory], |row| row.get(0))
 }
 
 /// The rows that the memories of a project, or of all, can have; none where the project is not known.
@@ -741,6 +785,7 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    digests::goes(tx, rowid)?;
     sharing::origin_goes(tx, rowid)?;
     unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;

@@ -10,7 +10,7 @@ use super::index::{self, LIVE};
 use super::memories::{ROW_BITS, recount};
 use super::transcripts::forget_place;
 use super::verify::{Check, LISTS, UNDERCOUNTED, behind, draft, miscounted, misindexed, references};
-use super::{Remade, Result, Store, events, index::unindex, sharing, vectors};
+use super::{Remade, Result, Store, digests, events, index::unindex, sharing, vectors};
 use crate::project::Project;
 
 /// How many memories are put into the index again in one transaction.
@@ -31,6 +31,9 @@ impl Store {
         }
         if checks.contains(&Check::Orphans) {
             self.write(remove_orphans)?;
+        }
+        if checks.contains(&Check::Digests) {
+            self.write(|tx| digests::mend(tx, now))?;
         }
         if checks.contains(&Check::Lists) {
             self.write(|tx| {

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_vectors.sql"),
     include_str!("migrations/0005_notes.sql"),
     include_str!("migrations/0006_makers.sql"),
+    include_str!("migrations/0007_digests.sql"),
 ];
 
 /// The newest schema that this program knows.

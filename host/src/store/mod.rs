@@ -2,6 +2,7 @@
 //! type leaves it.
 
 mod copy;
+mod digests;
 mod embedded;
 mod erase;
 mod events;
@@ -23,6 +24,8 @@ mod vectors;
 mod verify;
 
 #[cfg(test)]
+mod digest_tests;
+#[cfg(test)]
 mod reindex_tests;
 #[cfg(test)]
 mod tests;
@@ -36,6 +39,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use copy::{Content, converge, examine, files_of};
+pub use digests::{DIGEST, Folded, Folding, Group, Source, Unfolded};
 pub use embedded::Unembedded;
 pub use erase::{Forgotten, Redact, Selection, folded};
 pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failures::MAKER;
 use super::memories::{self, COLUMNS, SAVED};
-use super::{Result, Store, StoreError, classify, json, projects, sharing, time, unjson};
+use super::{Result, Store, StoreError, classify, digests, json, projects, sharing, time, unjson};
 use crate::contract::{Draft, Memory, Origin};
 use crate::digest::sha256_parts;
 use crate::notes::registry::Registry;
@@ -85,14 +85,28 @@ pub fn day(at: u64) -> String {
 
 impl Store {
     /// All notes of a project, in the order in which they were learned: what was written as one, and what policies found that
-    /// is of a type.
+    /// is of a type. Neither digests, which follow from what they were made of and would stand beside it on another machine, nor
+    /// that.
     pub fn notes_of(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
+        self.notes_where(
+            project,
+            registry,
+            "m.digest IS NULL AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)",
+        )
+    }
+
+    /// The same with what was folded into digests, and without these; or where the texts of that are gone, the other way round.
+    pub fn notes_to_export(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
+        self.notes_where(project, registry, super::export::EXPORTED)
+    }
+
+    fn notes_where(&self, project: &str, registry: &Registry, condition: &str) -> Result<Vec<StoredNote>> {
         let kinds = json(&registry.kinds());
         self.explain((|| {
             let sql = format!(
                 "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid
                  WHERE m.project_id = ?1 AND (n.memory IS NOT NULL OR m.type IN (SELECT value FROM json_each(?2)))
-                 ORDER BY m.created_at, m.id"
+                   AND {condition} ORDER BY m.created_at, m.id"
             );
             let mut notes: Vec<StoredNote> = self
                 .conn
@@ -223,6 +237,8 @@ fn run_changes(
             NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
             NoteChange::Edit { rowid, note } => edit(tx, *rowid, project, note, registry)?,
             NoteChange::Name { rowid, note, stem } => {
+                // What has a file is not folded; it may have been since the files were looked at.
+                digests::revive(tx, *rowid, None)?;
                 write_note(tx, *rowid, project, note, stem)?;
                 PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
             }
@@ -424,6 +440,11 @@ fn put(
     if is_forgotten(tx, &project.id, &kind, note)? {
         return Ok(PutNote::Forgotten);
     }
+    if way == Way::FromFile
+        && let Some(rowid) = digests::source_named(tx, &project.id, &note.uid)?
+    {
+        return unfold(tx, rowid, project, note, stem, registry);
+    }
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project.id, hash])?;
     let draft = draft(&kind, note);
@@ -466,6 +487,10 @@ fn same_content(
         .prepare_cached(&sql)?
         .query_row(params![project.id, memories::content_hash(&draft(kind, note))], |row| from_row(row, registry))
         .optional()?;
+    if let Some(made) = &made {
+        // Somebody wrote what was folded into a digest.
+        digests::revive(tx, made.rowid, Some(&draft(kind, note)))?;
+    }
     Ok(made.map(|made| PutNote::Duplicate {
         stem: slug::stem(&day(made.note.created), &made.note.title),
         uid: made.note.uid,
@@ -554,6 +579,7 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
         .unwrap_or_default();
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem };
     let is_shared = sharing::is_shared(tx, rowid)?;
+    digests::leave(tx, rowid)?;
     sharing::origin_goes(tx, rowid)?;
     memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), &hash)?;
     // What a session's reading says of it no longer counts: the next one must not take the person's words away.
@@ -565,6 +591,31 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
         sharing::share(tx, rowid, note.created)?;
     }
     Ok(PutNote::Stored { uid: note.uid.clone(), stem })
+}
+
+/// A file of what was folded into a digest here, as a machine that did not fold it wrote it: it comes back as that file's note.
+fn unfold(
+    tx: &Connection,
+    rowid: i64,
+    project: &Project,
+    note: &Note,
+    stem: &str,
+    registry: &Registry,
+) -> rusqlite::Result<PutNote> {
+    let kind = kind_of(note, registry);
+    let has_text = digests::revive(tx, rowid, None)?;
+    if !has_text {
+        digests::revive(tx, rowid, Some(&draft(&kind, note)))?;
+    }
+    let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
+    write_note(tx, rowid, project, note, &stem)?;
+    let is_same = tx
+        .prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1 AND type = ?2 AND title = ?3 AND trim(content) = ?4")?
+        .exists(params![rowid, kind, note.title, note.content.trim()])?;
+    if has_text && is_same {
+        return Ok(PutNote::Stored { uid: note.uid.clone(), stem });
+    }
+    edit(tx, rowid, project, note, registry)
 }
 
 /// Deletes a note because its file was deleted. What a session's reading would bring back gets a tombstone.

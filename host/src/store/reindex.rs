@@ -70,9 +70,11 @@ impl Store {
         self.explain(self.conn.query_row("SELECT count(*) FROM unembedded", [], |row| row.get(0)).map(untime))
     }
 
-    /// How many memories there are.
+    /// How many memories there are, without those that were folded into a digest.
     pub fn memory_count(&self) -> Result<u64> {
-        self.explain(self.conn.query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).map(untime))
+        self.explain(
+            self.conn.query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0)).map(untime),
+        )
     }
 
     /// Begins to make the index anew, with the vectors of `model`, or goes on where that was begun before; [`Store::remake`]
@@ -132,8 +134,9 @@ impl Store {
             if !index::is_remote(&model) || is_copied(conn, &model)? {
                 return Ok(Vec::new());
             }
-            let mut select =
-                conn.prepare_cached("SELECT title, content FROM memories WHERE rowid > ?1 ORDER BY rowid LIMIT ?2")?;
+            let mut select = conn.prepare_cached(
+                "SELECT title, content FROM memories WHERE rowid > ?1 AND digest IS NULL ORDER BY rowid LIMIT ?2",
+            )?;
             let mut rows = select.query(params![position(&at).0, i64::try_from(most).unwrap_or(i64::MAX)])?;
             let mut texts = Vec::new();
             while let Some(row) = rows.next()? {
@@ -214,7 +217,8 @@ fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Res
     while left > 0 {
         let rows: Vec<(i64, String, String, String, String)> = tx
             .prepare_cached(
-                "SELECT rowid, title, content, keywords, files FROM memories WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
+                "SELECT rowid, title, content, keywords, files FROM memories WHERE rowid > ?1 AND digest IS NULL
+                 ORDER BY rowid LIMIT ?2",
             )?
             .query_map(params![last, i64::try_from(left).unwrap_or(i64::MAX).min(ROWS.into())], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
 use super::memories::{self, COLUMNS, Knowledge, Put, from_row, retract};
-use super::{Result, Store, json, projects, unjson};
+use super::{Result, Store, digests, json, projects, unjson};
 use crate::contract::{Attribute, Draft, Memory, Origin};
 use crate::project::Project;
 use crate::store::failures::MAKER;
@@ -107,7 +107,7 @@ impl Store {
 pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite::Result<bool> {
     // A note's hash is not that of its copy: its title counts too.
     conn.prepare_cached(
-        "SELECT 1 FROM memories c JOIN memories o ON o.content_hash = c.content_hash WHERE c.id = ?1 AND o.project_id = ?2
+        "SELECT 1 FROM memories c JOIN memories o ON o.content_hash = c.content_hash WHERE c.id = ?1 AND o.project_id = ?2 AND o.digest IS NULL
          UNION ALL
          SELECT 1 FROM memories c JOIN sightings s ON s.memory = c.rowid AND s.session_id = '' AND s.key LIKE 'shared:%'
                   JOIN memories o ON o.id = substr(s.key, 8) WHERE c.id = ?1 AND o.project_id = ?2",
@@ -117,6 +117,8 @@ pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite
 
 /// Makes the copy of a memory, or counts the memory as another origin of it.
 pub(super) fn share(tx: &Connection, origin: i64, now: u64) -> rusqlite::Result<String> {
+    // Whoever shares it wants it to be found.
+    digests::revive(tx, origin, None)?;
     let memory =
         tx.prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))?.query_row([origin], from_row)?;
     let project = Project::shared();

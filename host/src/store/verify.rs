@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
 use super::memories::{MOST_SIGHTINGS, ROW_BITS, SIGHTING_WEIGHT};
-use super::{Result, Store, embedded, sharing, unjson, vectors};
+use super::{Result, Store, digests, embedded, sharing, unjson, vectors};
 use crate::embedding::local;
 use crate::search::{pieces, vector};
 
@@ -51,6 +51,8 @@ pub enum Check {
     Failures,
     /// Copies of memories.
     Shared,
+    /// Digests, and what they were made of.
+    Digests,
     /// How far transcripts were read.
     Cursors,
 }
@@ -97,11 +99,12 @@ impl Reference {
     }
 }
 
-/// All references that the schema knows.
+/// All references that the schema knows, but those of sources to their digests, which [`digests::mend`] looks after.
 pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> {
     conn.prepare(
         "SELECT t.name, f.\"from\", f.\"table\", COALESCE(f.\"to\", 'rowid'), f.on_delete
-         FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table' ORDER BY 1, 2",
+         FROM sqlite_schema t, pragma_foreign_key_list(t.name) f
+         WHERE t.type = 'table' AND NOT (t.name = 'memories' AND f.\"from\" = 'digest') ORDER BY 1, 2",
     )?
     .query_map([], |row| {
         let on_delete: String = row.get(4)?;
@@ -252,7 +255,7 @@ fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     let faults = [
         fault(LIVE.words, &found.words, "memories that are not in the full-text table as they should be", again),
         fault(LIVE.vectors, &found.vectors, "memories whose vectors are missing or damaged", again),
-        fault(LIVE.words, &found.strangers, "memories that are gone and still in the index", "takes them out"),
+        fault(LIVE.words, &found.strangers, "memories that are gone, or folded, and still in the index", "takes them out"),
         fault(LIVE.codes, &found.blocks, "blocks of codes that do not fit their vectors", "makes them anew"),
     ];
     Ok(faults.into_iter().flatten().collect())
@@ -270,7 +273,8 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
                 (SELECT count(*) FROM vectors v WHERE v.piece BETWEEN m.rowid << 8 AND m.rowid << 8 | 255),
                 EXISTS (SELECT 1 FROM unembedded u WHERE u.memory = m.rowid),
                 EXISTS (SELECT 1 FROM vectors v WHERE v.piece BETWEEN m.rowid << 8 AND m.rowid << 8 | 255
-                                                  AND length(v.vector) <> ?1)
+                                                  AND length(v.vector) <> ?1),
+                digest IS NOT NULL
          FROM memories m",
     )?;
     let mut rows = select.query(params![super::time(bytes)])?;
@@ -278,6 +282,13 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
         let rowid: i64 = row.get(0)?;
         let (title, content) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
         let (words, vectors): (u32, u32) = (row.get(3)?, row.get(4)?);
+        if row.get(7)? {
+            // Folded into a digest: it is to be in no index.
+            if words > 0 || vectors > 0 {
+                found.strangers.insert(rowid);
+            }
+            continue;
+        }
         let pieces = pieces::cut(content);
         if words == 0 || (is_current && words as usize != pieces.len()) {
             found.words.insert(rowid);
@@ -373,12 +384,24 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             "counts again",
         ),
         (Check::Failures, "failures", UNDERCOUNTED.into(), "failures that came more often than they say", "counts again"),
+        (
+            Check::Digests,
+            "memories",
+            digests::LOST.into(),
+            "memories whose digest is gone: nothing finds them",
+            "brings the digest back, or else them",
+        ),
         (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {
             faults.push(Fault::new(check, place, found, what, mend));
         }
+    }
+    let unfit = digests::unfit(conn)?.len() as u64;
+    if unfit > 0 {
+        let what = "digests that do not say what they were made of";
+        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "writes them anew"));
     }
     Ok(faults)
 }

@@ -1,6 +1,7 @@
 //! `throughline memory …`: what is stored, for people and programs.
 
 mod check;
+mod compress;
 mod delete;
 mod forget;
 mod gc;
@@ -62,6 +63,8 @@ enum Command {
     Forget(forget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
+    Compress(compress::Arguments),
+    Decompress(compress::Reversal),
     Reindex(reindex::Arguments),
     Share(share::Arguments),
     Unshare(share::Removal),
@@ -96,6 +99,8 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
+        Command::Compress(arguments) => compress::compress(&runtime, store, &arguments),
+        Command::Decompress(arguments) => compress::decompress(&runtime, store, &arguments),
         Command::Reindex(arguments) => reindex::run(&runtime, store, &arguments),
         Command::Share(arguments) => share::share(&runtime, store, &arguments),
         Command::Unshare(arguments) => share::unshare(&runtime, store, &arguments),
@@ -365,6 +370,8 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
         ("memory check", of::<Vec<check::Found>>()),
+        ("memory compress", of::<crate::memory::compressing::Report>()),
+        ("memory decompress", of::<compress::Back>()),
         ("memory delete", of::<delete::Deleted>()),
         ("memory forget", of::<crate::memory::forgetting::Report>()),
         ("memory gc", of::<gc::Collected>()),

@@ -12,10 +12,14 @@ use crate::memory::probing;
 use crate::notes::registry::Registry;
 use crate::search::query::Query;
 use crate::search::rank::{self, Profile, Why};
-use crate::store::{Answer, Hit, Search};
+use crate::search::tokens;
+use crate::store::{Answer, DIGEST, Hit, Search};
 
 /// How many results there are where neither the person nor the profile says.
 const RESULTS: u32 = 10;
+
+/// How many lines of a digest are shown to people.
+const MOST_LINES: usize = 3;
 
 const SYNTAX: &str = "\
 A query may hold, beside words (put `--` before one that begins with a hyphen):
@@ -73,8 +77,16 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if let Some(why) = amiss.or(degraded) {
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
     }
-    let notes: Vec<Vec<String>> =
-        if arguments.explain { hits.iter().map(|hit| notes(hit, profile)).collect() } else { Vec::new() };
+    let lines: Vec<Vec<String>> = hits.iter().map(lines).collect();
+    let notes: Vec<Vec<String>> = hits
+        .iter()
+        .zip(&lines)
+        .map(|(hit, lines)| {
+            let mut all = if arguments.explain { notes(hit, profile) } else { Vec::new() };
+            all.extend(lines.iter().take(MOST_LINES).map(|line| output::clean_line(line)));
+            all
+        })
+        .collect();
     let (memories, reasons): (Vec<Memory>, Vec<Reasons>) =
         hits.into_iter().map(|hit| (hit.memory, Reasons { words: hit.words, why: hit.why })).unzip();
     if arguments.json {
@@ -82,7 +94,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         let entries = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root));
         let found: Vec<Found<'_>> = entries
             .zip(&reasons)
-            .map(|(entry, reasons)| Found { entry, reasons: arguments.explain.then_some(reasons) })
+            .zip(&lines)
+            .map(|((entry, reasons), lines)| Found { entry, lines, reasons: arguments.explain.then_some(reasons) })
             .collect();
         output::json(&found)?;
     } else if memories.is_empty() {
@@ -102,6 +115,9 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 pub(super) struct Found<'a> {
     #[serde(flatten)]
     entry: Entry<'a>,
+    /// Of a digest, the lines that have words of the query.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    lines: &'a [String],
     /// What `--explain` adds.
     #[serde(flatten)]
     reasons: Option<&'a Reasons>,
@@ -113,6 +129,25 @@ pub(super) struct Reasons {
     /// The words of the query that its best piece has, as the index knows them.
     words: Vec<String>,
     why: Why,
+}
+
+/// The lines of a digest in which words of the query stand; those that have most of them first.
+fn lines(hit: &Hit) -> Vec<String> {
+    if !hit.memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == DIGEST) {
+        return Vec::new();
+    }
+    let mut lines: Vec<(usize, &str)> = hit
+        .memory
+        .content
+        .lines()
+        .map(|line| {
+            let said = tokens::index_text(line);
+            (hit.words.iter().filter(|word| said.split(' ').any(|token| token == *word)).count(), line)
+        })
+        .filter(|(count, _)| *count > 0)
+        .collect();
+    lines.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    lines.into_iter().map(|(_, line)| line.to_owned()).collect()
 }
 
 /// Where a score comes from, for people.

@@ -9,6 +9,7 @@ use super::{Failure, Runtime, Store};
 use crate::memory::forgetting;
 use crate::paths;
 use crate::project::Project;
+use crate::store::Found;
 
 /// Share a memory with all projects
 ///
@@ -61,7 +62,17 @@ pub(super) struct Unshared<'a> {
 }
 
 pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
-    let found = super::find(&store, &arguments.id)?.memory;
+    let Found { memory: found, digest, .. } = super::find(&store, &arguments.id)?;
+    if store.folded(&found.id)?.is_some() {
+        return Err(Failure::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
+            .hint("share the one of them that matters everywhere: its identifier stands in the digest"));
+    }
+    if let Some(digest) = digest
+        && store.folded(&digest)?.is_some_and(|folded| folded.purged_at.is_some())
+    {
+        return Err(Failure::new(format!("the text of {} was deleted", output::clean_line(&found.id)))
+            .hint("write down what its digest says of it with `throughline memory save`, and share that"));
+    }
     let copy = store.share(&found.id, runtime.now)?.ok_or_else(|| {
         Failure::new(format!("{} is a memory that is shared already", output::clean_line(&found.id)))
             .hint("`throughline memory unshare` takes that back")

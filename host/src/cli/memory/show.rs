@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Entry, Failure, Runtime, Store};
+use crate::memory::compressing::Folded as Source;
 use crate::paths;
-use crate::store::Found;
+use crate::store::{Folded, Found};
 
 /// Show one memory whole, and where it comes from
 #[derive(clap::Args)]
@@ -32,10 +33,29 @@ pub(super) struct Whole<'a> {
     line_uuid: Option<&'a str>,
     /// How often it was looked up or shown to the agent.
     access_count: u32,
+    /// The digest that it was folded into, which keeps it out of searches and lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
+    /// What it was made of, where it is a digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folded: Option<Composition>,
+}
+
+/// What a digest was made of.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Composition {
+    /// When; RFC 3339, UTC.
+    made_at: String,
+    /// Since when the texts of its sources are gone, which then cannot come back.
+    purged_at: Option<String>,
+    /// Its sources, oldest first.
+    sources: Vec<Source>,
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     let found = super::find(store, &arguments.id)?;
+    let folded = store.folded(&found.memory.id)?;
     if arguments.json {
         output::json(&Whole {
             entry: Entry::new(&found.memory, &found.project),
@@ -44,15 +64,21 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             policy_digest: &found.policy_digest,
             line_uuid: found.line_uuid.as_deref(),
             access_count: found.access_count,
+            digest: found.digest.as_deref(),
+            folded: folded.map(|folded| Composition {
+                made_at: output::timestamp(folded.made_at),
+                purged_at: folded.purged_at.map(output::timestamp),
+                sources: folded.sources.into_iter().map(Source::from).collect(),
+            }),
         })?;
     } else {
-        tell(runtime, &found)?;
+        tell(runtime, &found, folded.as_ref())?;
     }
     super::note_lookup(runtime, store, &[found.memory.id]);
     Ok(())
 }
 
-fn tell(runtime: &Runtime, found: &Found) -> Result<(), Failure> {
+fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(), Failure> {
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
@@ -78,6 +104,8 @@ fn tell(runtime: &Runtime, found: &Found) -> Result<(), Failure> {
         ("importance", format!("{:.2}", memory.importance)),
         ("looked up", format!("{}×", found.access_count)),
         ("policy", policy),
+        ("folded in", found.digest.clone().unwrap_or_default()),
+        ("made of", folded.map(made_of).unwrap_or_default()),
     ];
     writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 10), output::clean_line(&memory.kind))?;
     for (name, value) in rows {
@@ -86,4 +114,15 @@ fn tell(runtime: &Runtime, found: &Found) -> Result<(), Failure> {
         }
     }
     Ok(out.flush()?)
+}
+
+/// What a digest was made of, in a line; its text has a line for each.
+fn made_of(folded: &Folded) -> String {
+    let count = output::counted(folded.sources.len() as u64, "memory", "memories");
+    match folded.purged_at {
+        None => {
+            format!("{count}, on {}; `throughline memory decompress` brings them back", output::timestamp(folded.made_at))
+        }
+        Some(at) => format!("{count}, whose texts are gone since {}", output::timestamp(at)),
+    }
 }

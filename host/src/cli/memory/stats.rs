@@ -12,7 +12,7 @@ use crate::store::Stats;
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// Print an object: memories, sessions, events, types, projects, bytes
+    /// Print an object: memories, compressed, digests, sessions, events, types, projects, bytes
     #[arg(long)]
     json: bool,
 }
@@ -40,6 +40,11 @@ fn tell(runtime: &Runtime, store: &Store, stats: &Stats, about: &str) -> Result<
     for (kind, number) in &stats.types {
         let style = output::kind_style(kind);
         writeln!(out, "    {style}{}{style:#} {:>10}", output::pad(&output::clean_line(kind), 16), output::count(*number))?;
+    }
+    if stats.compressed > 0 || stats.digests > 0 {
+        let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
+        row("folded", stats.compressed)?;
+        row("digests of these", stats.digests)?;
     }
     writeln!(out, "{DIM}{}, {}{DIM:#}", paths::display(store.path(), &runtime.paths.home), output::bytes(stats.bytes))?;
     Ok(out.flush()?)
