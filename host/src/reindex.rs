@@ -122,7 +122,7 @@ pub fn run(
     }
     report.model = store.index_state()?.model;
     report.unembedded = store.unembedded()?;
-    if store.wants_checkpoint() {
+    if store.leaves_much() {
         store.checkpoint()?;
     }
     Ok(Some(report))

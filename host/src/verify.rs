@@ -106,7 +106,7 @@ pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Resu
         store.read_anew(&left.unread, runtime.now)?;
         left = verify(runtime, store)?;
     }
-    if store.wants_checkpoint() {
+    if store.leaves_much() {
         store.checkpoint()?;
     }
     Ok(Repaired { kept, left })

@@ -545,6 +545,25 @@ fn ten_thousand_memories_stay_within_the_budget() {
 }
 
 #[test]
+fn a_long_session_leaves_no_long_wal() {
+    let home = Home::new();
+    let project = home.project("long");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.start("startup").silent();
+    for number in 0..300 {
+        session.transcript.user(&format!("Describe part {number} of the importer")).answer(&format!(
+            "Part {number} of the importer {}",
+            "reads a row, looks at its amount and passes it on to the ledger. ".repeat(20)
+        ));
+    }
+    session.stop("That is all.");
+    let wal = home.database().with_extension("db-wal");
+    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
+    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+    assert!(std::fs::metadata(home.database()).expect("there is a database").len() > 512 << 10);
+}
+
+#[test]
 fn what_a_person_deleted_stays_away() {
     let home = Home::new();
     let project = home.project("billing");

@@ -27,6 +27,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word, session] if word == "take" => Task::Take { session: session.to_string_lossy().into_owned() },
         [word, cwd] if word == "compress" => Task::Compress { cwd: cwd.into() },
         [word] if word == "tidy" => Task::Tidy,
+        [word] if word == "checkpoint" => Task::Checkpoint,
         [word] if word == "reindex" => Task::Reindex,
         _ => return ExitCode::FAILURE,
     };

@@ -81,6 +81,8 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
+    /// Move the WAL into the database.
+    Checkpoint,
     /// Make the index anew where it has to be, and the vectors that are missing.
     Reindex,
 }
@@ -109,6 +111,11 @@ pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
 /// Starts [`Task::Tidy`].
 pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
+}
+
+/// Starts [`Task::Checkpoint`].
+pub(super) fn checkpoint(runtime: &Runtime) {
+    spawn(runtime, &[OsStr::new("checkpoint")]);
 }
 
 /// Starts [`Task::Reindex`] where there is something to do. Cheap: a few rows tell.
@@ -215,7 +222,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Compress { .. } | Task::Reindex => {}
+        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Compress { .. } | Task::Reindex | Task::Checkpoint => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;

@@ -45,7 +45,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     noting::shown(runtime, event, source, &used);
     let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
     noting::bookkeep(runtime, event, "session_start", seen);
-    if store.wants_checkpoint() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
+    if store.leaves_much() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
         background::tidy(runtime);
     }
     background::reindex(runtime, &store);

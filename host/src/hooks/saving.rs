@@ -90,8 +90,8 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
             );
             background::read_on(runtime, path, &event.cwd, &event.session);
         }
-    } else if store.wants_checkpoint() {
-        background::tidy(runtime);
+    } else if store.leaves_much() {
+        background::checkpoint(runtime);
     }
     Ok(checkpoints::at_end(runtime, event))
 }

@@ -55,8 +55,11 @@ pub use sharing::{SHARED_FROM, Suggestion};
 pub use transcripts::{Cursor, ExtractorState};
 pub use verify::{Check, Fault};
 
-/// Where the WAL is worth moving into the database. Not done in a hook.
+/// Where the WAL is worth moving into the database while something long is at work. Not done in a hook.
 const CHECKPOINT_BYTES: u64 = 8 << 20;
+
+/// Where it is worth that when the work is done: each hook that finds nobody else at work reads all of the WAL before it begins.
+const LEFT_BYTES: u64 = 512 << 10;
 
 /// An open store.
 #[derive(Debug)]
@@ -202,9 +205,18 @@ impl Store {
 
     /// Whether the WAL has grown so far that [`Store::checkpoint`] is due.
     pub fn wants_checkpoint(&self) -> bool {
+        self.wal_bytes() > CHECKPOINT_BYTES
+    }
+
+    /// Whether the WAL is longer than what should be left: the next process reads all of it before it can begin.
+    pub fn leaves_much(&self) -> bool {
+        self.wal_bytes() > LEFT_BYTES
+    }
+
+    fn wal_bytes(&self) -> u64 {
         let mut wal = self.path.clone().into_os_string();
         wal.push("-wal");
-        std::fs::metadata(wal).is_ok_and(|meta| meta.len() > CHECKPOINT_BYTES)
+        std::fs::metadata(wal).map_or(0, |meta| meta.len())
     }
 
     /// Moves the WAL into the database as far as readers allow, and tidies the statistics.

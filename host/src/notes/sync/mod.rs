@@ -600,7 +600,7 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Re
             Ok(agreements)
         })?;
     }
-    if store.wants_checkpoint() {
+    if store.leaves_much() {
         store.checkpoint()?;
     }
     Ok(())
