@@ -2,6 +2,7 @@
 //! types, and what is unknown is passed over.
 
 pub mod claude_code;
+pub mod name;
 pub(crate) mod shorten;
 
 use std::path::PathBuf;
