@@ -29,6 +29,16 @@ pub struct Paths {
     pub home: PathBuf,
     /// Claude Code's folder.
     pub claude: PathBuf,
+    /// Codex CLI's folder.
+    pub codex: PathBuf,
+    /// Gemini CLI's folder.
+    pub gemini: PathBuf,
+    /// Cursor's folder.
+    pub cursor: PathBuf,
+    /// Copilot CLI's folder.
+    pub copilot: PathBuf,
+    /// Factory droid's folder.
+    pub factory: PathBuf,
     /// What an administrator lays down. No variable moves it.
     pub managed: PathBuf,
     /// Whose memory it is; none: that of all who are in no namespace.
@@ -87,6 +97,12 @@ impl Paths {
             config: place("config", "XDG_CONFIG_HOME", ".config"),
             cache: place("cache", "XDG_CACHE_HOME", ".cache"),
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
+            codex: var("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+            // What it names takes the home's place.
+            gemini: var("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini"),
+            cursor: home.join(".cursor"),
+            copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
+            factory: home.join(".factory"),
             home,
             managed: PathBuf::from(MANAGED),
             namespace: None,
@@ -141,6 +157,23 @@ impl Paths {
     /// What hooks inside the agent's loop noted down.
     pub fn journal(&self) -> PathBuf {
         self.data.join("journal")
+    }
+
+    /// What hooks write of sessions whose agent keeps no transcript that can be read.
+    pub fn minutes(&self) -> PathBuf {
+        self.data.join("minutes")
+    }
+
+    /// The folders below which agents keep their transcripts.
+    pub fn transcripts(&self) -> [PathBuf; 6] {
+        [
+            self.claude_projects(),
+            self.codex.join("sessions"),
+            self.codex.join("archived_sessions"),
+            self.gemini.join("tmp"),
+            self.copilot.join("session-state"),
+            self.factory.join("sessions"),
+        ]
     }
 
     /// Claude Code's transcripts.

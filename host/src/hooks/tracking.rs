@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::{Outcome, checkpoints, noting};
-use crate::agent::{Event, ToolUse, claude_code};
+use crate::agent::{Event, ToolUse};
 use crate::contract::Session;
 use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
@@ -37,7 +37,7 @@ pub(super) fn track(
         let policies = runtime.policies(Some(&project.root))?;
         runtime.secrets.look_in(&project.root, &event.cwd);
         let mut work = policies.work(None, deadline)?;
-        let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+        let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
         let mut records = Vec::new();
         for it in &wanted {
             if let Some(seen) = observe(runtime, &mut work, &session, it, deadline)? {
@@ -53,14 +53,7 @@ pub(super) fn track(
     }
     let reminder = checkpoints::count(runtime, event, fresh.len())?;
     let said: Vec<String> = answer.into_iter().chain(reminder).collect();
-    let name = if batch {
-        "PostToolBatch"
-    } else if uses.iter().any(|it| it.error.is_some()) {
-        "PostToolUseFailure"
-    } else {
-        "PostToolUse"
-    };
-    Ok((!said.is_empty()).then(|| claude_code::context_output(name, &said.join("\n\n"))))
+    Ok((!said.is_empty()).then(|| said.join("\n\n")))
 }
 
 /// Of a batch, what no event of its own told of.
@@ -82,7 +75,7 @@ fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Ve
 }
 
 /// The use without what the user wants left out; none where it is about that.
-fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
+pub(super) fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
     if rules.is_empty() {
         return Some(tool_use.clone());
     }
