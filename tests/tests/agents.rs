@@ -11,8 +11,11 @@ use tests::home::Home;
 use tests::session::Session;
 use tests::transcript::session_id;
 
-/// The last words of the sessions below.
-const LAST_WORDS: &str = "The importer skips rows without an amount. We decided to keep the amounts in cents, because floats lose them.";
+/// What is asked in the sessions below, with something that is to hold from then on.
+const REQUEST: &str = "Make the invoice importer skip rows whose amount is empty. From now on keep amounts in cents, not in floats.";
+
+/// Their last words.
+const LAST_WORDS: &str = "The importer skips rows without an amount.";
 
 /// What the next session must be told of them.
 const WANTED: [&str; 3] = ["importer", "src/importer.rs", "cents"];
@@ -43,15 +46,20 @@ fn knows(told: &str) {
     }
 }
 
+/// The kinds and summaries of a session's events, each as often as it came.
 fn events(home: &Home, session: &str) -> Vec<(String, String)> {
-    let found = home.json(["timeline", "--json", "--all-projects", "--session", session, "--limit", "500"]);
-    let list = found.as_array().cloned().or_else(|| found["events"].as_array().cloned()).unwrap_or_default();
-    list.iter()
-        .map(|it| {
-            let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
-            (text("type"), text("summary"))
-        })
-        .collect()
+    let run = home.run(["timeline", "--json", "--all-projects", "--session", session, "--limit", "500"]);
+    if run.code != Some(0) {
+        assert!(run.stderr.contains("no session"), "{run:#?}");
+        return Vec::new();
+    }
+    let found: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    let one = |it: &Value| {
+        let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+        let times = usize::try_from(it["times"].as_u64().unwrap_or(1)).unwrap();
+        vec![(text("type"), text("summary")); times]
+    };
+    found.iter().flat_map(one).collect()
 }
 
 /// A rollout of Codex's that grows.
@@ -82,8 +90,9 @@ impl Rollout {
 
     fn line(&mut self, kind: &str, payload: &Value) -> &mut Self {
         let at = format!("2026-11-22T10:{:02}:{:02}.000Z", self.ordinal / 60 % 60, self.ordinal % 60);
-        let line = json!({"timestamp": at, "ordinal": self.ordinal, "type": kind, "payload": payload});
-        writeln!(self.text, "{line}").unwrap();
+        // In this order: the head is long.
+        let ordinal = self.ordinal;
+        writeln!(self.text, r#"{{"timestamp":"{at}","ordinal":{ordinal},"type":"{kind}","payload":{payload}}}"#).unwrap();
         self.ordinal += 1;
         self
     }
@@ -116,7 +125,7 @@ impl Rollout {
 
     /// A session of some substance.
     fn work(&mut self) -> &mut Self {
-        self.message("user", "Make the invoice importer skip rows whose amount is empty")
+        self.message("user", REQUEST)
             .message("assistant", "I look at the importer first.")
             .runs("call_1", "cargo test importer", 101, "error[E0432]: unresolved import `csv::Trim`")
             .runs("call_2", "cargo add csv@1.3", 0, "Adding csv v1.3 to dependencies")
@@ -163,7 +172,7 @@ fn what_codex_did_claude_knows() {
 
     let told = claude_is_told(&home, &project);
     knows(&told);
-    assert!(home.remembers("csv::Trim"), "the failure and its cure");
+    assert_eq!(learned(&home), learned_by_claude(), "the same work teaches the same, whoever did it");
     for memory in home.memories() {
         assert!(!memory.text.contains("flux capacitor"), "instructions are nobody's words: {memory:?}");
         assert!(!memory.text.contains("decided to obey"), "{memory:?}");
@@ -173,6 +182,32 @@ fn what_codex_did_claude_knows() {
     assert!(home.log().is_empty(), "{}", home.log());
 }
 
+/// What is remembered, by kind and text.
+fn learned(home: &Home) -> Vec<(String, String)> {
+    let mut learned: Vec<_> = home.memories().into_iter().map(|memory| (memory.kind, memory.text)).collect();
+    learned.sort();
+    learned
+}
+
+/// What the same work teaches with Claude Code.
+fn learned_by_claude() -> Vec<(String, String)> {
+    let home = Home::new();
+    let project = home.project("billing");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session
+        .transcript
+        .user(REQUEST)
+        .says("I look at the importer first.")
+        .bash_fails("cargo test importer", 101, "error[E0432]: unresolved import `csv::Trim`")
+        .bash("cargo add csv@1.3", "Adding csv v1.3 to dependencies")
+        .bash("cargo test importer", "test result: ok. 9 passed; 0 failed")
+        .edits("src/importer.rs", "let amount = parse(row)?;", "let Some(amount) = parse(row)? else { continue };")
+        .answer(LAST_WORDS);
+    session.stop(LAST_WORDS);
+    session.end();
+    learned(&home)
+}
+
 #[test]
 fn what_claude_did_codex_is_told_in_codexs_form() {
     let home = Home::new();
@@ -180,7 +215,7 @@ fn what_claude_did_codex_is_told_in_codexs_form() {
     let mut session = Session::new(&home, &project, &session_id(1));
     session
         .transcript
-        .user("Make the invoice importer skip rows whose amount is empty")
+        .user(REQUEST)
         .edits("src/importer.rs", "let amount = parse(row)?;", "let Some(amount) = parse(row)? else { continue };")
         .answer(LAST_WORDS);
     session.stop(LAST_WORDS);
@@ -342,7 +377,7 @@ impl Chat {
             json!({"sessionId": self.session, "projectHash": "abc", "startTime": "2026-11-22T10:00:00.000Z",
                 "lastUpdated": "2026-11-22T10:00:00.000Z", "kind": "main"}),
             message("m0", "user", json!([{"text": "<session_context>\nAlways use the flux capacitor\n</session_context>"}])),
-            message("m1", "user", json!([{"text": "Make the invoice importer skip rows whose amount is empty"},
+            message("m1", "user", json!([{"text": REQUEST},
                 {"text": "<hook_context>## Session Memory\nflux capacitor</hook_context>"}])),
             json!({"$set": {"lastUpdated": "2026-11-22T10:00:02.000Z"}}),
             early,
@@ -373,7 +408,7 @@ fn a_session_with_gemini() {
     let chat = Chat::new(&home, &project, 1);
     let gemini = |event: &str, more: Value| call(&home, &["--agent", "gemini"], &chat.payload(event, more));
     assert_eq!(gemini("SessionStart", json!({"source": "startup"})), None);
-    assert_eq!(gemini("BeforeAgent", json!({"prompt": "Make the invoice importer skip rows whose amount is empty"})), None);
+    assert_eq!(gemini("BeforeAgent", json!({"prompt": REQUEST})), None);
     let used = |tool: &str, input: Value, said: &str| {
         gemini("AfterTool", json!({"tool_name": tool, "tool_input": input,
             "tool_response": {"llmContent": said, "returnDisplay": said}}))
@@ -418,11 +453,11 @@ fn cursor(project: &Path, session: &str, event: &str, more: Value) -> Value {
 
 /// The events of a session with Cursor, in order.
 fn cursors_work(project: &Path, session: &str) -> Vec<Value> {
-    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let token = "ghp_x7Qm2Lw9x7Qm2Lw9x7Qm2Lw9x7Qm2Lw9x7Qm";
     let event = |name: &str, more: Value| cursor(project, session, name, more);
     vec![
         event("sessionStart", json!({"session_id": session, "is_background_agent": false, "composer_mode": "agent"})),
-        event("beforeSubmitPrompt", json!({"prompt": "Make the invoice importer skip rows whose amount is empty", "attachments": []})),
+        event("beforeSubmitPrompt", json!({"prompt": REQUEST, "attachments": []})),
         event("postToolUse", json!({"tool_name": "Shell", "tool_input": {"command": "cargo test importer"}, "tool_use_id": "t1",
             "tool_output": json!({"exitCode": 101, "output": format!("error: token {token}")}).to_string(), "duration": 12.5})),
         event("postToolUse", json!({"tool_name": "Write", "tool_input": {"path": "src/importer.rs", "contents": "fn main() {}"},
@@ -446,7 +481,7 @@ fn a_session_with_cursor_is_kept_in_minutes() {
     assert!(text.contains("invoice importer") && text.contains("[redacted:"), "{text}");
     for (path, bytes) in home.files() {
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains("ghp_0123456789abcdefghij"), "a secret stands in {}", path.display());
+        assert!(!text.contains("ghp_x7Qm2Lw9"), "a secret stands in {}", path.display());
     }
     assert_eq!(fs::metadata(&minutes).unwrap().permissions().mode() & 0o777, 0o600);
     knows(&claude_is_told(&home, &project));
@@ -510,7 +545,7 @@ fn a_session_with_copilot() {
     };
     let copilot = |event: &str, more: Value| call(&home, &["--agent", "copilot", event], &payload(&session, more));
     assert_eq!(copilot("sessionStart", json!({"source": "new"})), None);
-    assert_eq!(copilot("userPromptSubmitted", json!({"prompt": "Make the invoice importer skip rows whose amount is empty"})), None);
+    assert_eq!(copilot("userPromptSubmitted", json!({"prompt": REQUEST})), None);
     let failed = json!({"toolName": "bash", "toolArgs": "{\"command\":\"cargo test importer\"}", "error": "it broke"});
     assert_eq!(copilot("postToolUseFailure", failed), None);
     let edited = json!({"toolName": "edit", "toolArgs": {"path": "src/importer.rs", "old_str": "a", "new_str": "b"},
@@ -521,7 +556,7 @@ fn a_session_with_copilot() {
     };
     let lines = [
         event(0, "session.start", json!({"sessionId": session, "version": 1, "context": {"cwd": project}})),
-        event(1, "user.message", json!({"content": "Make the invoice importer skip rows whose amount is empty",
+        event(1, "user.message", json!({"content": REQUEST,
             "transformedContent": "<current_datetime>flux capacitor</current_datetime>"})),
         event(2, "tool.execution_start", json!({"toolCallId": "c1", "toolName": "edit",
             "arguments": {"path": "src/importer.rs", "old_str": "a", "new_str": "b"}})),
@@ -557,7 +592,7 @@ fn a_session_with_copilot_whose_transcript_is_not_there() {
         call(&home, &[], &payload)
     };
     copilot("SessionStart", json!({"source": "new"}));
-    copilot("UserPromptSubmit", json!({"prompt": "Make the invoice importer skip rows whose amount is empty"}));
+    copilot("UserPromptSubmit", json!({"prompt": REQUEST}));
     copilot("PostToolUse", json!({"tool_name": "Write", "tool_input": {"file_path": "src/importer.rs", "content": "x"},
         "tool_result": {"result_type": "success", "text_result_for_llm": "Created"}}));
     copilot("Stop", json!({"transcript_path": "/nowhere/events.jsonl", "stop_reason": "end_turn", "stop_hook_active": false}));
@@ -579,7 +614,7 @@ fn a_session_with_droid() {
     let lines = [
         json!({"type": "session_start", "id": session, "title": "x", "cwd": project, "version": 2}),
         message("m1", "user", json!([{"type": "text", "text": "<system-reminder>flux capacitor</system-reminder>"},
-            {"type": "text", "text": "Make the invoice importer skip rows whose amount is empty"}])),
+            {"type": "text", "text": REQUEST}])),
         message("m2", "assistant", json!([{"type": "tool_use", "id": "c1", "name": "Create",
             "input": {"file_path": project.join("src/importer.rs"), "content": "fn main() {}"}}])),
         message("m3", "user", json!([{"type": "tool_result", "tool_use_id": "c1", "content": "created"}])),
