@@ -587,6 +587,34 @@ mod tests {
         }
 
         #[test]
+        fn what_is_told_in_shares_is_what_is_told_at_once(
+            lines in prop::collection::vec("[a-z]{0,12}", 0..40),
+            share in 1_u64..100,
+        ) {
+            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            let (_dir, mut transcript) = transcript(text.as_bytes());
+            // None, one or several of a line, and the place of each.
+            transcript.telling =
+                Some(Arc::new(|place, line| (0..line.len() % 4).map(|number| format!("{place}:{number}:{line}")).collect()));
+            let told = |bytes: u64| {
+                let (mut from, mut told) = (0, Vec::new());
+                loop {
+                    let (mut lines, served) = transcript.lines(Share { from, bytes, unterminated: false }).unwrap();
+                    let batch = lines.read_lines(usize::MAX).unwrap();
+                    let Some(last) = batch.last() else { break };
+                    from = last.end;
+                    // Wherever the reader says that it stopped, a line of the file ends.
+                    assert!(batch.iter().all(|line| served.lock().unwrap().lines_until(line.end).is_some()));
+                    told.extend(batch.into_iter().map(|line| line.text).filter(|text| !text.is_empty()));
+                }
+                (told, from)
+            };
+            let whole = told(u64::MAX);
+            prop_assert_eq!(&whole.0.len(), &lines.iter().map(|line| line.len() % 4).sum::<usize>());
+            prop_assert_eq!(told(share), whole);
+        }
+
+        #[test]
         fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
             let (_dir, transcript) = transcript(&bytes);
             texts(&transcript, 0, true);
