@@ -185,6 +185,14 @@ impl Transcript {
         Ok(bytes)
     }
 
+    /// The last bytes, at most so many.
+    pub fn ending(&self, most: u64) -> io::Result<Vec<u8>> {
+        let begin = self.size.saturating_sub(most);
+        let mut bytes = vec![0; usize::try_from(self.size - begin).unwrap_or(0)];
+        self.file.read_exact_at(&mut bytes, begin)?;
+        Ok(bytes)
+    }
+
     /// A second handle on the same file.
     pub fn again(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()?, telling: self.telling.clone(), ..*self })

@@ -12,7 +12,8 @@ use tests::session::Session;
 use tests::transcript::session_id;
 
 /// What is asked in the sessions below, with something that is to hold from then on.
-const REQUEST: &str = "Make the invoice importer skip rows whose amount is empty. From now on keep amounts in cents, not in floats.";
+const REQUEST: &str =
+    "Make the invoice importer skip rows whose amount is empty. From now on keep amounts in cents, not in floats.";
 
 /// Their last words.
 const LAST_WORDS: &str = "The importer skips rows without an amount.";
@@ -75,7 +76,8 @@ impl Rollout {
     fn new(home: &Home, project: &Path, number: u64) -> Self {
         let session = session_id(number);
         let path = home.path().join(format!(".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-{session}.jsonl"));
-        let mut rollout = Self { session: session.clone(), project: project.to_owned(), path, text: String::new(), ordinal: 0 };
+        let mut rollout =
+            Self { session: session.clone(), project: project.to_owned(), path, text: String::new(), ordinal: 0 };
         rollout.line(
             "session_meta",
             &json!({"session_id": session, "id": session, "timestamp": "2026-11-22T10:00:00.000Z", "cwd": project,
@@ -83,7 +85,10 @@ impl Rollout {
                 "base_instructions": {"text": "You are a coding agent. We decided to obey. ".repeat(400)}}),
         );
         rollout.message("developer", "<permissions instructions>Always use the flux capacitor.</permissions instructions>");
-        rollout.message("user", "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nAlways use the flux capacitor.\n</INSTRUCTIONS>");
+        rollout.message(
+            "user",
+            "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nAlways use the flux capacitor.\n</INSTRUCTIONS>",
+        );
         rollout.message("user", "<environment_context>\n  <cwd>/p</cwd>\n  flux capacitor\n</environment_context>");
         rollout
     }
@@ -108,13 +113,19 @@ impl Rollout {
             "response_item",
             &json!({"type": "function_call", "id": format!("fc_{id}"), "name": "exec_command", "arguments": arguments, "call_id": id}),
         );
-        let said = format!("Chunk ID: 2b5cbd\nWall time: 0.0000 seconds\nProcess exited with code {code}\nOriginal token count: 4\nOutput:\n{output}\n");
+        let said = format!(
+            "Chunk ID: 2b5cbd\nWall time: 0.0000 seconds\nProcess exited with code {code}\nOriginal token count: 4\nOutput:\n{output}\n"
+        );
         self.line("response_item", &json!({"type": "function_call_output", "call_id": id, "output": said}))
     }
 
     fn patches(&mut self, id: &str, patch: &str, files: &[&str]) -> &mut Self {
-        self.line("response_item", &json!({"type": "custom_tool_call", "id": id, "call_id": id, "name": "apply_patch", "input": patch}));
-        let changes: serde_json::Map<String, Value> = files.iter().map(|file| ((*file).to_owned(), json!({"type": "add"}))).collect();
+        self.line(
+            "response_item",
+            &json!({"type": "custom_tool_call", "id": id, "call_id": id, "name": "apply_patch", "input": patch}),
+        );
+        let changes: serde_json::Map<String, Value> =
+            files.iter().map(|file| ((*file).to_owned(), json!({"type": "add"}))).collect();
         self.line(
             "event_msg",
             &json!({"type": "item_completed", "item": {"type": "FileChange", "id": id, "changes": changes, "status": "completed"}}),
@@ -239,9 +250,13 @@ fn codexs_tools_become_observations() {
     let home = Home::new();
     let project = home.project("billing");
     let rollout = Rollout::new(&home, &project, 1);
-    let patch = "*** Begin Patch\n*** Add File: src/a.rs\n+pub fn a() {}\n*** Update File: src/b.rs\n@@\n-x\n+y\n*** End Patch\n";
+    let patch =
+        "*** Begin Patch\n*** Add File: src/a.rs\n+pub fn a() {}\n*** Update File: src/b.rs\n@@\n-x\n+y\n*** End Patch\n";
     let used = |tool: &str, input: Value, response: &str, id: &str| {
-        rollout.payload("PostToolUse", json!({"tool_name": tool, "tool_input": input, "tool_response": response, "tool_use_id": id}))
+        rollout.payload(
+            "PostToolUse",
+            json!({"tool_name": tool, "tool_input": input, "tool_response": response, "tool_use_id": id}),
+        )
     };
     for payload in [
         used("Bash", json!({"command": "cargo test"}), "test result: ok\n", "call_1"),
@@ -251,8 +266,22 @@ fn codexs_tools_become_observations() {
     ] {
         assert_eq!(call(&home, &["--agent", "codex"], &payload), None);
     }
+    // Its hook does not say how a command ended. Its rollout does.
+    let mut rollout = rollout;
+    rollout.line(
+        "event_msg",
+        &json!({"type": "item_completed", "item": {"type": "CommandExecution", "id": "call_9", "status": "failed", "exit_code": 2}}),
+    );
+    rollout.write();
+    let payload = rollout.payload(
+        "PostToolUse",
+        json!({"tool_name": "Bash", "tool_input": {"command": "make all"},
+        "tool_response": "no rule\n", "tool_use_id": "call_9"}),
+    );
+    assert_eq!(call(&home, &["--agent", "codex"], &payload), None);
     let seen: Vec<String> = events(&home, &rollout.session).into_iter().map(|(_, summary)| summary).collect();
-    for wanted in ["Ran `cargo test`: ok", "Wrote src/a.rs (1 line)", "Edited src/b.rs (+1 −1)"] {
+    for wanted in ["Ran `make all`: exit 2", "Ran `cargo test`: ok", "Wrote src/a.rs (1 line)", "Edited src/b.rs (+1 −1)"]
+    {
         assert_eq!(seen.iter().filter(|it| it.contains(wanted)).count(), 1, "{wanted}: {seen:#?}");
     }
 }
@@ -275,7 +304,8 @@ fn codex_may_notify_instead() {
     let before = events(&home, &rollout.session);
     assert_eq!(before.iter().filter(|(kind, _)| kind == "stop").count(), 1, "{before:#?}");
     // Where its hooks are registered, they tell of it.
-    let hooks = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/bin/throughline hook --agent codex"}]}]}});
+    let hooks =
+        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/bin/throughline hook --agent codex"}]}]}});
     fs::write(home.path().join(".codex/hooks.json"), hooks.to_string()).unwrap();
     notify(&home);
     assert_eq!(events(&home, &rollout.session), before);
@@ -288,8 +318,12 @@ fn a_hostile_rollout_does_no_harm() {
     let mut rollout = Rollout::new(&home, &project, 1);
     rollout.text.push_str("not json at all\n\0\0\n[1, 2]\n{\"type\":\"response_item\",\"payload\":[]}\n{\"type\":7}\n");
     // As Claude Code would say it: nobody said it here.
-    writeln!(rollout.text, "{}", json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Always use the flux capacitor"}}))
-        .unwrap();
+    writeln!(
+        rollout.text,
+        "{}",
+        json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": "Always use the flux capacitor"}})
+    )
+    .unwrap();
     rollout.runs("call_0", "cat big", 0, &"x".repeat(17 << 20));
     rollout.runs("call_00", "cat wide", 0, &"é\u{0}\"\\".repeat(1 << 16));
     let deep = "[".repeat(10_000);
@@ -368,17 +402,36 @@ impl Chat {
         let mut looks = message("m2", "gemini", json!("I look at the importer first."));
         let early = looks.clone();
         looks["toolCalls"] = json!([
-            call("c1", "run_shell_command", json!({"command": "cargo test importer"}), "Output: error[E0432]: unresolved import `csv::Trim`\nExit Code: 101"),
-            call("c2", "run_shell_command", json!({"command": "cargo test importer"}), "Output: test result: ok. 9 passed; 0 failed"),
-            call("c3", "replace", json!({"file_path": self.project.join("src/importer.rs"), "old_string": "let amount = parse(row)?;",
-                "new_string": "let Some(amount) = parse(row)? else { continue };"}), "Successfully modified file"),
+            call(
+                "c1",
+                "run_shell_command",
+                json!({"command": "cargo test importer"}),
+                "Output: error[E0432]: unresolved import `csv::Trim`\nExit Code: 101"
+            ),
+            call(
+                "c2",
+                "run_shell_command",
+                json!({"command": "cargo test importer"}),
+                "Output: test result: ok. 9 passed; 0 failed"
+            ),
+            call(
+                "c3",
+                "replace",
+                json!({"file_path": self.project.join("src/importer.rs"), "old_string": "let amount = parse(row)?;",
+                "new_string": "let Some(amount) = parse(row)? else { continue };"}),
+                "Successfully modified file"
+            ),
         ]);
         vec![
             json!({"sessionId": self.session, "projectHash": "abc", "startTime": "2026-11-22T10:00:00.000Z",
                 "lastUpdated": "2026-11-22T10:00:00.000Z", "kind": "main"}),
             message("m0", "user", json!([{"text": "<session_context>\nAlways use the flux capacitor\n</session_context>"}])),
-            message("m1", "user", json!([{"text": REQUEST},
-                {"text": "<hook_context>## Session Memory\nflux capacitor</hook_context>"}])),
+            message(
+                "m1",
+                "user",
+                json!([{"text": REQUEST},
+                {"text": "<hook_context>## Session Memory\nflux capacitor</hook_context>"}]),
+            ),
             json!({"$set": {"lastUpdated": "2026-11-22T10:00:02.000Z"}}),
             early,
             looks,
@@ -410,8 +463,11 @@ fn a_session_with_gemini() {
     assert_eq!(gemini("SessionStart", json!({"source": "startup"})), None);
     assert_eq!(gemini("BeforeAgent", json!({"prompt": REQUEST})), None);
     let used = |tool: &str, input: Value, said: &str| {
-        gemini("AfterTool", json!({"tool_name": tool, "tool_input": input,
-            "tool_response": {"llmContent": said, "returnDisplay": said}}))
+        gemini(
+            "AfterTool",
+            json!({"tool_name": tool, "tool_input": input,
+            "tool_response": {"llmContent": said, "returnDisplay": said}}),
+        )
     };
     used("run_shell_command", json!({"command": "cargo test importer"}), "Output: error: it broke\nExit Code: 101");
     used("read_file", json!({"file_path": project.join("src/importer.rs")}), "fn main() {}");
@@ -458,10 +514,16 @@ fn cursors_work(project: &Path, session: &str) -> Vec<Value> {
     vec![
         event("sessionStart", json!({"session_id": session, "is_background_agent": false, "composer_mode": "agent"})),
         event("beforeSubmitPrompt", json!({"prompt": REQUEST, "attachments": []})),
-        event("postToolUse", json!({"tool_name": "Shell", "tool_input": {"command": "cargo test importer"}, "tool_use_id": "t1",
-            "tool_output": json!({"exitCode": 101, "output": format!("error: token {token}")}).to_string(), "duration": 12.5})),
-        event("postToolUse", json!({"tool_name": "Write", "tool_input": {"path": "src/importer.rs", "contents": "fn main() {}"},
-            "tool_use_id": "t2", "tool_output": "{}", "duration": 1})),
+        event(
+            "postToolUse",
+            json!({"tool_name": "Shell", "tool_input": {"command": "cargo test importer"}, "tool_use_id": "t1",
+            "tool_output": json!({"exitCode": 101, "output": format!("error: token {token}")}).to_string(), "duration": 12.5}),
+        ),
+        event(
+            "postToolUse",
+            json!({"tool_name": "Write", "tool_input": {"path": "src/importer.rs", "contents": "fn main() {}"},
+            "tool_use_id": "t2", "tool_output": "{}", "duration": 1}),
+        ),
         event("afterAgentResponse", json!({"text": LAST_WORDS})),
         event("stop", json!({"status": "completed", "loop_count": 0})),
         event("sessionEnd", json!({"session_id": session, "reason": "user_close", "duration_ms": 1})),
@@ -551,16 +613,26 @@ fn a_session_with_copilot() {
     let edited = json!({"toolName": "edit", "toolArgs": {"path": "src/importer.rs", "old_str": "a", "new_str": "b"},
         "toolResult": {"resultType": "success", "textResultForLlm": "File updated"}});
     assert_eq!(copilot("postToolUse", edited), None);
-    let event = |number: u32, kind: &str, data: Value| {
-        json!({"type": kind, "data": data, "id": format!("e{number}"), "timestamp": "2026-11-22T10:00:00.000Z", "parentId": null})
-    };
+    let event = |number: u32, kind: &str, data: Value| json!({"type": kind, "data": data, "id": format!("e{number}"), "timestamp": "2026-11-22T10:00:00.000Z", "parentId": null});
     let lines = [
         event(0, "session.start", json!({"sessionId": session, "version": 1, "context": {"cwd": project}})),
-        event(1, "user.message", json!({"content": REQUEST,
-            "transformedContent": "<current_datetime>flux capacitor</current_datetime>"})),
-        event(2, "tool.execution_start", json!({"toolCallId": "c1", "toolName": "edit",
-            "arguments": {"path": "src/importer.rs", "old_str": "a", "new_str": "b"}})),
-        event(3, "tool.execution_complete", json!({"toolCallId": "c1", "success": true, "result": {"content": "File updated"}})),
+        event(
+            1,
+            "user.message",
+            json!({"content": REQUEST,
+            "transformedContent": "<current_datetime>flux capacitor</current_datetime>"}),
+        ),
+        event(
+            2,
+            "tool.execution_start",
+            json!({"toolCallId": "c1", "toolName": "edit",
+            "arguments": {"path": "src/importer.rs", "old_str": "a", "new_str": "b"}}),
+        ),
+        event(
+            3,
+            "tool.execution_complete",
+            json!({"toolCallId": "c1", "success": true, "result": {"content": "File updated"}}),
+        ),
         event(4, "assistant.message", json!({"messageId": "m", "content": LAST_WORDS, "toolRequests": []})),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -576,7 +648,8 @@ fn a_session_with_copilot() {
         assert_eq!(seen.iter().filter(|(_, said)| said == wanted).count(), 1, "{wanted}: {seen:#?}");
     }
 
-    let next = call(&home, &["--agent", "copilot", "sessionStart"], &payload(&session_id(2), json!({"source": "new"}))).unwrap();
+    let next =
+        call(&home, &["--agent", "copilot", "sessionStart"], &payload(&session_id(2), json!({"source": "new"}))).unwrap();
     knows(next["additionalContext"].as_str().unwrap());
 }
 
@@ -593,9 +666,15 @@ fn a_session_with_copilot_whose_transcript_is_not_there() {
     };
     copilot("SessionStart", json!({"source": "new"}));
     copilot("UserPromptSubmit", json!({"prompt": REQUEST}));
-    copilot("PostToolUse", json!({"tool_name": "Write", "tool_input": {"file_path": "src/importer.rs", "content": "x"},
-        "tool_result": {"result_type": "success", "text_result_for_llm": "Created"}}));
-    copilot("Stop", json!({"transcript_path": "/nowhere/events.jsonl", "stop_reason": "end_turn", "stop_hook_active": false}));
+    copilot(
+        "PostToolUse",
+        json!({"tool_name": "Write", "tool_input": {"file_path": "src/importer.rs", "content": "x"},
+        "tool_result": {"result_type": "success", "text_result_for_llm": "Created"}}),
+    );
+    copilot(
+        "Stop",
+        json!({"transcript_path": "/nowhere/events.jsonl", "stop_reason": "end_turn", "stop_hook_active": false}),
+    );
     copilot("SessionEnd", json!({"reason": "complete"}));
     let told = claude_is_told(&home, &project);
     assert!(told.contains("importer") && told.contains("src/importer.rs"), "{told}");
@@ -608,15 +687,21 @@ fn a_session_with_droid() {
     let project = home.project("billing");
     let session = session_id(1);
     let path = home.path().join(format!(".factory/sessions/-work-billing/{session}.jsonl"));
-    let message = |id: &str, role: &str, content: Value| {
-        json!({"type": "message", "id": id, "timestamp": "2026-11-22T10:00:00.000Z", "message": {"role": role, "content": content}})
-    };
+    let message = |id: &str, role: &str, content: Value| json!({"type": "message", "id": id, "timestamp": "2026-11-22T10:00:00.000Z", "message": {"role": role, "content": content}});
     let lines = [
         json!({"type": "session_start", "id": session, "title": "x", "cwd": project, "version": 2}),
-        message("m1", "user", json!([{"type": "text", "text": "<system-reminder>flux capacitor</system-reminder>"},
-            {"type": "text", "text": REQUEST}])),
-        message("m2", "assistant", json!([{"type": "tool_use", "id": "c1", "name": "Create",
-            "input": {"file_path": project.join("src/importer.rs"), "content": "fn main() {}"}}])),
+        message(
+            "m1",
+            "user",
+            json!([{"type": "text", "text": "<system-reminder>flux capacitor</system-reminder>"},
+            {"type": "text", "text": REQUEST}]),
+        ),
+        message(
+            "m2",
+            "assistant",
+            json!([{"type": "tool_use", "id": "c1", "name": "Create",
+            "input": {"file_path": project.join("src/importer.rs"), "content": "fn main() {}"}}]),
+        ),
         message("m3", "user", json!([{"type": "tool_result", "tool_use_id": "c1", "content": "created"}])),
         message("m4", "assistant", json!([{"type": "text", "text": LAST_WORDS}])),
     ];
@@ -651,11 +736,17 @@ fn whatever_they_send_the_answer_is_json_or_nothing() {
         b"\xff\xfe{".to_vec(),
         br#"{"session_id":7,"sessionId":[],"conversation_id":null}"#.to_vec(),
         format!("{{\"session_id\":{:?},\"hook_event_name\":\"Stop\"}}", "x".repeat(1000)).into_bytes(),
-        json!({"session_id": "s", "sessionId": "s", "conversation_id": "s", "cwd": project, "hook_event_name": "Tomorrow"}).to_string().into(),
+        json!({"session_id": "s", "sessionId": "s", "conversation_id": "s", "cwd": project, "hook_event_name": "Tomorrow"})
+            .to_string()
+            .into(),
         json!({"session_id": "s", "sessionId": "s", "conversation_id": "s", "cwd": 7, "hook_event_name": "PostToolUse",
-            "tool_name": [], "toolName": {}, "tool_input": 7, "workspace_roots": "no", "transcript_path": "relative"}).to_string().into(),
+            "tool_name": [], "toolName": {}, "tool_input": 7, "workspace_roots": "no", "transcript_path": "relative"})
+        .to_string()
+        .into(),
         json!({"session_id": "../../x", "sessionId": "../../x", "conversation_id": "../../x", "cwd": project,
-            "hook_event_name": "Stop", "transcript_path": "/etc/passwd", "last_assistant_message": "x"}).to_string().into(),
+            "hook_event_name": "Stop", "transcript_path": "/etc/passwd", "last_assistant_message": "x"})
+        .to_string()
+        .into(),
     ];
     for agent in ["codex", "gemini", "cursor", "copilot", "droid", "claude-code"] {
         for input in &inputs {
@@ -663,7 +754,9 @@ fn whatever_they_send_the_answer_is_json_or_nothing() {
             assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""), "{agent} {run:#?}");
         }
     }
-    for words in [&["--agent"][..], &["--agent", "nobody"], &["--agent", "codex", "notify"], &["--agent", "codex", "Stop", "more"]] {
+    for words in
+        [&["--agent"][..], &["--agent", "nobody"], &["--agent", "codex", "notify"], &["--agent", "codex", "Stop", "more"]]
+    {
         let run = home.hook_with_input(words, b"{}".to_vec());
         assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:#?}");
     }

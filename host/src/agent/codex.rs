@@ -80,9 +80,9 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
         // There is no event of failures.
-        Moment::Used { .. } => Some(
-            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string(),
-        ),
+        Moment::Used { .. } => {
+            Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
+        }
         _ => claude_code::answer(moment, context),
     }
 }
@@ -142,7 +142,10 @@ mod tests {
         assert_eq!(event.agent, Agent::Codex);
         assert_eq!((event.prompt.as_deref(), event.transcript), (Some("t"), None));
         assert_eq!(event.moment, Moment::Prompted { prompt: "hello".into() });
-        assert_eq!(moment(r#"{"session_id":"s","hook_event_name":"Interrupt"}"#), Moment::Other { name: "Interrupt".into() });
+        assert_eq!(
+            moment(r#"{"session_id":"s","hook_event_name":"Interrupt"}"#),
+            Moment::Other { name: "Interrupt".into() }
+        );
     }
 
     #[test]
@@ -165,10 +168,7 @@ mod tests {
         .unwrap();
         assert_eq!(event.moment, Moment::Answered { last_message: Some("done".into()), again: false });
         assert_eq!(event.session, "s");
-        assert!(matches!(
-            parse_notification(br#"{"type":"new","thread-id":"s"}"#).unwrap().moment,
-            Moment::Other { .. }
-        ));
+        assert!(matches!(parse_notification(br#"{"type":"new","thread-id":"s"}"#).unwrap().moment, Moment::Other { .. }));
         assert!(parse_notification(b"x").is_err());
     }
 
@@ -179,7 +179,10 @@ mod tests {
         assert_eq!(of(plain), ("hello\n".into(), false));
         let failed = "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\nerr\n";
         assert_eq!(of(failed), ("Exit code 3\nerr\n".into(), true));
-        assert_eq!(of(r#"{"output":"no\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#), ("Exit code 2\nno\n".into(), true));
+        assert_eq!(
+            of(r#"{"output":"no\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#),
+            ("Exit code 2\nno\n".into(), true)
+        );
         assert_eq!(of("unsupported call: update_plan"), ("unsupported call: update_plan".into(), true));
         assert_eq!(of("Exit code: 1 is what it said"), ("Exit code: 1 is what it said".into(), false));
     }

@@ -34,7 +34,9 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
                 _ => "startup".into(),
             },
         },
-        "userpromptsubmitted" | "userpromptsubmit" => Moment::Prompted { prompt: text("prompt", "prompt").unwrap_or_default() },
+        "userpromptsubmitted" | "userpromptsubmit" => {
+            Moment::Prompted { prompt: text("prompt", "prompt").unwrap_or_default() }
+        }
         "posttooluse" | "posttoolusefailure" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
         "agentstop" | "stop" => Moment::Answered {
             last_message: fields.text("last_assistant_message"),

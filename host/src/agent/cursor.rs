@@ -65,7 +65,9 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     let error = fields.text("error_message").or_else(|| fields.text("error"));
     let outcome = match error {
         Some(text) => Outcome { text, failed: true },
-        None => outcome(&if fields.has("tool_output") { fields.value("tool_output") } else { fields.value("tool_response") }),
+        None => {
+            outcome(&if fields.has("tool_output") { fields.value("tool_output") } else { fields.value("tool_response") })
+        }
     };
     let id = fields.id("tool_use_id").unwrap_or_else(|| {
         made_id(&[session, &fields.id("generation_id").unwrap_or_default(), &tool, &input.to_string(), &outcome.text])
@@ -150,6 +152,9 @@ mod tests {
         );
         assert_eq!((failed.tool.as_str(), failed.error.as_deref()), ("Read", Some("not there")));
         assert_eq!(failed.input, r#"{"file_path":"/p/a"}"#);
-        assert_eq!(used("postToolUse", json!({"tool_name": "MCP:x", "tool_input": "{}", "tool_output": "{}"})).tool, "mcp__x");
+        assert_eq!(
+            used("postToolUse", json!({"tool_name": "MCP:x", "tool_input": "{}", "tool_output": "{}"})).tool,
+            "mcp__x"
+        );
     }
 }

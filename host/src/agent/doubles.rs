@@ -21,7 +21,11 @@ fn files(paths: &Paths, agent: Agent, folder: &Path) -> Vec<PathBuf> {
     let both = |user: PathBuf, project: &str| vec![user, folder.join(project)];
     match agent {
         Agent::ClaudeCode => Vec::new(),
-        Agent::Codex => [both(paths.codex.join("hooks.json"), ".codex/hooks.json"), both(paths.codex.join("config.toml"), ".codex/config.toml")].concat(),
+        Agent::Codex => [
+            both(paths.codex.join("hooks.json"), ".codex/hooks.json"),
+            both(paths.codex.join("config.toml"), ".codex/config.toml"),
+        ]
+        .concat(),
         Agent::Gemini => both(paths.gemini.join("settings.json"), ".gemini/settings.json"),
         Agent::Cursor => both(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
         Agent::Copilot => {

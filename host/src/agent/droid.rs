@@ -46,9 +46,9 @@ fn in_terms(tool_use: &ToolUse, event: &Event) -> Vec<ToolUse> {
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
-        Moment::Used { .. } => Some(
-            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string(),
-        ),
+        Moment::Used { .. } => {
+            Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
+        }
         _ => claude_code::answer(moment, context),
     }
 }

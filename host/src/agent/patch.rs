@@ -16,12 +16,10 @@ const MOST_FILES: usize = 64;
 pub(super) fn within<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
     let text = match input {
         Value::String(text) => text.as_str(),
-        Value::Object(_) => {
-            ["input", "patch", "command", "cmd"].iter().find_map(|key| match &input[*key] {
-                Value::Array(words) => words.last()?.as_str(),
-                value => value.as_str(),
-            })?
-        }
+        Value::Object(_) => ["input", "patch", "command", "cmd"].iter().find_map(|key| match &input[*key] {
+            Value::Array(words) => words.last()?.as_str(),
+            value => value.as_str(),
+        })?,
         _ => return None,
     };
     let at = text.find(BEGIN)?;
@@ -91,8 +89,7 @@ impl File<'_> {
             }
             What::Delete => ("Delete".into(), json!({"file_path": path})),
             What::Update | What::Move => {
-                let mut edits: Vec<Value> =
-                    self.lines.split(|line| line.starts_with("@@")).filter_map(hunk).collect();
+                let mut edits: Vec<Value> = self.lines.split(|line| line.starts_with("@@")).filter_map(hunk).collect();
                 let input = match edits.len() {
                     1 => {
                         let mut edit = edits.remove(0);

@@ -9,10 +9,7 @@ use super::patch;
 
 /// Agents' names of tools, and Claude Code's. No name means two things.
 const TOOLS: &[(&str, &[&str])] = &[
-    (
-        "Bash",
-        &["bash", "Shell", "shell", "local_shell", "exec_command", "run_shell_command", "run_terminal_cmd", "Execute"],
-    ),
+    ("Bash", &["bash", "Shell", "shell", "local_shell", "exec_command", "run_shell_command", "run_terminal_cmd", "Execute"]),
     ("PowerShell", &["powershell"]),
     ("BashOutput", &["write_stdin", "read_bash", "write_bash", "stop_bash", "list_bash"]),
     ("Read", &["view", "read_file", "view_image"]),
@@ -123,7 +120,9 @@ pub(super) fn script(command: &Value) -> String {
 /// A path as Claude Code gives it.
 pub(super) fn absolute(path: &str, cwd: Option<&Path>) -> String {
     match cwd {
-        Some(cwd) if !path.is_empty() && cwd.is_absolute() && cwd.parent().is_some() => cwd.join(path).to_string_lossy().into(),
+        Some(cwd) if !path.is_empty() && cwd.is_absolute() && cwd.parent().is_some() => {
+            cwd.join(path).to_string_lossy().into()
+        }
         _ => path.to_owned(),
     }
 }
@@ -145,9 +144,7 @@ pub(super) fn text(value: &Value) -> String {
         &["output", "text", "content", "stdout", "textResultForLlm", "text_result_for_llm", "llmContent", "detailedContent"];
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            items.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
-        }
+        Value::Array(items) => items.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"),
         Value::Object(fields) => {
             KEYS.iter().filter_map(|key| fields.get(*key)).map(text).find(|text| !text.is_empty()).unwrap_or_default()
         }
@@ -188,7 +185,12 @@ mod tests {
         for (tool, input, name, wanted) in [
             ("exec_command", json!({"cmd": "ls"}), "Bash", json!({"command": "ls"})),
             ("shell", json!({"command": ["bash", "-lc", "a && b"], "workdir": "/p"}), "Bash", json!({"command": "a && b"})),
-            ("run_shell_command", json!({"command": "ls", "description": "d"}), "Bash", json!({"command": "ls", "description": "d"})),
+            (
+                "run_shell_command",
+                json!({"command": "ls", "description": "d"}),
+                "Bash",
+                json!({"command": "ls", "description": "d"}),
+            ),
             ("read_file", json!({"absolute_path": "/p/a"}), "Read", json!({"file_path": "/p/a"})),
             ("view", json!({"path": "a"}), "Read", json!({"file_path": "/p/a"})),
             ("create", json!({"path": "a", "file_text": "x"}), "Write", json!({"file_path": "/p/a", "content": "x"})),
@@ -199,7 +201,12 @@ mod tests {
                 "Edit",
                 json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
             ),
-            ("edit", json!({"path": "a", "old_str": "x", "new_str": "y"}), "Edit", json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"})),
+            (
+                "edit",
+                json!({"path": "a", "old_str": "x", "new_str": "y"}),
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            ),
             ("str_replace_editor", json!({"command": "view", "path": "a"}), "Read", json!({"file_path": "/p/a"})),
             (
                 "update_plan",

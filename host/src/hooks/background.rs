@@ -12,8 +12,8 @@ use anyhow::Result;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{minutes, noting};
 use super::reading::{self, Job};
+use super::{minutes, noting};
 use crate::log::Level;
 use crate::paths::NAMESPACE;
 use crate::policy::chain::Compiling;

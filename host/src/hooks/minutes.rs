@@ -272,7 +272,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m.jsonl");
         let written = Written { session: "s", cwd: None, at: "", aside: false };
-        let said = |role: &'static str, text: &str| Said::Text { role, place: text.into(), text: text.into() }.lines(&written)[0].clone();
+        let said = |role: &'static str, text: &str| {
+            Said::Text { role, place: text.into(), text: text.into() }.lines(&written)[0].clone()
+        };
         fs::write(&path, [said("user", "q"), said("assistant", "a")].join("\n")).unwrap();
         assert_eq!(last_answer(&path).unwrap().as_deref(), Some("a"));
         fs::write(&path, [said("assistant", "a"), said("user", "q")].join("\n")).unwrap();

@@ -54,6 +54,20 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     }
 }
 
+/// With which code a command ended, as the end of a rollout has it.
+pub fn exit_code(ending: &[u8], id: &str) -> Option<i64> {
+    let quoted = Value::from(id).to_string();
+    ending.split(|&byte| byte == b'\n').rev().find_map(|line| {
+        memchr::memmem::find(line, b"\"exit_code\"")?;
+        memchr::memmem::find(line, quoted.as_bytes())?;
+        let line: Value = serde_json::from_slice(line).ok()?;
+        let (payload, item) = (&line["payload"], &line["payload"]["item"]);
+        // Older versions have an event of its own.
+        let done = [(&item["id"], item), (&payload["call_id"], payload)];
+        done.into_iter().find(|(is, _)| **is == id).and_then(|(_, done)| done["exit_code"].as_i64())
+    })
+}
+
 fn item(kind: &str, payload: &Value, told: &mut Told<'_>) {
     let id = payload["call_id"].as_str().or(payload["id"].as_str()).unwrap_or_default();
     let name = payload["name"].as_str().unwrap_or_default();
@@ -110,8 +124,8 @@ fn rest_of_patch(id: &Value, changes: &Value, done: bool, told: &mut Told<'_>) {
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::HEADS;
     use super::super::Translator;
+    use super::super::tests::HEADS;
     use super::*;
 
     fn told(kind: &str, payload: &Value) -> Vec<Value> {
@@ -143,7 +157,10 @@ mod tests {
 
     #[test]
     fn what_codex_puts_in_is_nobodys_words() {
-        for text in ["# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>", "<environment_context>\n</environment_context>"] {
+        for text in [
+            "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
+            "<environment_context>\n</environment_context>",
+        ] {
             for role in ["user", "developer"] {
                 let said = json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
                 assert!(told("response_item", &said).is_empty(), "{text}");
@@ -180,7 +197,8 @@ mod tests {
         let changed = json!({"type": "item_completed", "item": {"type": "FileChange", "id": "c", "status": "completed",
             "changes": {"/p/a.rs": {}, "/p/b.rs": {}}}});
         assert_eq!(content("event_msg", &changed)[0]["tool_use_id"], "c#2");
-        let old = json!({"type": "patch_apply_end", "call_id": "c", "success": false, "changes": {"/p/a.rs": {}, "/p/b.rs": {}}});
+        let old =
+            json!({"type": "patch_apply_end", "call_id": "c", "success": false, "changes": {"/p/a.rs": {}, "/p/b.rs": {}}});
         assert_eq!(content("event_msg", &old)[0]["is_error"], true);
     }
 
@@ -193,6 +211,19 @@ mod tests {
             content("event_msg", &json!({"type": "turn_aborted", "reason": "interrupted"})),
             "[Request interrupted by user]"
         );
+    }
+
+    #[test]
+    fn commands_say_how_they_ended() {
+        let line = |id: &str, code: i64| {
+            json!({"type": "event_msg", "payload": {"type": "item_completed", "item": {"type": "CommandExecution", "id": id,
+                "status": "failed", "aggregated_output": "x", "exit_code": code}}})
+            .to_string()
+        };
+        let old = json!({"type": "event_msg", "payload": {"type": "exec_command_end", "call_id": "c", "exit_code": 7}});
+        let ending = format!("{}\n{}\n{old}\ntorn {{", line("a", 3), line("b", 0));
+        let of = |id: &str| exit_code(ending.as_bytes(), id);
+        assert_eq!((of("a"), of("b"), of("c"), of("d")), (Some(3), Some(0), Some(7), None));
     }
 
     #[test]

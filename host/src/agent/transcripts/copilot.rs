@@ -53,7 +53,8 @@ mod tests {
     use super::*;
 
     fn told(kind: &str, data: &Value) -> Vec<Value> {
-        let line = json!({"type": kind, "data": data, "id": "e1", "timestamp": "2026-11-22T10:00:00.000Z", "parentId": null});
+        let line =
+            json!({"type": kind, "data": data, "id": "e1", "timestamp": "2026-11-22T10:00:00.000Z", "parentId": null});
         let translator = Translator::of(HEADS[2].as_bytes()).unwrap();
         translator.translate(0, &line.to_string()).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -64,11 +65,15 @@ mod tests {
         assert!(told("user.message", &json!({"content": "x", "source": "skill-x"})).is_empty());
         assert!(told("system.message", &json!({"content": "x"})).is_empty());
         assert_eq!(
-            told("tool.execution_start", &json!({"toolCallId": "c", "toolName": "bash", "arguments": {"command": "make"}}))[0]["message"]["content"],
+            told("tool.execution_start", &json!({"toolCallId": "c", "toolName": "bash", "arguments": {"command": "make"}}))
+                [0]["message"]["content"],
             json!([{"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}])
         );
         assert_eq!(
-            told("tool.execution_complete", &json!({"toolCallId": "c", "success": true, "result": {"content": "no rule\n<exited with exit code 2>"}}))[0]["message"]["content"][0],
+            told(
+                "tool.execution_complete",
+                &json!({"toolCallId": "c", "success": true, "result": {"content": "no rule\n<exited with exit code 2>"}})
+            )[0]["message"]["content"][0],
             json!({"type": "tool_result", "tool_use_id": "c", "content": "Exit code 2\nno rule", "is_error": true})
         );
     }

@@ -146,6 +146,9 @@ mod tests {
             {"id": "m2", "type": "user", "content": [{"text": "and then"}]}]}});
         let lines = told(&set);
         assert_eq!(lines.len(), 1);
-        assert_eq!((&lines[0]["isCompactSummary"], &lines[0]["message"]["content"]), (&json!(true), &json!("\nGoal: mend it\n")));
+        assert_eq!(
+            (&lines[0]["isCompactSummary"], &lines[0]["message"]["content"]),
+            (&json!(true), &json!("\nGoal: mend it\n"))
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! Only what people and agents said and did is told. What an agent puts before its model by itself (instructions, surroundings,
 //! what a hook said) is not.
 
-mod codex;
+pub mod codex;
 mod copilot;
 mod droid;
 mod gemini;
@@ -254,10 +254,7 @@ impl Written<'_> {
     pub fn use_lines(&self, id: &str, tool: &str, input: &Value, text: &str, failed: bool) -> [String; 2] {
         let used = json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
         let result = json!([result_block(id, text, failed)]);
-        [
-            self.line(&format!("use/{id}"), "assistant", used, None),
-            self.line(&format!("result/{id}"), "user", result, None),
-        ]
+        [self.line(&format!("use/{id}"), "assistant", used, None), self.line(&format!("result/{id}"), "user", result, None)]
     }
 }
 
@@ -331,14 +328,49 @@ mod tests {
             Just(Value::Null),
             any::<i64>().prop_map(Value::from),
             prop::sample::select(vec![
-                "response_item", "event_msg", "message", "user", "assistant", "gemini", "function_call", "compacted", "message",
-                "function_call_output", "tool.execution_complete", "user.message", "assistant.message", "*** Begin Patch", "x",
+                "response_item",
+                "event_msg",
+                "message",
+                "user",
+                "assistant",
+                "gemini",
+                "function_call",
+                "compacted",
+                "message",
+                "function_call_output",
+                "tool.execution_complete",
+                "user.message",
+                "assistant.message",
+                "*** Begin Patch",
+                "x",
             ])
             .prop_map(Value::from),
         ];
         let keys = prop::sample::select(vec![
-            "type", "payload", "content", "role", "text", "output", "arguments", "name", "call_id", "toolCalls", "id", "args", "result",
-            "data", "message", "timestamp", "item", "changes", "toolRequests", "toolCallId", "action", "command", "$set", "messages",
+            "type",
+            "payload",
+            "content",
+            "role",
+            "text",
+            "output",
+            "arguments",
+            "name",
+            "call_id",
+            "toolCalls",
+            "id",
+            "args",
+            "result",
+            "data",
+            "message",
+            "timestamp",
+            "item",
+            "changes",
+            "toolRequests",
+            "toolCallId",
+            "action",
+            "command",
+            "$set",
+            "messages",
         ]);
         leaf.prop_recursive(4, 40, 6, move |inner| {
             prop_oneof![
