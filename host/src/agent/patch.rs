@@ -10,7 +10,7 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
 /// The most files of one patch that are told of.
-const MOST_FILES: usize = 64;
+pub(super) const MOST_FILES: usize = 64;
 
 /// The patch that a use of a tool applies: that of `apply_patch`, or of a shell command that calls it.
 pub(super) fn within<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
@@ -104,6 +104,21 @@ impl File<'_> {
     }
 }
 
+/// A change of one file, of type `add`, `update` or `delete`, as Codex tells of one that it made.
+pub(super) fn change(path: &str, change: &Value) -> Named {
+    let (what, text) = match change["type"].as_str() {
+        Some("add") => {
+            let content = change["content"].as_str().unwrap_or_default();
+            return ("Write".into(), json!({"file_path": path, "content": content}));
+        }
+        Some("delete") => (What::Delete, ""),
+        _ => (What::Update, change["unified_diff"].as_str().unwrap_or_default()),
+    };
+    let moved = change["move_path"].as_str();
+    let is_heading = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
+    File { what, path, moved, lines: text.lines().skip_while(is_heading).collect() }.named(None)
+}
+
 /// What a hunk replaces, without the lines around it that stay.
 fn hunk(lines: &[&str]) -> Option<Value> {
     let changed = |line: &&str| line.starts_with(['+', '-']);
@@ -150,6 +165,17 @@ mod tests {
         assert!(within("apply_patch", &json!({"input": PATCH})).is_some());
         assert!(within("exec_command", &json!({"cmd": format!("cat <<'EOF'\n{PATCH}\n")})).is_none());
         assert!(within("exec_command", &json!({"cmd": "ls"})).is_none());
+    }
+
+    #[test]
+    fn changes_that_were_made() {
+        let diff = "@@ -1,2 +1,2 @@\n keep\n-old\n+new\n";
+        assert_eq!(
+            change("/p/a", &json!({"type": "update", "unified_diff": diff, "move_path": null})),
+            ("Edit".to_owned(), json!({"file_path": "/p/a", "old_string": "old", "new_string": "new"}))
+        );
+        assert_eq!(change("/p/a", &json!({"type": "add", "content": "x"})).0, "Write");
+        assert_eq!(change("/p/a", &json!({"type": "delete", "content": "x"})).0, "Delete");
     }
 
     proptest! {

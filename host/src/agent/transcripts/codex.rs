@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Told;
 use crate::agent::codex::{outcome, part};
+use crate::agent::patch::{self, MOST_FILES};
 use crate::agent::terms::{self, Outcome};
 
 /// Beginnings of what Codex itself says in a person's place.
@@ -22,7 +23,16 @@ const MACHINE: &[&str] = &[
     "<skill>",
     "<skills_instructions>",
     "<hook",
+    HANDED_OVER,
 ];
+
+/// How Codex begins the summary of what it compacted, and what stands right before the summary itself.
+const HANDED_OVER: &str = "Another language model started to solve this problem";
+const SUMMARY: &str = "to assist with your own analysis:";
+
+/// How identifiers of uses begin that a script of the model's made. The script itself (a custom tool) tells nothing more.
+const NESTED: &str = "exec-";
+const SCRIPT: &str = "exec";
 
 /// Before what a person asked, where an editor puts its surroundings into the prompt.
 const REQUEST: &str = "## My request for Codex:";
@@ -38,9 +48,17 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     let kind = payload["type"].as_str().unwrap_or_default();
     match line["type"].as_str().unwrap_or_default() {
         "response_item" => item(kind, payload, told),
-        "compacted" => told.summary(payload["message"].as_str().unwrap_or_default()),
+        "compacted" => {
+            let message = payload["message"].as_str().unwrap_or_default();
+            let is_handed_over = message.trim_start().starts_with(HANDED_OVER);
+            let summary = message.split_once(SUMMARY).filter(|_| is_handed_over).map_or(message, |(_, summary)| summary);
+            told.summary(summary.trim_start());
+        }
         "event_msg" => match kind {
             "turn_aborted" if payload["reason"] == "interrupted" => told.interrupted(),
+            "item_completed" if payload["item"]["id"].as_str().is_some_and(|id| id.starts_with(NESTED)) => {
+                nested(&payload["item"], told);
+            }
             "item_completed" if payload["item"]["type"] == "FileChange" => {
                 let item = &payload["item"];
                 rest_of_patch(&item["id"], &item["changes"], item["status"] == "completed", told);
@@ -81,6 +99,7 @@ fn item(kind: &str, payload: &Value, told: &mut Told<'_>) {
             let arguments = payload["arguments"].as_str().unwrap_or_default();
             told.uses(id, name, &serde_json::from_str(arguments).unwrap_or_default());
         }
+        "custom_tool_call" if name == SCRIPT => {}
         "custom_tool_call" => told.uses(id, name, &payload["input"]),
         "local_shell_call" => told.uses(id, "local_shell", &payload["action"]),
         "web_search_call" => {
@@ -112,10 +131,34 @@ fn human(payload: &Value) -> String {
     texts.join("\n")
 }
 
+/// What a script did: nothing else tells of it.
+fn nested(item: &Value, told: &mut Told<'_>) {
+    let id = item["id"].as_str().unwrap_or_default();
+    let done = item["status"] == "completed";
+    match item["type"].as_str() {
+        Some("CommandExecution") => {
+            told.uses(id, "shell", item);
+            let said = item["aggregated_output"].as_str().unwrap_or_default();
+            let outcome = Outcome::with_code(item["exit_code"].as_i64().unwrap_or_default(), said);
+            told.result(id, &Outcome { failed: outcome.failed || !done, ..outcome });
+        }
+        Some("FileChange") => {
+            let changes = item["changes"].as_object().into_iter().flatten().take(MOST_FILES);
+            for (number, (path, change)) in changes.enumerate() {
+                let (tool, input) = patch::change(path, change);
+                told.uses(&part(id, number), &tool, &input);
+                let said = item[if done { "stdout" } else { "stderr" }].as_str().unwrap_or_default();
+                told.result(&part(id, number), &Outcome { text: said.to_owned(), failed: !done });
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The result of a patch is one; of its files behind the first, it is told here, where it stands which they are.
 fn rest_of_patch(id: &Value, changes: &Value, done: bool, told: &mut Told<'_>) {
     let (Some(id), Some(changes)) = (id.as_str(), changes.as_object()) else { return };
-    for number in 1..changes.len().min(64) {
+    for number in 1..changes.len().min(MOST_FILES) {
         told.result(&part(id, number), &Outcome { failed: !done, ..Outcome::default() });
     }
 }
@@ -203,10 +246,39 @@ mod tests {
     }
 
     #[test]
+    fn what_a_script_did_is_told() {
+        let script = json!({"type": "custom_tool_call", "call_id": "c", "name": "exec", "input": "await tools.exec_command({cmd:'make'})"});
+        assert!(told("response_item", &script).is_empty());
+        let ran = json!({"type": "item_completed", "item": {"type": "CommandExecution", "id": "exec-1", "status": "failed",
+            "command": ["/bin/bash", "-lc", "make"], "aggregated_output": "no rule\n", "exit_code": 2}});
+        let lines = told("event_msg", &ran);
+        assert_eq!(
+            lines[0]["message"]["content"],
+            json!([{"type": "tool_use", "id": "exec-1", "name": "Bash", "input": {"command": "make"}}])
+        );
+        assert_eq!(
+            lines[1]["message"]["content"],
+            json!([{"type": "tool_result", "tool_use_id": "exec-1", "content": "Exit code 2\nno rule\n", "is_error": true}])
+        );
+        let changed = json!({"type": "item_completed", "item": {"type": "FileChange", "id": "exec-2", "status": "completed",
+            "changes": {"/p/a.rs": {"type": "add", "content": "x"}, "/p/b.rs": {"type": "delete"}}, "stdout": "Success."}});
+        let names: Vec<_> =
+            told("event_msg", &changed).iter().map(|it| it["message"]["content"][0]["name"].clone()).collect();
+        assert_eq!(names, [json!("Write"), Value::Null, json!("Delete"), Value::Null]);
+        let plain =
+            json!({"type": "item_completed", "item": {"type": "CommandExecution", "id": "call_1", "command": ["ls"]}});
+        assert!(told("event_msg", &plain).is_empty());
+    }
+
+    #[test]
     fn compactions_and_stops() {
         let line = &told("compacted", &json!({"message": "What was done", "replacement_history": []}))[0];
         assert_eq!((&line["isCompactSummary"], &line["message"]["content"]), (&json!(true), &json!("What was done")));
         assert!(told("compacted", &json!({"message": ""})).is_empty());
+        let handed = "Another language model started to solve this problem and produced a summary. Use it to assist with your own analysis:\nMend the parser";
+        assert_eq!(content("compacted", &json!({"message": handed})), "Mend the parser");
+        let again = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": handed}]});
+        assert!(told("response_item", &again).is_empty());
         assert_eq!(
             content("event_msg", &json!({"type": "turn_aborted", "reason": "interrupted"})),
             "[Request interrupted by user]"
