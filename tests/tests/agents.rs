@@ -562,6 +562,41 @@ fn a_session_with_cursor_is_kept_in_minutes() {
 }
 
 #[test]
+fn what_is_forgotten_is_in_no_minutes() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let sessions = [session_id(1), session_id(2)];
+    for session in &sessions {
+        for payload in cursors_work(&project, session) {
+            call(&home, &["--agent", "cursor"], &payload);
+        }
+    }
+    let minutes =
+        |session: &str| fs::read_to_string(home.data().join(format!("minutes/cursor/{session}.jsonl"))).unwrap_or_default();
+    let forget = |words: &[&str]| {
+        let arguments = ["memory", "forget", "--yes"].iter().chain(words);
+        drop(home.run(arguments).success());
+    };
+    let root = project.to_str().unwrap();
+    forget(&["--project", root, "--match", "invoice"]);
+    for session in &sessions {
+        let text = minutes(session);
+        assert!(!text.contains("invoice") && text.contains("src/importer.rs"), "{text}");
+    }
+    forget(&["--session", &sessions[0]]);
+    assert_eq!(minutes(&sessions[0]), "");
+    assert!(minutes(&sessions[1]).contains("src/importer.rs"));
+    // A rule that is newer than the minutes.
+    let rules = home.path().join("rules.toml");
+    fs::write(&rules, "[[rules]]\nid = \"house\"\nregex = 'fn main'\n").unwrap();
+    fs::create_dir_all(home.throughline().join("config")).unwrap();
+    fs::write(home.throughline().join("config/config.toml"), format!("[redaction]\nrules = [{rules:?}]\n")).unwrap();
+    drop(home.run(["scrub"]).success());
+    let text = minutes(&sessions[1]);
+    assert!(!text.contains("fn main") && text.contains("src/importer.rs"), "{text}");
+}
+
+#[test]
 fn hooks_of_claude_codes_that_cursor_runs_are_cursors() {
     let home = Home::new();
     let project = home.project("billing");

@@ -2,6 +2,7 @@
 //! answered, in the form of a transcript, which is then read as that session's. They are redacted before they are written,
 //! bounded, for this user alone, and taken away when they are old.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -17,12 +18,15 @@ use crate::agent::shorten::shorten_text;
 use crate::agent::transcripts::Written;
 use crate::agent::{Event, Moment, ToolUse};
 use crate::digest::sha256_hex;
+use crate::files;
 use crate::journal::Journal;
 use crate::log::Level;
 use crate::paths;
 use crate::policy::chain::NotCompiled;
 use crate::project::Project;
+use crate::redaction;
 use crate::runtime::Runtime;
+use crate::store::{Selection, folded};
 
 /// The most bytes of one session's minutes: what is beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;
@@ -232,6 +236,64 @@ fn last_answer(path: &Path) -> io::Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Takes out what is to be forgotten.
+pub fn forget(runtime: &Runtime, selection: &Selection) -> Result<()> {
+    // Most lines of a session have its one folder.
+    let mut projects: HashMap<String, String> = HashMap::new();
+    rewrite(&runtime.paths.minutes(), |lines| {
+        lines.retain(|line| {
+            let text = |key: &str| line[key].as_str().unwrap_or_default();
+            let cwd = text("cwd");
+            let mut is_of_project = |wanted: &String| {
+                let of = projects.entry(cwd.to_owned()).or_insert_with(|| Project::of(Path::new(cwd)).id);
+                of == wanted
+            };
+            let at = text("timestamp").parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
+            let is_meant = selection.session.as_ref().is_none_or(|session| session == text("sessionId"))
+                && selection.project.as_ref().is_none_or(&mut is_of_project)
+                && selection.before.is_none_or(|before| u64::try_from(at).unwrap_or(0) < before);
+            !(is_meant && holds(line, &selection.words))
+        });
+        Ok(())
+    })
+}
+
+fn holds(line: &Value, words: &[String]) -> bool {
+    let line = folded(&line.to_string());
+    words.iter().all(|word| line.contains(word.as_str()))
+}
+
+/// Passes them through the redactors again.
+pub fn scrub(runtime: &Runtime) -> Result<()> {
+    rewrite(&runtime.paths.minutes(), |lines| {
+        let root = lines.iter().find_map(|line| Some(Project::of(Path::new(line["cwd"].as_str()?)).root));
+        let mut texts = Vec::new();
+        lines.iter_mut().for_each(|line| strings(&mut line["message"]["content"], &mut texts));
+        redaction::in_place(runtime, root.as_deref(), texts)
+    })
+}
+
+/// Writes each file anew whose lines are changed.
+fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>) -> Result<()> {
+    for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(agent.path())?.flatten() {
+            let bytes = fs::read(file.path())?;
+            // Of a line that is torn nothing is read, so it need not stay.
+            let before: Vec<Value> =
+                bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+            let mut lines = before.clone();
+            change(&mut lines)?;
+            if lines.is_empty() {
+                fs::remove_file(file.path())?;
+            } else if lines != before {
+                let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+                files::replace(&file.path(), text.as_bytes(), 0o600)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Takes minutes away to which nothing was added since `before`.

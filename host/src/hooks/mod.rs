@@ -7,7 +7,7 @@ pub mod finding;
 mod gathered;
 mod load;
 mod memories;
-mod minutes;
+pub mod minutes;
 mod noting;
 pub mod reading;
 mod recall;
