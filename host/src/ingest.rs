@@ -131,15 +131,20 @@ impl Report {
     }
 }
 
+/// [`sources_of`], where one folder is the agents' own.
+pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<Source>, Vec<FileReport>) {
+    sources_of(paths, &[own.to_path_buf()])
+}
+
 /// The transcripts at `paths`: files as they are, and below folders every `.jsonl` file. In the order of the paths and,
-/// below a folder, of the names. Links inside of a folder are not followed. What lies below `projects`, the agent's own
-/// folder, is named as the agent names it, so that the hooks and we know a file by one path.
-pub fn sources(paths: &[PathBuf], projects: &Path) -> (Vec<Source>, Vec<FileReport>) {
+/// below a folder, of the names. Links inside of a folder are not followed. What lies below `own`, the agents' own
+/// folders, is named as the agents name it, so that the hooks and we know a file by one path.
+pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
     let mut found: Vec<Source> = Vec::new();
     let mut known: HashSet<PathBuf> = HashSet::new();
     let mut failed = Vec::new();
     for path in paths {
-        match sources_at(path, projects) {
+        match sources_at(path, own) {
             Ok(sources) => found.extend(sources.into_iter().filter(|source| known.insert(source.path.clone()))),
             Err(error) => failed.push(FileReport {
                 path: path.to_string_lossy().into_owned(),
@@ -155,13 +160,14 @@ pub fn sources(paths: &[PathBuf], projects: &Path) -> (Vec<Source>, Vec<FileRepo
     (found, failed)
 }
 
-fn sources_at(path: &Path, projects: &Path) -> io::Result<Vec<Source>> {
+fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
     let path = fs::canonicalize(path)?;
-    let path = match fs::canonicalize(projects).ok().as_ref().and_then(|projects| path.strip_prefix(projects).ok()) {
-        Some(rest) if rest.as_os_str().is_empty() => projects.to_path_buf(),
-        Some(rest) => projects.join(rest),
-        None => path,
+    let as_named = |own: &PathBuf| {
+        let real = fs::canonicalize(own).ok()?;
+        let rest = path.strip_prefix(real).ok()?;
+        Some(if rest.as_os_str().is_empty() { own.clone() } else { own.join(rest) })
     };
+    let path = own.iter().find_map(as_named).unwrap_or_else(|| path.clone());
     let meta = fs::metadata(&path)?;
     if !meta.is_dir() {
         let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
@@ -224,6 +230,7 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
         moment: "ingest",
         unterminated: true,
         only_if_new: true,
+        named: source.named,
         ..Job::default()
     };
     let path = source.path.to_string_lossy();

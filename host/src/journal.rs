@@ -157,7 +157,7 @@ impl Journal {
     }
 
     /// A session's name as a file's.
-    fn stem(session: &str) -> String {
+    pub fn stem(session: &str) -> String {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if session.len() <= 64 && !session.is_empty() && session.bytes().all(plain) {
             session.to_owned()

@@ -89,10 +89,14 @@ pub fn claim(paths: &Paths, session: &str) -> io::Result<()> {
 /// Whether this namespace may read the transcript unasked: it is that of a session of its own, or lies in such a session's
 /// folder.
 pub fn owns(paths: &Paths, transcript: &Path) -> bool {
-    let mut sessions = transcript.components().filter_map(|part| match part {
-        Component::Normal(name) => Path::new(name).file_stem().and_then(OsStr::to_str).map(claim_of),
+    /// Some names end with the session's identifier.
+    const UUID: usize = 36;
+    let stems = transcript.components().filter_map(|part| match part {
+        Component::Normal(name) => Path::new(name).file_stem().and_then(OsStr::to_str),
         _ => None,
     });
+    let ending = |stem: &str| stem.len().checked_sub(UUID).filter(|at| *at > 0).and_then(|at| stem.get(at..)).map(claim_of);
+    let mut sessions = stems.flat_map(|stem| [Some(claim_of(stem)), ending(stem)]).flatten();
     if paths.namespace.is_some() {
         let folder = paths.data.join(SESSIONS);
         return sessions.any(|claim| folder.join(claim).exists());

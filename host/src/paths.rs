@@ -159,6 +159,23 @@ impl Paths {
         self.data.join("journal")
     }
 
+    /// What hooks write of sessions whose agent keeps no transcript that can be read.
+    pub fn minutes(&self) -> PathBuf {
+        self.data.join("minutes")
+    }
+
+    /// The folders below which agents keep their transcripts.
+    pub fn transcripts(&self) -> [PathBuf; 6] {
+        [
+            self.claude_projects(),
+            self.codex.join("sessions"),
+            self.codex.join("archived_sessions"),
+            self.gemini.join("tmp"),
+            self.copilot.join("session-state"),
+            self.factory.join("sessions"),
+        ]
+    }
+
     /// Claude Code's transcripts.
     pub fn claude_projects(&self) -> PathBuf {
         self.claude.join("projects")

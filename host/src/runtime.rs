@@ -97,9 +97,10 @@ impl Runtime {
 
     /// Folders that transcripts may be read from.
     pub fn transcript_roots(&self) -> Vec<PathBuf> {
-        let mut roots = vec![self.paths.claude_projects()];
+        let mut roots = Vec::from(self.paths.transcripts());
+        roots.push(self.paths.minutes());
         // Agents give the path as they know it; a home behind a link has two names.
-        roots.extend(self.paths.claude_projects().canonicalize());
+        roots.extend(self.paths.transcripts().iter().filter_map(|root| root.canonicalize().ok()));
         roots.extend(self.config.transcripts.roots.iter().cloned());
         self.allowed_roots(roots)
     }

@@ -56,10 +56,14 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Tells a line in the form that policies read: what begins at a place of the file becomes lines, or none.
+pub type Telling = Arc<dyn Fn(u64, &str) -> Vec<String> + Send + Sync>;
+
 /// An opened transcript.
-#[derive(Debug)]
 pub struct Transcript {
     file: File,
+    /// How its lines are told; none: as they are.
+    pub telling: Option<Telling>,
     /// Device and inode.
     pub identity: (u64, u64),
     /// Bytes, when it was opened.
@@ -94,13 +98,19 @@ pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
     if !meta.is_file() {
         return Err(Refusal::NotAFile(path.into()));
     }
-    Ok(Transcript { file, identity: (meta.dev(), meta.ino()), size: meta.len(), modified: modified(&meta) })
+    Ok(Transcript { file, telling: None, identity: (meta.dev(), meta.ino()), size: meta.len(), modified: modified(&meta) })
 }
 
 /// A file's modification time, nanoseconds since the Unix epoch.
 pub fn modified(meta: &std::fs::Metadata) -> u64 {
     let nanos = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     u64::try_from(nanos).unwrap_or(0)
+}
+
+impl fmt::Debug for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transcript").field("identity", &self.identity).field("size", &self.size).finish_non_exhaustive()
+    }
 }
 
 /// How a reading went: shared with the reader, which the guest holds while it reads.
@@ -162,12 +172,30 @@ impl Transcript {
             skipping: false,
             served: Arc::clone(&served),
         };
-        Ok((Box::new(lines), served))
+        Ok(match &self.telling {
+            None => (Box::new(lines), served),
+            Some(telling) => (Box::new(Told { lines, telling: Arc::clone(telling) }), served),
+        })
+    }
+
+    /// The first bytes, at most so many.
+    pub fn beginning(&self, most: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(self.size).unwrap_or(most).min(most)];
+        self.file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+
+    /// The last bytes, at most so many.
+    pub fn ending(&self, most: u64) -> io::Result<Vec<u8>> {
+        let begin = self.size.saturating_sub(most);
+        let mut bytes = vec![0; usize::try_from(self.size - begin).unwrap_or(0)];
+        self.file.read_exact_at(&mut bytes, begin)?;
+        Ok(bytes)
     }
 
     /// A second handle on the same file.
     pub fn again(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()?, ..*self })
+        Ok(Self { file: self.file.try_clone()?, telling: self.telling.clone(), ..*self })
     }
 
     /// The lines of the last stretch before `from`: far enough for whatever they are asked for.
@@ -176,7 +204,11 @@ impl Transcript {
         // Read at its own places, since both handles share one position.
         let mut bytes = vec![0; usize::try_from(from - begin).unwrap_or(0)];
         self.file.read_exact_at(&mut bytes, begin)?;
-        Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(match &self.telling {
+            None => text.lines().map(str::to_owned).collect(),
+            Some(telling) => text.lines().flat_map(|line| telling(begin, line)).collect(),
+        })
     }
 
     /// When the first line that says so was written, milliseconds since the Unix epoch; 0 where none of the first says it.
@@ -354,6 +386,27 @@ impl Lines {
 
     fn served(&self) -> std::sync::MutexGuard<'_, Served> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lines as they are told. All that one line becomes has that line's place: whoever has read one of them has read it.
+struct Told {
+    lines: Lines,
+    telling: Telling,
+}
+
+impl LineSource for Told {
+    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
+        let mut told = Vec::new();
+        for Line { start, end, text } in self.lines.read_lines(max_bytes)? {
+            let texts = (self.telling)(start, &text);
+            if texts.is_empty() {
+                // That it was read must be known all the same.
+                told.push(Line { start, end, text: String::new() });
+            }
+            told.extend(texts.into_iter().map(|text| Line { start, end, text }));
+        }
+        Ok(told)
     }
 }
 
@@ -539,6 +592,34 @@ mod tests {
                 read.extend(batch.into_iter().map(|line| line.text));
             }
             prop_assert_eq!(read, lines);
+        }
+
+        #[test]
+        fn what_is_told_in_shares_is_what_is_told_at_once(
+            lines in prop::collection::vec("[a-z]{0,12}", 0..40),
+            share in 1_u64..100,
+        ) {
+            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            let (_dir, mut transcript) = transcript(text.as_bytes());
+            // None, one or several of a line, and the place of each.
+            transcript.telling =
+                Some(Arc::new(|place, line| (0..line.len() % 4).map(|number| format!("{place}:{number}:{line}")).collect()));
+            let told = |bytes: u64| {
+                let (mut from, mut told) = (0, Vec::new());
+                loop {
+                    let (mut lines, served) = transcript.lines(Share { from, bytes, unterminated: false }).unwrap();
+                    let batch = lines.read_lines(usize::MAX).unwrap();
+                    let Some(last) = batch.last() else { break };
+                    from = last.end;
+                    // Wherever the reader says that it stopped, a line of the file ends.
+                    assert!(batch.iter().all(|line| served.lock().unwrap().lines_until(line.end).is_some()));
+                    told.extend(batch.into_iter().map(|line| line.text).filter(|text| !text.is_empty()));
+                }
+                (told, from)
+            };
+            let whole = told(u64::MAX);
+            prop_assert_eq!(&whole.0.len(), &lines.iter().map(|line| line.len() % 4).sum::<usize>());
+            prop_assert_eq!(told(share), whole);
         }
 
         #[test]

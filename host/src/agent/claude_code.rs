@@ -1,47 +1,19 @@
 //! Claude Code: the JSON that its hooks are called with and answer with, and the head of its transcripts. Checked against
 //! the payloads of client 2.1.330.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Event, Moment, ToolUse, shorten};
-
-/// The name by which sessions of this agent are known.
-pub const AGENT: &str = "claude-code";
-
-/// The most bytes that a hook reads from its standard input. Ordinary payloads have a few kilobytes; a tool's response
-/// with an image in it has 240 KB.
-pub const MOST_INPUT_BYTES: u64 = 32 << 20;
+use super::fields::{Fields, MOST_ID, MOST_USES, Unreadable};
+use super::name::Agent;
+use super::{Event, Moment, ToolUse};
 
 /// How much of a transcript's head is looked through for its session and folder, bytes. Sessions begin with up to 145 KB
 /// of prompt snapshots.
 const HEAD_BYTES: usize = 4 << 20;
-
-/// Why a payload is not understood.
-#[derive(Debug)]
-pub enum Unreadable {
-    /// Nothing came.
-    Empty,
-    /// It is not a JSON object.
-    NotJson(String),
-    /// It names no session.
-    NoSession,
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "the hook was called without input"),
-            Self::NotJson(why) => write!(f, "the hook's input is not a JSON object: {why}"),
-            Self::NoSession => write!(f, "the hook's input names no session"),
-        }
-    }
-}
 
 /// Names that a hook may be called by, and the event that each stands for where the payload names none.
 pub const HOOK_NAMES: &[(&str, &str)] = &[
@@ -55,61 +27,11 @@ pub const HOOK_NAMES: &[(&str, &str)] = &[
     ("memory-subagent", "SubagentStop"),
 ];
 
-/// The members of a payload, unparsed: most are not looked at, and some are megabytes long.
-struct Fields<'a>(BTreeMap<String, &'a RawValue>);
-
-impl<'a> Fields<'a> {
-    fn parse(json: &'a [u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(json).map(Self)
-    }
-
-    fn raw(&self, key: &str) -> Option<&'a str> {
-        self.0.get(key).map(|raw| raw.get()).filter(|raw| *raw != "null")
-    }
-
-    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
-        serde_json::from_str(self.raw(key)?).ok()
-    }
-
-    /// A text that is not empty.
-    fn text(&self, key: &str) -> Option<String> {
-        self.get::<String>(key).filter(|text| !text.is_empty())
-    }
-
-    fn json(&self, key: &str) -> String {
-        self.raw(key).map(shorten::shorten).unwrap_or_default()
-    }
-
-    fn tool_use(&self) -> Option<ToolUse> {
-        Some(ToolUse {
-            id: self.text("tool_use_id").filter(|id| id.len() <= MOST_ID)?,
-            tool: self.text("tool_name").filter(|name| name.len() <= MOST_ID)?,
-            input: self.json("tool_input"),
-            output: self.json("tool_response"),
-            error: self.raw("error").map(|raw| {
-                let short = shorten::shorten(raw);
-                serde_json::from_str(&short).unwrap_or(short)
-            }),
-            interrupted: self.get("is_interrupt").unwrap_or_default(),
-            duration: self.get("duration_ms"),
-        })
-    }
-}
-
-/// The longest identifier that is taken for one, bytes.
-const MOST_ID: usize = 256;
-
-/// The most uses of one batch.
-const MOST_USES: usize = 256;
-
 /// Reads a payload. Where it does not name its event, `name`, the hook that was asked for, says it: what is answered must fit
 /// the event, however the hook was registered.
 pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
-    if input.iter().all(u8::is_ascii_whitespace) {
-        return Err(Unreadable::Empty);
-    }
-    let fields = Fields::parse(input).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-    let session = fields.text("session_id").filter(|id| id.len() <= 128).ok_or(Unreadable::NoSession)?;
+    let fields = Fields::of_payload(input)?;
+    let session = fields.session("session_id")?;
     let text = |key: &str| fields.text(key).unwrap_or_default();
     let by_name = || HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| (*event).to_owned());
     let event = fields.text("hook_event_name").or_else(by_name).unwrap_or_default();
@@ -149,7 +71,7 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
         _ => Moment::Other { name: event },
     };
     Ok(Event {
-        agent: AGENT,
+        agent: Agent::ClaudeCode,
         session,
         transcript: fields.text("transcript_path").map(PathBuf::from),
         cwd: fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
@@ -172,8 +94,21 @@ fn as_told_to_the_model(tool_use: ToolUse) -> ToolUse {
 }
 
 /// The answer to an event that shows `context` to the model.
-pub fn context_output(event: &str, context: &str) -> String {
-    json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}).to_string()
+pub fn answer(moment: &Moment, context: &str) -> Option<String> {
+    Some(json!({"hookSpecificOutput": {"hookEventName": event_name(moment)?, "additionalContext": context}}).to_string())
+}
+
+/// The event that a moment is, of those that may be answered.
+pub fn event_name(moment: &Moment) -> Option<&'static str> {
+    Some(match moment {
+        Moment::Start { .. } => "SessionStart",
+        Moment::Prompted { .. } => "UserPromptSubmit",
+        Moment::Used { batch: true, .. } => "PostToolBatch",
+        Moment::Used { uses, .. } if uses.iter().any(|it| it.error.is_some()) => "PostToolUseFailure",
+        Moment::Used { .. } => "PostToolUse",
+        Moment::Answered { .. } => "Stop",
+        _ => return None,
+    })
 }
 
 /// What the head of a transcript says of its session.

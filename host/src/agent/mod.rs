@@ -2,16 +2,84 @@
 //! types, and what is unknown is passed over.
 
 pub mod claude_code;
+pub mod codex;
+mod copilot;
+mod cursor;
+pub mod doubles;
+mod droid;
+pub mod fields;
+mod gemini;
 pub mod name;
+mod patch;
 pub(crate) mod shorten;
+mod terms;
+pub mod transcripts;
 
 use std::path::PathBuf;
+
+use crate::digest::sha256_hex;
+use fields::{Fields, Unreadable};
+use name::Agent;
+
+/// Reads a hook's payload; `name`: the event, or the name of the hook, that was given on the command line.
+pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+    match agent {
+        Agent::ClaudeCode => claude_code::parse(input, name),
+        Agent::Codex => codex::parse(input),
+        Agent::Gemini => gemini::parse(input, name),
+        Agent::Cursor => cursor::parse(input, event_of(name)),
+        Agent::Copilot => copilot::parse(input, event_of(name)),
+        Agent::Droid => droid::parse(input),
+    }
+}
+
+/// The event of a hook's name, for agents that run hooks which were registered with Claude Code.
+fn event_of(name: Option<&str>) -> Option<&str> {
+    let event = claude_code::HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| *event);
+    event.or(name)
+}
+
+/// Whose payload it is where nobody says so: some agents also run the hooks that are registered with Claude Code.
+pub fn recognize(input: &[u8]) -> Agent {
+    match Fields::of_payload(input) {
+        Ok(fields) if cursor::is_from(&fields) => Agent::Cursor,
+        Ok(fields) if copilot::is_from(&fields) => Agent::Copilot,
+        _ => Agent::ClaudeCode,
+    }
+}
+
+/// What the agent is to be answered so that the model sees `context`; none where it would not.
+pub fn answer(event: &Event, context: &str) -> Option<String> {
+    let answer = match event.agent {
+        Agent::ClaudeCode => claude_code::answer,
+        Agent::Codex => codex::answer,
+        Agent::Gemini => gemini::answer,
+        Agent::Cursor => cursor::answer,
+        Agent::Copilot => copilot::answer,
+        Agent::Droid => droid::answer,
+    };
+    answer(&event.moment, context)
+}
+
+/// Whether the model sees what the event is answered with. Where it does not, nothing need be looked up.
+pub fn can_tell(event: &Event) -> bool {
+    match event.agent {
+        Agent::Cursor => !matches!(event.moment, Moment::Prompted { .. }),
+        Agent::Copilot => copilot::can_tell(&event.moment),
+        _ => true,
+    }
+}
+
+/// An identifier of what has none: the same for the same parts.
+fn made_id(parts: &[&str]) -> String {
+    format!("made-{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
+}
 
 /// A moment of a session, in this program's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The agent: `claude-code`, …
-    pub agent: &'static str,
+    /// The agent.
+    pub agent: Agent,
     /// The agent's identifier of the session.
     pub session: String,
     /// Where the agent says the transcript is. It need not exist.
@@ -78,6 +146,11 @@ pub enum Moment {
         error: String,
         /// What the person was shown.
         message: Option<String>,
+    },
+    /// The agent said something on its way.
+    Said {
+        /// What.
+        text: String,
     },
     /// A prompt was submitted.
     Prompted {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::agent::claude_code;
+use crate::agent::name::Agent;
 use crate::contract::Session;
 use crate::hooks::{self, PATIENCE};
 use crate::project::Project;
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let project = Project::of(&cwd);
     let store = Rc::new(runtime.store(Access::Existing, PATIENCE * 4)?);
     let id = session(arguments, &store, &project)?;
-    let session = Session::new(&id, &project, &cwd, claude_code::AGENT, None, runtime.now);
+    let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
     let budget = runtime.config.context.budget;
     let deadline = Instant::now() + Duration::from_mins(1);
     let (text, memories) = hooks::context(&runtime, &store, &session, arguments.source.word(), budget, deadline)?;

@@ -16,8 +16,9 @@ use crate::store::Access;
 
 /// Read existing transcripts into memory
 ///
-/// Takes files, and folders with everything below them that ends in .jsonl; without a path, all that Claude Code has kept
-/// (~/.claude/projects). Links inside of a folder are not followed. What was read before is not read again: it can be
+/// Takes files, and folders with everything below them that ends in .jsonl; without a path, all that the agents have kept:
+/// Claude Code (~/.claude/projects), Codex (~/.codex/sessions), Gemini CLI (~/.gemini/tmp), Copilot CLI
+/// (~/.copilot/session-state) and droid (~/.factory/sessions). Links inside of a folder are not followed. What was read before is not read again: it can be
 /// stopped at any time, and repeating it is safe. A session belongs to the project of the folder that its lines name.
 ///
 /// A transcript that cannot be read is reported and the others go on. The exit code is 1 where all of them failed, or one
@@ -64,15 +65,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
 }
 
 fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileReport>), Failure> {
-    let folder = runtime.paths.claude_projects();
+    let own = runtime.paths.transcripts();
     if !paths.is_empty() {
-        return Ok(ingest::sources(paths, &folder));
+        return Ok(ingest::sources_of(paths, &own));
     }
-    if !folder.is_dir() {
-        return Err(Failure::new(format!("there are no transcripts at {}", folder.display()))
+    let there: Vec<PathBuf> = own.iter().filter(|folder| folder.is_dir()).cloned().collect();
+    if there.is_empty() {
+        let folder = runtime.paths.claude_projects();
+        return Err(Failure::new(format!("there are no transcripts at {}, nor another agent's", folder.display()))
             .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"));
     }
-    Ok(ingest::sources(std::slice::from_ref(&folder), &folder))
+    Ok(ingest::sources_of(&there, &own))
 }
 
 fn progress_bar(sources: &[Source]) -> ProgressBar {

@@ -44,6 +44,7 @@ use std::sync::OnceLock;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::agent::name::Agent;
 use crate::namespace::{self, BadName};
 use crate::paths::{NAMESPACE, Paths, Unknown};
 use crate::runtime::Runtime;
@@ -125,8 +126,22 @@ enum Command {
 #[derive(clap::Args)]
 struct HookArguments {
     /// memory-load, memory-search, memory-track, memory-failure, memory-subagent, memory-flush, memory-complete or memory-save: what
-    /// it stands for where the event does not say `hook_event_name` itself
+    /// it stands for where the event does not say `hook_event_name` itself; with --agent, that agent's own name of the event
     name: Option<OsString>,
+    /// The agent that calls; without it, Claude Code, or the one whose payload it is
+    #[arg(long, value_enum)]
+    agent: Option<Agent>,
+    /// With `--agent codex notify`: the event, as Codex gives it to the program that it notifies
+    #[arg(hide = true)]
+    payload: Option<OsString>,
+}
+
+impl HookArguments {
+    /// As they are given to a hook.
+    fn words(self) -> Vec<OsString> {
+        let agent = self.agent.map(|agent| ["--agent".into(), agent.name().into()]);
+        agent.into_iter().flatten().chain(self.name).chain(self.payload).collect()
+    }
 }
 
 /// The whole command tree.
@@ -205,7 +220,7 @@ fn run(command: Command) -> Result<Done, Failure> {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),
         Command::Hook(arguments) => {
-            hook::run(arguments.name.as_slice());
+            hook::run(&arguments.words());
             Ok(Done::Well)
         }
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output;
 use super::pause::{self, Scope};
-use crate::agent::claude_code;
+use crate::agent::name::Agent;
 use crate::contract::Session;
 use crate::hooks::{self, PATIENCE};
 use crate::privacy::intervals::{self, Interval, Intervals};
@@ -116,7 +116,7 @@ fn saved(runtime: &Runtime, scope: &Scope) -> Result<Answer, Failure> {
     answer.project = project.root.to_string_lossy().into_owned();
     let Some(store) = store else { return Ok(answer) };
     let Some(id) = meant(&store, &project, scope)? else { return Ok(answer) };
-    let session = Session::new(&id, &project, &cwd, claude_code::AGENT, None, runtime.now);
+    let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
     let deadline = Instant::now() + Duration::from_mins(1);
     let budget = runtime.config.context.budget;
     let (text, _) = hooks::context(runtime, &store, &session, "compact", budget, deadline)?;

@@ -78,12 +78,13 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
         let mut redact = |texts: &mut [String]| add(&mut rules, redacted(&runtime, Path::new(&root), texts)?);
         rows += store.scrub(&project, &mut redact, runtime.now, !arguments.dry_run)?;
     }
-    runtime.finish();
     if !arguments.dry_run {
         super::memory::warn_of_copies(store.path())?;
+        hooks::minutes::scrub(&runtime)?;
         forgetting::erase(&store, "redacted")?;
         forgetting::make_anew(&runtime, &store, &store.all_projects()?)?;
     }
+    runtime.finish();
     let report = Report { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
     if arguments.json {
         output::json(&report)?;

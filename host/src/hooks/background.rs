@@ -12,8 +12,8 @@ use anyhow::Result;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::noting;
 use super::reading::{self, Job};
+use super::{minutes, noting};
 use crate::log::Level;
 use crate::memory::compressing;
 use crate::paths::NAMESPACE;
@@ -228,6 +228,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
             if let Some(before) = SystemTime::now().checked_sub(LEFT) {
                 runtime.journal().tidy(before)?;
+                minutes::tidy(&runtime.paths.minutes(), before);
             }
         }
         Task::ReadOn { path, cwd, session } => {

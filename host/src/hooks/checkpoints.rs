@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Outcome, background};
-use crate::agent::{Event, Moment, claude_code};
+use crate::agent::{Event, Moment};
 use crate::config::{By, Checkpoint, Mode};
 use crate::log::Level;
 use crate::runtime::Runtime;
@@ -51,7 +51,7 @@ pub(super) fn at_end(runtime: &Runtime, event: &Event) -> Option<String> {
     }
     // Once a turn: an agent that does not answer is left in peace.
     journal.recount(&event.session);
-    Some(claude_code::context_output("Stop", &request(settings, event, true)))
+    Some(request(settings, event, true))
 }
 
 fn save(runtime: &Runtime, event: &Event) {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agent::claude_code;
+use crate::agent::{claude_code, transcripts};
 use crate::store::{Result, Store};
 
 /// The transcript of a session: where it was read before, or by its name below `projects`.
 pub fn of_session(store: &Store, projects: &Path, session: &str) -> Result<Option<PathBuf>> {
-    let is_its_own = |path: &Path| claude_code::session_of_name(path).as_deref() == Some(session);
+    let is_its_own = |path: &Path| transcripts::session_of_name(path).as_deref() == Some(session);
     let known = store.cursors()?.into_iter().map(|cursor| PathBuf::from(cursor.path));
     if let Some(path) = known.filter(|path| is_its_own(path)).find(|path| path.is_file()) {
         return Ok(Some(path));
@@ -33,6 +33,22 @@ pub fn newest(projects: &Path, folders: &[PathBuf]) -> Option<(String, PathBuf)>
         })
         .max()
         .map(|(_, session, path)| (session, path))
+}
+
+/// The days that are looked through for a rollout.
+const DAYS: usize = 40;
+
+/// Codex's rollout of a session: below `sessions` in a folder a day, of which the last ones are looked through.
+pub fn rollout(sessions: &Path, session: &str) -> Option<PathBuf> {
+    let below = |folder: &Path| {
+        let mut inside: Vec<PathBuf> =
+            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        inside.sort_by(|a, b| b.cmp(a));
+        inside
+    };
+    let years = below(sessions).into_iter();
+    let days = years.flat_map(|year| below(&year)).flat_map(|month| below(&month)).take(DAYS);
+    days.flat_map(|day| below(&day)).find(|path| transcripts::session_of_name(path).as_deref() == Some(session))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::reading::{self, Job};
 use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
-use crate::agent::{Event, claude_code};
+use crate::agent::Event;
 use crate::contract::Session;
 use crate::journal::{self, Seen};
 use crate::log::Level;
@@ -21,7 +21,7 @@ const BRIEFLY: Duration = Duration::from_millis(100);
 /// How long observations are left as they are before it is looked whose time is up, milliseconds.
 const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
 
-/// What the agent is to be shown at the session's start, as the agent wants it.
+/// What the agent is to be shown at the session's start.
 pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
@@ -34,7 +34,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
     }
-    let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let store = Rc::new(store);
     let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
     // What follows is bookkeeping, which nobody waits for.
@@ -49,7 +49,7 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
         background::tidy(runtime);
     }
     background::reindex(runtime, &store);
-    Ok(text.map(|text| claude_code::context_output("SessionStart", &text)))
+    Ok(text)
 }
 
 /// What would be shown to `session` for `source`, redacted and within `budget` UTF-16 units, and the memories in it.
@@ -114,7 +114,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
     store.patience(BRIEFLY);
-    for path in unread {
+    for path in unread.into_iter().filter(|path| Some(path) != event.transcript.as_ref()) {
         if Instant::now() >= until {
             background::catch_up(runtime, folder, &event.session);
             return Ok(());

@@ -7,6 +7,7 @@ pub mod finding;
 mod gathered;
 mod load;
 mod memories;
+pub mod minutes;
 mod noting;
 pub mod reading;
 mod recall;
@@ -23,7 +24,7 @@ pub use load::context;
 pub use memories::ProjectMemories;
 pub use noting::store as store_journal;
 
-use crate::agent::{Event, Moment};
+use crate::agent::{self, Event, Moment};
 use crate::log::Level;
 use crate::namespace;
 use crate::policy::chain::{Compiling, NotCompiled};
@@ -33,7 +34,7 @@ use crate::store::{Store, StoreError};
 /// How long a hook waits for another process that writes, at most.
 pub const PATIENCE: Duration = Duration::from_millis(800);
 
-/// Does what the moment asks for. What is returned is to be shown to the model.
+/// Does what the moment asks for. What is returned is for standard output, in the agent's own form.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
     if runtime.is_off(&event.cwd) || runtime.is_paused(&event.cwd, &event.session) {
         return None;
@@ -51,6 +52,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         runtime.log.note(Level::Warn, "it cannot be noted whose session this is; nothing is read of it", error.to_string());
         return None;
     }
+    let event = &minutes::keep(runtime, event, deadline);
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
         Moment::Compacting { .. }
@@ -61,6 +63,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         Moment::Prompted { prompt } => recall::recall(runtime, event, prompt, deadline),
         Moment::Used { uses, batch } => tracking::track(runtime, event, uses, *batch, deadline),
         Moment::SubAgentDone { .. } => saving::sub_agent(runtime, event, deadline).map(|()| None),
+        Moment::Said { .. } => Ok(None),
         Moment::Other { name } => {
             runtime.log.note(Level::Debug, "an event is nothing to this version", name);
             Ok(None)
@@ -69,7 +72,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     if runtime.reporter().uncompiled.get() {
         background::compile(runtime, &event.cwd);
     }
-    outcome.unwrap_or_else(|error| {
+    let context = outcome.unwrap_or_else(|error| {
         if error.is::<NotCompiled>() {
             // Right after an upgrade, if nothing was done but to replace the program.
             runtime.log.note(Level::Info, "the default policy is not compiled yet; that is done in the background", "");
@@ -78,7 +81,8 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         }
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None
-    })
+    });
+    context.and_then(|context| agent::answer(event, &context))
 }
 
 /// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be
@@ -118,7 +122,7 @@ pub fn budget_name(moment: &Moment) -> &'static str {
         Moment::Answered { .. } | Moment::GaveUp { .. } => "memory-complete",
         Moment::SubAgentDone { .. } => "memory-subagent",
         Moment::Prompted { .. } => "memory-search",
-        Moment::Used { .. } => "memory-track",
+        Moment::Used { .. } | Moment::Said { .. } => "memory-track",
         Moment::End { .. } => "memory-save",
     }
 }

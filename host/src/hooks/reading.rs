@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::gathered::{self, Gathered};
-use super::noting;
-use crate::agent::claude_code;
+use super::{minutes, noting};
+use crate::agent::claude_code::{self, Head};
+use crate::agent::name::Agent;
+use crate::agent::transcripts::{self, Translator};
 use crate::contract::Session;
 use crate::journal::Seen;
 use crate::log::Level;
@@ -62,6 +64,10 @@ pub struct Job {
     pub event: Option<(&'static str, Seen)>,
     /// Whether there is anything to do where nothing new was written.
     pub only_if_new: bool,
+    /// The agent whose session it is; none: as the transcript says.
+    pub agent: Option<Agent>,
+    /// Whether it was asked for by name, whosever it is.
+    pub named: bool,
     /// The sub-agent whose transcript it is: only what it learned is kept, as its parent session's.
     pub sub_agent: Option<String>,
 }
@@ -172,8 +178,9 @@ fn read_share(
     deadline: Instant,
     report: &mut Report,
 ) -> Result<Progress> {
-    let transcript = open(runtime, job, first)?;
-    let Some(place) = locate(store, job, transcript.as_ref())? else {
+    let mut transcript = open(runtime, job, first)?;
+    let translator = translate(job, transcript.as_mut())?;
+    let Some(place) = locate(runtime, store, job, transcript.as_ref(), translator.as_ref())? else {
         return Ok(Progress::Done);
     };
     let from = place.cursor.as_ref().map_or(0, |cursor| cursor.offset);
@@ -195,7 +202,9 @@ fn read_share(
     runtime.secrets.look_in(&project.root, &place.cwd);
     let until = deadline.min(Instant::now() + CALL);
     let mut work = policies.work(None, until)?;
-    let mut session = Session::new(&place.session, &project, &place.cwd, claude_code::AGENT, job.model.clone(), runtime.now);
+    let by_folder = || minutes::agent_of(&runtime.paths.minutes(), job.path.as_deref()?);
+    let agent = translator.as_ref().map(Translator::agent).or(job.agent).or_else(by_folder).unwrap_or(Agent::ClaudeCode);
+    let mut session = Session::new(&place.session, &project, &place.cwd, agent.name(), job.model.clone(), runtime.now);
     session.attributes.extend(job.sub_agent.iter().map(|id| (SUB_AGENT.to_owned(), id.clone())));
     let began = match &transcript {
         Some(transcript) if !runtime.intervals.is_empty() => transcript.began()?,
@@ -373,7 +382,13 @@ pub fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
 }
 
 /// Finds the cursor, the session and its folder. None: the transcript does not say whose it is, and so holds nothing.
-fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<Option<Place>> {
+fn locate(
+    runtime: &Runtime,
+    store: &Store,
+    job: &Job,
+    transcript: Option<&Transcript>,
+    translator: Option<&Translator>,
+) -> Result<Option<Place>> {
     let mut cursor = match &job.path {
         Some(path) if transcript.is_some() => Some(
             store
@@ -385,10 +400,22 @@ fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<O
     let mut session = job.session.clone();
     let mut cwd = job.cwd.clone();
     if let (Some(transcript), true) = (transcript, session.is_none() || cwd.is_none()) {
-        let head = head(transcript)?;
-        let by_name = job.path.as_deref().and_then(claude_code::session_of_name);
+        let head = match translator {
+            Some(translator) => translator.head(),
+            None => head(transcript)?,
+        };
+        let by_name = job.path.as_deref().and_then(transcripts::session_of_name);
+        let says_whose = session.is_some() || by_name.is_some();
         session = session.or(by_name).or(head.session);
         cwd = cwd.or(head.cwd);
+        // A name that says nothing cannot tell whether another namespace has the session.
+        if !says_whose && !job.named && session.as_ref().is_some_and(|id| !namespace::owns(&runtime.paths, Path::new(id))) {
+            return Ok(None);
+        }
+        // Gemini CLI's older ones name a hash of their folder.
+        if translator.is_some() && cwd.is_none() {
+            return Ok(None);
+        }
     }
     let Some(session) = session else {
         return Ok(None);
@@ -410,10 +437,24 @@ fn locate(store: &Store, job: &Job, transcript: Option<&Transcript>) -> Result<O
     Ok(Some(Place { cursor, session, cwd: cwd.unwrap_or_else(|| PathBuf::from("/")) }))
 }
 
+/// Where it is another agent's, its lines are told as Claude Code's.
+fn translate(job: &Job, transcript: Option<&mut Transcript>) -> Result<Option<Translator>> {
+    let Some(transcript) = transcript else { return Ok(None) };
+    if job.agent == Some(Agent::ClaudeCode) || !Translator::may_be(&transcript.beginning(transcripts::MARK_BYTES)?) {
+        return Ok(None);
+    }
+    let Some(translator) = Translator::of(&transcript.beginning(transcripts::HEAD_BYTES)?) else { return Ok(None) };
+    let folder = job.cwd.clone().or_else(|| transcripts::folder_of(job.path.as_deref()?));
+    let translator = translator.in_folder(folder);
+    let telling = translator.clone();
+    transcript.telling = Some(Arc::new(move |place, line| telling.translate(place, line)));
+    Ok(Some(translator))
+}
+
 /// What the transcript's first lines say of its session.
-fn head(transcript: &Transcript) -> Result<claude_code::Head> {
+fn head(transcript: &Transcript) -> Result<Head> {
     let (mut lines, _) = transcript.lines(Share { from: 0, bytes: 8 << 20, unterminated: true })?;
-    let mut head = claude_code::Head::default();
+    let mut head = Head::default();
     // A batch at a time: most say it in their first line.
     for _ in 0..64 {
         let batch = lines.read_lines(64 << 10)?;
@@ -497,10 +538,8 @@ pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> 
     let mut unread = Vec::new();
     for entry in std::fs::read_dir(folder)?.flatten() {
         let path = entry.path();
-        let Some(session) = claude_code::session_of_name(&path) else {
-            continue;
-        };
-        if session == except || !namespace::owns(&runtime.paths, &path) {
+        let is_running = transcripts::session_of_name(&path).is_some_and(|session| session == except);
+        if is_running || !transcripts::is_transcript_name(&path) || !namespace::owns(&runtime.paths, &path) {
             continue;
         }
         let Ok(meta) = entry.metadata() else { continue };

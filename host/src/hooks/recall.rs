@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::reading::project_of;
 use super::{Outcome, PATIENCE, ProjectMemories, noting};
 use crate::agent::shorten::shorten_text;
-use crate::agent::{Event, claude_code};
+use crate::agent::{self, Event};
 use crate::contract::{Memory, Session};
 use crate::digest::sha256_hex;
 use crate::journal::Seen;
@@ -43,7 +43,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let prompt = runtime.privacy.clean(&prompt).unwrap_or(prompt);
     let policies = runtime.policies(Some(&project.root))?;
     runtime.secrets.look_in(&project.root, &event.cwd);
-    let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let Some(store) = store else {
         let mut work = policies.work(None, deadline)?;
         keep(runtime, &mut work, event, &prompt, deadline)?;
@@ -59,6 +59,9 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     keep(runtime, &mut work, event, &prompt, deadline)?;
+    if !agent::can_tell(event) {
+        return Ok(None);
+    }
     let last = store.last_answer(&event.session)?;
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let mut query = Query::parse(&search.text, &jiff::Zoned::now());
@@ -90,7 +93,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         return Ok(None);
     }
     noting::shown(runtime, event, "prompt", &built.used);
-    Ok(Some(claude_code::context_output("UserPromptSubmit", &text)))
+    Ok(Some(text))
 }
 
 /// Whether most of the words stand in the memory, two at least: scores are made for databases in which most words are rare.

@@ -23,6 +23,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         session: Some(event.session.clone()),
         cwd: Some(event.cwd.clone()),
         model: event.model.clone(),
+        agent: Some(event.agent),
         ..Job::default()
     };
     let mut store = runtime.store(Access::Write, PATIENCE)?;
@@ -57,11 +58,15 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         Moment::End { reason } => {
             job.moment = "session-end";
             job.end_reason = Some(reason.clone());
-            job.event = Some(("session_end", plain(format!("Session ended ({reason})"))));
+            // Some agents say it more than once.
+            if store.last_event(&event.session)?.as_deref() != Some("session_end") {
+                job.event = Some(("session_end", plain(format!("Session ended ({reason})"))));
+            }
         }
         Moment::Start { .. }
         | Moment::Prompted { .. }
         | Moment::Used { .. }
+        | Moment::Said { .. }
         | Moment::SubAgentDone { .. }
         | Moment::Other { .. } => return Ok(None),
     }

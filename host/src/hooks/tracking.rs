@@ -6,7 +6,9 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::{Outcome, checkpoints, noting};
-use crate::agent::{Event, ToolUse, claude_code};
+use crate::agent::name::Agent;
+use crate::agent::transcripts::codex;
+use crate::agent::{Event, ToolUse};
 use crate::contract::Session;
 use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
@@ -16,6 +18,7 @@ use crate::privacy::Rules;
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Failure, OBSERVATION, StoreError};
+use crate::transcript;
 
 /// The attribute by which failures are the same, and how much of its hash is kept.
 const SIGNATURE: &str = "signature";
@@ -29,7 +32,7 @@ pub(super) fn track(
     batch: bool,
     deadline: Instant,
 ) -> Outcome<Option<String>> {
-    let fresh = unseen(runtime, event, uses, batch);
+    let fresh = unseen(runtime, event, &with_codes(runtime, event, uses), batch);
     let project = Project::of(&event.cwd);
     let wanted: Vec<ToolUse> = fresh.iter().filter_map(|it| allowed(&runtime.privacy, it)).collect();
     let mut answer = None;
@@ -37,7 +40,8 @@ pub(super) fn track(
         let policies = runtime.policies(Some(&project.root))?;
         runtime.secrets.look_in(&project.root, &event.cwd);
         let mut work = policies.work(None, deadline)?;
-        let session = Session::new(&event.session, &project, &event.cwd, event.agent, event.model.clone(), runtime.now);
+        let session =
+            Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
         let mut records = Vec::new();
         for it in &wanted {
             if let Some(seen) = observe(runtime, &mut work, &session, it, deadline)? {
@@ -53,14 +57,25 @@ pub(super) fn track(
     }
     let reminder = checkpoints::count(runtime, event, fresh.len())?;
     let said: Vec<String> = answer.into_iter().chain(reminder).collect();
-    let name = if batch {
-        "PostToolBatch"
-    } else if uses.iter().any(|it| it.error.is_some()) {
-        "PostToolUseFailure"
-    } else {
-        "PostToolUse"
-    };
-    Ok((!said.is_empty()).then(|| claude_code::context_output(name, &said.join("\n\n"))))
+    Ok((!said.is_empty()).then(|| said.join("\n\n")))
+}
+
+/// The uses with how commands ended. Codex's hook does not say it; its rollout does, the moment before.
+fn with_codes(runtime: &Runtime, event: &Event, uses: &[ToolUse]) -> Vec<ToolUse> {
+    /// How much of the rollout's end is looked through, bytes.
+    const ENDING: u64 = 256 << 10;
+    let mut uses = uses.to_vec();
+    let Some(path) = event.transcript.as_ref().filter(|_| event.agent == Agent::Codex) else { return uses };
+    if uses.iter().all(|it| it.tool != "Bash" || it.error.is_some()) {
+        return uses;
+    }
+    let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.ending(ENDING).ok());
+    for it in uses.iter_mut().filter(|it| it.tool == "Bash" && it.error.is_none()) {
+        let code = ending.as_ref().and_then(|ending| codex::exit_code(ending, &it.id)).filter(|code| *code != 0);
+        let said: String = serde_json::from_str(&it.output).unwrap_or_default();
+        it.error = code.map(|code| format!("Exit code {code}\n{said}"));
+    }
+    uses
 }
 
 /// Of a batch, what no event of its own told of.
@@ -82,7 +97,7 @@ fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Ve
 }
 
 /// The use without what the user wants left out; none where it is about that.
-fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
+pub(super) fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
     if rules.is_empty() {
         return Some(tool_use.clone());
     }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::reading::{self, Job, Report};
-use crate::agent::claude_code;
+use crate::agent::name::Agent;
 use crate::config::Config;
 use crate::contract::{Memory, Session, SessionNotes};
 use crate::paths::Paths;
@@ -94,7 +94,7 @@ impl Trial {
         let filter = Filter { session: Some(report.session.clone()), ..Filter::default() };
         let memories = store.in_order(&filter, ALL)?;
         let record = store.session(&project.id, &report.session)?;
-        let next = Session::new("trial", &project, &project.root, claude_code::AGENT, None, runtime.now);
+        let next = Session::new("trial", &project, &project.root, Agent::ClaudeCode.name(), None, runtime.now);
         let budget = runtime.config.context.budget;
         let (page, used) = super::context(runtime, &Rc::new(store), &next, "startup", budget, deadline)?;
         let (notes, summary) = record.map_or_else(Default::default, |record| {

@@ -55,6 +55,7 @@ pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, reall
             let of_words = !selection.words.is_empty() && selection.words.iter().all(|word| line.contains(word.as_str()));
             of_words || selection.session.as_ref().is_some_and(|id| selection.words.is_empty() && line.contains(&folded(id)))
         };
+        hooks::minutes::forget(runtime, selection)?;
         log_lines = log::forget(&runtime.paths.log(), is_gone)
             .map_err(|error| Refused::new(format!("the log cannot be rewritten: {error}"), "mend that, and say it again"))?;
         erase(store, "deleted")?;

@@ -138,6 +138,15 @@ impl Store {
         )
     }
 
+    /// What happened last in the session.
+    pub fn last_event(&self, session: &str) -> Result<Option<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT event_type FROM events WHERE session_id = ?1 ORDER BY event_id DESC LIMIT 1")
+                .and_then(|mut s| s.query_row([session], |row| row.get(0)).optional()),
+        )
+    }
+
     /// When the session was last compacted.
     pub fn compacted_at(&self, session: &str) -> Result<Option<u64>> {
         self.explain(

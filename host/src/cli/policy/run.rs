@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::answer::{self, Answer};
 use super::{Done, Failure, Runtime};
-use crate::agent::claude_code;
+use crate::agent::name::Agent;
 use crate::cli::output;
 use crate::contract::{Session, SessionNotes};
 use crate::hooks::{PATIENCE, ProjectMemories};
@@ -51,7 +51,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let (loaded, grants) = load(runtime, &root, arguments)?;
     let input = input(arguments.stage)?;
     let project = Project::of(&root);
-    let session = Session::new("policy-run", &project, &root, claude_code::AGENT, None, runtime.now);
+    let session = Session::new("policy-run", &project, &root, Agent::ClaudeCode.name(), None, runtime.now);
     let started = Instant::now();
     let until = started + loaded.terms().limits.time;
     let mut running = loaded.start(grants, until)?;

@@ -1,0 +1,179 @@
+//! GitHub Copilot CLI: payloads in camelCase that do not name their event, or, for events whose registered name begins with a
+//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Written to its documentation.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::fields::{Fields, Unreadable};
+use super::name::Agent;
+use super::terms::{self, Outcome};
+use super::{Event, Moment, ToolUse, claude_code, made_id};
+
+/// Whether a payload that came without a word about its agent is Copilot's. Claude Code's name a transcript and no time.
+pub(super) fn is_from(fields: &Fields<'_>) -> bool {
+    fields.has("sessionId")
+        || (fields.has("timestamp")
+            && (!fields.has("transcript_path")
+                || ["tool_result", "stop_reason", "initial_prompt"].iter().any(|key| fields.has(key))
+                || fields.text("transcript_path").is_some_and(|path| path.contains("/.copilot/"))))
+}
+
+/// Reads a payload; `name`: the event, where it is registered with it.
+pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+    let fields = Fields::of_payload(input)?;
+    let session = fields.session("sessionId").or_else(|_| fields.session("session_id"))?;
+    let cwd = fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    // Both forms.
+    let text = |camel: &str, snake: &str| fields.text(camel).or_else(|| fields.text(snake));
+    let event = text("hook_event_name", "hookEventName").or_else(|| name.map(str::to_owned)).unwrap_or_default();
+    let moment = match event.to_ascii_lowercase().as_str() {
+        "sessionstart" => Moment::Start {
+            source: match fields.text("source") {
+                Some(source) if source != "new" => source,
+                _ => "startup".into(),
+            },
+        },
+        "userpromptsubmitted" | "userpromptsubmit" => {
+            Moment::Prompted { prompt: text("prompt", "prompt").unwrap_or_default() }
+        }
+        "posttooluse" | "posttoolusefailure" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
+        "agentstop" | "stop" => Moment::Answered {
+            last_message: fields.text("last_assistant_message"),
+            again: fields.get("stop_hook_active").unwrap_or_default(),
+        },
+        "subagentstop" => Moment::SubAgentDone {
+            id: text("agentId", "agent_id").unwrap_or_default(),
+            kind: text("agentType", "agent_type").or_else(|| text("agentName", "agent_name")).unwrap_or_default(),
+            // The one that is named is the session's.
+            transcript: None,
+            last_message: text("response", "last_assistant_message"),
+        },
+        "precompact" => Moment::Compacting { trigger: fields.text("trigger").unwrap_or_default() },
+        "sessionend" => Moment::End { reason: fields.text("reason").unwrap_or_default() },
+        _ => Moment::Other { name: event },
+    };
+    Ok(Event {
+        agent: Agent::Copilot,
+        session,
+        transcript: text("transcriptPath", "transcript_path").map(PathBuf::from),
+        cwd,
+        model: None,
+        sub_agent: None,
+        prompt: None,
+        moment,
+    })
+}
+
+/// The use in Claude Code's terms. It has no identifier of its own: the moment and the input make one.
+fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
+    let Some(tool) = fields.id("toolName").or_else(|| fields.id("tool_name")) else { return Vec::new() };
+    let value = |camel: &str, snake: &str| if fields.has(camel) { fields.value(camel) } else { fields.value(snake) };
+    let input = value("toolArgs", "tool_input");
+    let result = value("toolResult", "tool_result");
+    let outcome = match fields.raw("error") {
+        Some(_) => {
+            let error = fields.value("error");
+            let message = error["message"].as_str().map_or_else(|| terms::text(&error), str::to_owned);
+            Outcome { text: message, failed: true }
+        }
+        None => {
+            let kind = result["resultType"].as_str().or(result["result_type"].as_str()).unwrap_or("success");
+            let said = said_by(&tool, &terms::text(&result));
+            Outcome { failed: said.failed || kind != "success", ..said }
+        }
+    };
+    let at = fields.raw("timestamp").unwrap_or_default();
+    let id = made_id(&[session, at, terms::name(&tool), &input.to_string(), &outcome.text]);
+    let named = terms::uses(&tool, &input, Some(cwd));
+    let one = |(number, (tool, input)): (usize, (String, Value))| ToolUse {
+        id: super::codex::part(&id, number),
+        tool,
+        input: input.to_string(),
+        output: json!(outcome.text).to_string(),
+        error: outcome.failed.then(|| outcome.text.clone()),
+        interrupted: false,
+        duration: None,
+    };
+    named.into_iter().enumerate().map(one).collect()
+}
+
+/// What the model was told: of a command, how it ended stands in the last line.
+pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
+    const MARK: &str = "<exited with exit code ";
+    if terms::name(tool) == "Bash"
+        && let Some(at) = said.rfind(MARK)
+        && let Some(code) = said[at + MARK.len()..].split('>').next().and_then(|code| code.trim().parse().ok())
+    {
+        return Outcome::with_code(code, said[..at].trim_end());
+    }
+    Outcome { text: said.to_owned(), failed: false }
+}
+
+/// The answer to an event that shows `context` to the model: what is said to a prompt or a failure is passed over.
+pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
+    match moment {
+        Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
+        _ if can_tell(moment) => Some(json!({"additionalContext": context}).to_string()),
+        _ => None,
+    }
+}
+
+/// Whether the model sees what the event is answered with.
+pub(super) fn can_tell(moment: &Moment) -> bool {
+    match moment {
+        Moment::Start { .. } | Moment::Answered { .. } => true,
+        Moment::Used { .. } => claude_code::event_name(moment) != Some("PostToolUseFailure"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(name: Option<&str>, payload: &Value) -> Moment {
+        let event = parse(payload.to_string().as_bytes(), name).unwrap();
+        assert_eq!((event.agent, event.session.as_str()), (Agent::Copilot, "s"));
+        event.moment
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let camel = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "source": "new", "initialPrompt": "x"});
+        let snake = json!({"session_id": "s", "timestamp": "2026-11-22T10:00:00Z", "cwd": "/p", "source": "new",
+            "hook_event_name": "SessionStart"});
+        assert_eq!(moment(Some("sessionStart"), &camel), Moment::Start { source: "startup".into() });
+        assert_eq!(moment(None, &snake), Moment::Start { source: "startup".into() });
+        let camel = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "bash",
+            "toolArgs": "{\"command\":\"make\"}",
+            "toolResult": {"resultType": "success", "textResultForLlm": "no rule\n<exited with exit code 2>"}});
+        let snake = json!({"session_id": "s", "timestamp": 1, "cwd": "/p", "tool_name": "Bash", "hook_event_name": "PostToolUse",
+            "tool_input": {"command": "make"},
+            "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<exited with exit code 2>"}});
+        let used = moment(Some("postToolUse"), &camel);
+        assert_eq!(used, moment(None, &snake));
+        let Moment::Used { uses, .. } = used else { panic!() };
+        assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Bash", Some("Exit code 2\nno rule")));
+    }
+
+    #[test]
+    fn failures_have_an_event_of_their_own() {
+        let payload = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "edit",
+            "toolArgs": {"path": "a", "old_str": "x", "new_str": "y"}, "error": "no match"});
+        let used = moment(Some("postToolUseFailure"), &payload);
+        assert!(!can_tell(&used));
+        let Moment::Used { uses, .. } = used else { panic!() };
+        assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Edit", Some("no match")));
+    }
+
+    #[test]
+    fn it_is_known_by_its_payloads() {
+        let is_from = |payload: Value| is_from(&Fields::of_payload(payload.to_string().as_bytes()).unwrap());
+        assert!(is_from(json!({"sessionId": "s", "timestamp": 1})));
+        assert!(is_from(json!({"session_id": "s", "timestamp": "x", "hook_event_name": "UserPromptSubmit"})));
+        assert!(is_from(json!({"session_id": "s", "timestamp": "x", "transcript_path": "/t", "stop_reason": "end_turn"})));
+        assert!(!is_from(json!({"session_id": "s", "transcript_path": "/t", "hook_event_name": "Stop"})));
+        assert!(!is_from(json!({"session_id": "s", "hook_event_name": "Stop"})));
+    }
+}

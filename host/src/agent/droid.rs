@@ -1,0 +1,70 @@
+//! Factory's droid: hooks in Claude Code's form, with some names of tools of its own. Written to its documentation.
+
+use serde_json::json;
+
+use super::fields::Unreadable;
+use super::name::Agent;
+use super::terms;
+use super::{Event, Moment, ToolUse, claude_code, made_id};
+
+/// Reads a payload.
+pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
+    let event = claude_code::parse(input, None)?;
+    let moment = match &event.moment {
+        Moment::Used { uses, batch } if !uses.is_empty() => {
+            let uses = uses.iter().flat_map(|it| in_terms(it, &event)).collect();
+            Moment::Used { uses, batch: *batch }
+        }
+        // Claude Code's always have an identifier.
+        Moment::Used { .. } => Moment::Used { uses: without_id(input, &event), batch: false },
+        other => other.clone(),
+    };
+    Ok(Event { agent: Agent::Droid, moment, ..event })
+}
+
+fn without_id(input: &[u8], event: &Event) -> Vec<ToolUse> {
+    let Ok(fields) = super::fields::Fields::of_payload(input) else { return Vec::new() };
+    let Some(tool) = fields.id("tool_name") else { return Vec::new() };
+    let (input, output) = (fields.json("tool_input"), fields.json("tool_response"));
+    let id = made_id(&[&event.session, &tool, &input, &output]);
+    in_terms(&ToolUse { id, tool, input, output, ..ToolUse::default() }, event)
+}
+
+fn in_terms(tool_use: &ToolUse, event: &Event) -> Vec<ToolUse> {
+    let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
+    let named = terms::uses(&tool_use.tool, &input, Some(&event.cwd));
+    let one = |(number, (tool, input)): (usize, terms::Named)| ToolUse {
+        id: super::codex::part(&tool_use.id, number),
+        tool,
+        input: input.to_string(),
+        ..tool_use.clone()
+    };
+    named.into_iter().enumerate().map(one).collect()
+}
+
+/// The answer to an event that shows `context` to the model.
+pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
+    match moment {
+        Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
+        Moment::Used { .. } => {
+            Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
+        }
+        _ => claude_code::answer(moment, context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn created_files_are_written() {
+        let payload = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/p", "hook_event_name": "PostToolUse",
+            "tool_name": "Create", "tool_input": {"file_path": "/p/a", "content": "x"}, "tool_response": {"ok": true}});
+        let event = parse(payload.to_string().as_bytes()).unwrap();
+        assert_eq!(event.agent, Agent::Droid);
+        let Moment::Used { uses, .. } = event.moment else { panic!() };
+        assert_eq!((uses[0].tool.as_str(), uses[0].input.as_str()), ("Write", r#"{"content":"x","file_path":"/p/a"}"#));
+        assert!(!uses[0].id.is_empty());
+    }
+}

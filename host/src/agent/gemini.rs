@@ -1,0 +1,159 @@
+//! Gemini CLI: its events have names of their own, and whatever stands on standard output must be one JSON object. Written to
+//! the documentation and source that version 0.61.0 brings along.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::fields::{Fields, Unreadable};
+use super::name::Agent;
+use super::terms::{self, Outcome};
+use super::{Event, Moment, ToolUse, made_id};
+
+/// Reads a payload.
+pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+    let fields = Fields::of_payload(input)?;
+    let session = fields.session("session_id")?;
+    let cwd = fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let text = |key: &str| fields.text(key).unwrap_or_default();
+    let event = fields.text("hook_event_name").or_else(|| name.map(str::to_owned)).unwrap_or_default();
+    let moment = match event.as_str() {
+        "SessionStart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
+        "BeforeAgent" => Moment::Prompted { prompt: text("prompt") },
+        "AfterTool" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
+        "AfterAgent" => Moment::Answered {
+            last_message: fields.text("prompt_response"),
+            again: fields.get("stop_hook_active").unwrap_or_default(),
+        },
+        "PreCompress" => Moment::Compacting { trigger: text("trigger") },
+        "SessionEnd" => Moment::End { reason: text("reason") },
+        _ => Moment::Other { name: event },
+    };
+    Ok(Event {
+        agent: Agent::Gemini,
+        session,
+        transcript: fields.text("transcript_path").map(PathBuf::from),
+        cwd,
+        model: None,
+        sub_agent: None,
+        prompt: None,
+        moment,
+    })
+}
+
+/// The use in Claude Code's terms. It has no identifier of its own: the moment and the input make one.
+fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUse> {
+    let Some(tool) = fields.id("tool_name") else { return Vec::new() };
+    let input = fields.value("tool_input");
+    let response = fields.value("tool_response");
+    let outcome = outcome(&tool, &response);
+    let id = made_id(&[session, &fields.text("timestamp").unwrap_or_default(), &tool, &input.to_string(), &outcome.text]);
+    let named = terms::uses(&tool, &input, Some(cwd)).into_iter().next();
+    named
+        .map(|(tool, input)| ToolUse {
+            id,
+            tool,
+            input: input.to_string(),
+            output: json!(outcome.text).to_string(),
+            error: outcome.failed.then(|| outcome.text.clone()),
+            interrupted: false,
+            duration: None,
+        })
+        .into_iter()
+        .collect()
+}
+
+/// What a result says: `llmContent`, `returnDisplay` and, where the tool itself failed, `error`.
+fn outcome(tool: &str, response: &Value) -> Outcome {
+    let said = match terms::text(&response["llmContent"]) {
+        said if said.is_empty() => terms::text(&response["returnDisplay"]),
+        said => said,
+    };
+    let error = &response["error"];
+    if !error.is_null() {
+        let message = error["message"].as_str().or(error.as_str()).filter(|message| !message.is_empty());
+        return Outcome { text: message.map_or(said, str::to_owned), failed: true };
+    }
+    said_by(tool, &said)
+}
+
+/// What the model was told: of a command `Output:`, and behind it `Exit Code:` where it failed.
+pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
+    let said = said.split("\n\n<hook_context>").next().unwrap_or_default();
+    if terms::name(tool) != "Bash" {
+        return Outcome { text: said.to_owned(), failed: false };
+    }
+    let code = said.lines().rev().take(8).find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
+    let output = said.find("Output: ").map_or(said, |at| &said[at + "Output: ".len()..]);
+    let ends = ["\nExit Code: ", "\nSignal: ", "\nBackground PIDs: ", "\nProcess Group PGID: ", "\nError: "];
+    let end = ends.iter().filter_map(|word| output.rfind(word)).min().unwrap_or(output.len());
+    Outcome::with_code(code.unwrap_or_default(), output[..end].trim_end())
+}
+
+/// The answer to an event that shows `context` to the model.
+pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
+    let event = match moment {
+        Moment::Start { .. } => "SessionStart",
+        Moment::Prompted { .. } => "BeforeAgent",
+        Moment::Used { .. } => "AfterTool",
+        Moment::Answered { .. } => return Some(json!({"decision": "deny", "reason": context}).to_string()),
+        _ => return None,
+    };
+    Some(json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(event: &str, more: &Value) -> Moment {
+        let mut payload = json!({"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/p", "hook_event_name": event,
+            "timestamp": "2026-11-22T10:00:00.000Z"});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let event = parse(payload.to_string().as_bytes(), None).unwrap();
+        assert_eq!(event.agent, Agent::Gemini);
+        event.moment
+    }
+
+    #[test]
+    fn what_it_sends() {
+        assert_eq!(moment("SessionStart", &json!({"source": "resume"})), Moment::Start { source: "resume".into() });
+        assert_eq!(moment("BeforeAgent", &json!({"prompt": "x"})), Moment::Prompted { prompt: "x".into() });
+        assert_eq!(
+            moment("AfterAgent", &json!({"prompt": "x", "prompt_response": "y", "stop_hook_active": true})),
+            Moment::Answered { last_message: Some("y".into()), again: true }
+        );
+        assert_eq!(moment("PreCompress", &json!({"trigger": "auto"})), Moment::Compacting { trigger: "auto".into() });
+        assert_eq!(moment("SessionEnd", &json!({"reason": "exit"})), Moment::End { reason: "exit".into() });
+        assert_eq!(moment("BeforeModel", &json!({})), Moment::Other { name: "BeforeModel".into() });
+    }
+
+    #[test]
+    fn uses_are_in_claude_codes_terms() {
+        let used = |tool: &str, input: Value, response: Value| {
+            let Moment::Used { mut uses, .. } =
+                moment("AfterTool", &json!({"tool_name": tool, "tool_input": input, "tool_response": response}))
+            else {
+                panic!()
+            };
+            uses.remove(0)
+        };
+        let ran = used(
+            "run_shell_command",
+            json!({"command": "cargo test"}),
+            json!({"llmContent": "Output: running\nFAILED\nExit Code: 101\nProcess Group PGID: 7", "returnDisplay": "x"}),
+        );
+        assert_eq!((ran.tool.as_str(), ran.input.as_str()), ("Bash", r#"{"command":"cargo test"}"#));
+        assert_eq!(ran.error.as_deref(), Some("Exit code 101\nrunning\nFAILED"));
+        let again = used("run_shell_command", json!({"command": "ls"}), json!({"llmContent": "Output: (empty)"}));
+        assert!(again.error.is_none() && again.id != ran.id);
+        let failed = used(
+            "replace",
+            json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            json!({"llmContent": "no", "returnDisplay": "no", "error": {"message": "0 occurrences", "type": "x"}}),
+        );
+        assert_eq!((failed.tool.as_str(), failed.error.as_deref()), ("Edit", Some("0 occurrences")));
+        let read = used("read_file", json!({"file_path": "/p/a"}), json!({"llmContent": [{"text": "line"}]}));
+        assert_eq!((read.tool.as_str(), read.output.as_str()), ("Read", "\"line\""));
+    }
+}

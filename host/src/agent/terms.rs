@@ -1,0 +1,231 @@
+//! Other agents' tools in Claude Code's terms, so that policies need to know one set of names: `Bash` with a `command`, `Read`,
+//! `Write` and `Edit` with a `file_path`, and so on. What is not known keeps its name and its input.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::patch;
+
+/// Agents' names of tools, and Claude Code's. No name means two things.
+const TOOLS: &[(&str, &[&str])] = &[
+    ("Bash", &["bash", "Shell", "shell", "local_shell", "exec_command", "run_shell_command", "run_terminal_cmd", "Execute"]),
+    ("PowerShell", &["powershell"]),
+    ("BashOutput", &["write_stdin", "read_bash", "write_bash", "stop_bash", "list_bash"]),
+    ("Read", &["view", "read_file", "view_image"]),
+    ("Write", &["create", "Create", "write_file"]),
+    ("Edit", &["edit", "replace", "StrReplace", "search_replace", "str_replace_editor", "edit_file"]),
+    ("Grep", &["grep", "rg", "grep_search", "search_file_content"]),
+    ("Glob", &["glob", "glob_file_search", "file_search"]),
+    ("LS", &["list_directory", "list_dir"]),
+    ("WebFetch", &["web_fetch", "FetchUrl"]),
+    ("WebSearch", &["web_search", "google_web_search"]),
+    ("TodoWrite", &["update_plan", "write_todos", "update_todo", "todo_write"]),
+    ("Task", &["task", "spawn_agent", "invoke_agent"]),
+    ("AskUserQuestion", &["ask_user", "AskUser", "request_user_input"]),
+];
+
+/// Claude Code's names of inputs, and what others call them; the first that is there counts.
+const COMMAND: (&str, &[&str]) = ("command", &["command", "cmd"]);
+const FILE: (&str, &[&str]) = ("file_path", &["file_path", "path", "absolute_path", "target_file", "filePath"]);
+const CONTENT: (&str, &[&str]) = ("content", &["content", "file_text", "contents"]);
+const OLD: (&str, &[&str]) = ("old_string", &["old_string", "old_str"]);
+const NEW: (&str, &[&str]) = ("new_string", &["new_string", "new_str"]);
+const PLACE: (&str, &[&str]) = ("path", &["path", "dir_path", "target_directory"]);
+const QUERY: (&str, &[&str]) = ("query", &["query", "search_term"]);
+const ABOUT: (&str, &[&str]) = ("description", &["description", "agent_name", "agent_type", "name"]);
+const KIND: (&str, &[&str]) = ("subagent_type", &["subagent_type", "agent_name", "agent_type"]);
+const ASKED: (&str, &[&str]) = ("prompt", &["prompt", "message"]);
+
+/// A use of a tool in Claude Code's terms: name and input.
+pub(super) type Named = (String, Value);
+
+/// Claude Code's name of a tool.
+pub(super) fn name(tool: &str) -> &str {
+    TOOLS.iter().find(|(_, others)| others.contains(&tool)).map_or(tool, |(name, _)| name)
+}
+
+/// One use as Claude Code would tell it: one or, of a patch over several files, one a file. Paths are below `cwd` where they
+/// are relative.
+pub(super) fn uses(tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Named> {
+    if let Some(text) = patch::within(tool, input) {
+        let files = patch::uses(text, cwd);
+        if !files.is_empty() {
+            return files;
+        }
+    }
+    vec![one(tool, input, cwd)]
+}
+
+fn one(tool: &str, input: &Value, cwd: Option<&Path>) -> Named {
+    let mut named = name(tool);
+    if tool == "str_replace_editor" {
+        named = match input["command"].as_str() {
+            Some("view") => "Read",
+            Some("create") => "Write",
+            _ => named,
+        };
+    }
+    let mut out = Map::new();
+    let mut take = |(key, others): (&str, &[&str])| {
+        if let Some(value) = others.iter().find_map(|other| input.get(*other)).filter(|value| !value.is_null()) {
+            out.insert(key.to_owned(), value.clone());
+        }
+    };
+    match named {
+        "Bash" | "PowerShell" => {
+            take(COMMAND);
+            take(("description", &["description", "justification"]));
+        }
+        "Read" => [FILE, ("offset", &["offset"]), ("limit", &["limit"])].into_iter().for_each(take),
+        "Write" => [FILE, CONTENT].into_iter().for_each(take),
+        "Edit" => [FILE, OLD, NEW, ("edits", &["edits"])].into_iter().for_each(take),
+        "Grep" | "Glob" | "LS" => {
+            [("pattern", &["pattern", "glob_pattern", "query"][..]), PLACE].into_iter().for_each(take);
+        }
+        "WebFetch" => [("url", &["url"][..]), ASKED].into_iter().for_each(take),
+        "WebSearch" => take(QUERY),
+        "Task" => [ABOUT, KIND, ASKED].into_iter().for_each(take),
+        "TodoWrite" => {
+            if let Some(todos) = todos(input) {
+                out.insert("todos".into(), todos);
+            }
+        }
+        _ => return (named.to_owned(), input.clone()),
+    }
+    if let Some(command) = out.get_mut("command") {
+        *command = Value::from(script(command));
+    }
+    if let Some(path) = out.get("file_path").and_then(Value::as_str) {
+        let path = absolute(path, cwd);
+        out.insert("file_path".into(), path.into());
+    }
+    if out.is_empty() {
+        // It is called something else by now. What is there may still say what it was about.
+        return (named.to_owned(), input.clone());
+    }
+    (named.to_owned(), Value::Object(out))
+}
+
+/// A command as one line of shell, where an agent gives it as words.
+pub(super) fn script(command: &Value) -> String {
+    let Some(words) = command.as_array() else { return command.as_str().unwrap_or_default().to_owned() };
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words[..] {
+        [shell, "-c" | "-lc", script] if shell.ends_with("sh") => script.to_owned(),
+        _ => words.join(" "),
+    }
+}
+
+/// A path as Claude Code gives it.
+pub(super) fn absolute(path: &str, cwd: Option<&Path>) -> String {
+    match cwd {
+        Some(cwd) if !path.is_empty() && cwd.is_absolute() && cwd.parent().is_some() => {
+            cwd.join(path).to_string_lossy().into()
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// A plan or a list of things to do.
+fn todos(input: &Value) -> Option<Value> {
+    let items = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
+    let item = |item: &Value| {
+        let content = ["content", "description", "step"].iter().find_map(|key| item[*key].as_str()).unwrap_or_default();
+        let status = item["status"].as_str().unwrap_or("pending");
+        json!({"content": content, "status": status})
+    };
+    Some(items.iter().map(item).collect())
+}
+
+/// The text of a result, whatever form it has: a text, blocks of text, or an object with one.
+pub(super) fn text(value: &Value) -> String {
+    const KEYS: &[&str] =
+        &["output", "text", "content", "stdout", "textResultForLlm", "text_result_for_llm", "llmContent", "detailedContent"];
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"),
+        Value::Object(fields) => {
+            KEYS.iter().filter_map(|key| fields.get(*key)).map(text).find(|text| !text.is_empty()).unwrap_or_default()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+    }
+}
+
+/// What a use came to: what the agent was told, and whether it failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Of a command that failed it begins with `Exit code N`, as Claude Code has it.
+    pub(super) text: String,
+    pub(super) failed: bool,
+}
+
+impl Outcome {
+    /// Of a command that ended with this code.
+    pub(super) fn with_code(code: i64, text: &str) -> Self {
+        match code {
+            0 => Self { text: text.to_owned(), failed: false },
+            _ => Self { text: format!("Exit code {code}\n{text}"), failed: true },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single(tool: &str, input: Value) -> Named {
+        let mut uses = uses(tool, &input, Some(Path::new("/p")));
+        assert_eq!(uses.len(), 1);
+        uses.remove(0)
+    }
+
+    #[test]
+    fn tools_get_claude_codes_names() {
+        for (tool, input, name, wanted) in [
+            ("exec_command", json!({"cmd": "ls"}), "Bash", json!({"command": "ls"})),
+            ("shell", json!({"command": ["bash", "-lc", "a && b"], "workdir": "/p"}), "Bash", json!({"command": "a && b"})),
+            (
+                "run_shell_command",
+                json!({"command": "ls", "description": "d"}),
+                "Bash",
+                json!({"command": "ls", "description": "d"}),
+            ),
+            ("read_file", json!({"absolute_path": "/p/a"}), "Read", json!({"file_path": "/p/a"})),
+            ("view", json!({"path": "a"}), "Read", json!({"file_path": "/p/a"})),
+            ("create", json!({"path": "a", "file_text": "x"}), "Write", json!({"file_path": "/p/a", "content": "x"})),
+            ("Create", json!({"file_path": "a", "content": "x"}), "Write", json!({"file_path": "/p/a", "content": "x"})),
+            (
+                "replace",
+                json!({"file_path": "/p/a", "old_string": "x", "new_string": "y", "instruction": "z"}),
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            ),
+            (
+                "edit",
+                json!({"path": "a", "old_str": "x", "new_str": "y"}),
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            ),
+            ("str_replace_editor", json!({"command": "view", "path": "a"}), "Read", json!({"file_path": "/p/a"})),
+            (
+                "update_plan",
+                json!({"plan": [{"step": "a", "status": "completed"}]}),
+                "TodoWrite",
+                json!({"todos": [{"content": "a", "status": "completed"}]}),
+            ),
+            ("mcp__x__y", json!({"a": 1}), "mcp__x__y", json!({"a": 1})),
+            ("Read", json!({"something": "new"}), "Read", json!({"something": "new"})),
+        ] {
+            assert_eq!(single(tool, input), (name.to_owned(), wanted), "{tool}");
+        }
+    }
+
+    #[test]
+    fn results_are_texts() {
+        assert_eq!(text(&json!("a")), "a");
+        assert_eq!(text(&json!([{"type": "text", "text": "a"}, {"image": 1}, "b"])), "a\nb");
+        assert_eq!(text(&json!({"output": "a", "metadata": {}})), "a");
+        assert_eq!(text(&json!(7)), "");
+    }
+}

@@ -1,0 +1,66 @@
+//! droid's sessions: Claude Code's messages in lines of its own.
+
+use serde_json::{Value, json};
+
+use super::Told;
+use crate::agent::terms;
+
+pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
+    told.at(&line["timestamp"]);
+    match line["type"].as_str() {
+        Some("message") => {}
+        Some("compaction_state") => return told.summary(line["summaryText"].as_str().unwrap_or_default()),
+        _ => return,
+    }
+    if let Some(id) = line["id"].as_str() {
+        id.clone_into(&mut told.place);
+    }
+    let message = &line["message"];
+    let role = match message["role"].as_str() {
+        Some(role @ ("user" | "assistant")) => role,
+        _ => return,
+    };
+    if let Some(text) = message["content"].as_str() {
+        return if role == "user" { told.prompt(text) } else { told.says(text) };
+    }
+    let mut blocks = Vec::new();
+    for block in message["content"].as_array().into_iter().flatten() {
+        match block["type"].as_str() {
+            Some("text" | "tool_result") => blocks.push(block.clone()),
+            Some("tool_use") => {
+                let name = block["name"].as_str().unwrap_or_default();
+                let id = block["id"].as_str().unwrap_or_default();
+                for (number, (name, input)) in terms::uses(name, &block["input"], told.cwd()).into_iter().enumerate() {
+                    let id = crate::agent::codex::part(id, number);
+                    blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+                }
+            }
+            _ => {}
+        }
+    }
+    if !blocks.is_empty() {
+        told.line(role, "message", blocks.into(), None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Translator;
+    use super::super::tests::HEADS;
+    use super::*;
+
+    #[test]
+    fn messages_are_claude_codes() {
+        let line = json!({"type": "message", "id": "m", "timestamp": "2026-11-22T10:00:00.000Z", "message": {"role": "assistant",
+            "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "I write."},
+                {"type": "tool_use", "id": "c", "name": "Execute", "input": {"command": "make"}}]}});
+        let told = Translator::of(HEADS[3].as_bytes()).unwrap().translate(0, &line.to_string());
+        let told: Value = serde_json::from_str(&told[0]).unwrap();
+        assert_eq!(told["type"], "assistant");
+        assert_eq!(
+            told["message"]["content"],
+            json!([{"type": "text", "text": "I write."},
+                {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "make"}}])
+        );
+    }
+}

@@ -1,0 +1,345 @@
+//! Minutes: of sessions whose agent keeps no transcript that can be read, the hooks themselves write down what was asked, done and
+//! answered, in the form of a transcript, which is then read as that session's. They are redacted before they are written,
+//! bounded, for this user alone, and taken away when they are old.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::tracking;
+use crate::agent::name::Agent;
+use crate::agent::shorten::shorten_text;
+use crate::agent::transcripts::Written;
+use crate::agent::{Event, Moment, ToolUse};
+use crate::digest::sha256_hex;
+use crate::files;
+use crate::journal::Journal;
+use crate::log::Level;
+use crate::paths;
+use crate::policy::chain::NotCompiled;
+use crate::project::Project;
+use crate::redaction;
+use crate::runtime::Runtime;
+use crate::store::{Selection, folded};
+
+/// The most bytes of one session's minutes: what is beyond is not written.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// The longest text of one line, bytes, once its secrets are gone.
+const MOST_TEXT: usize = 32 << 10;
+
+/// How far back the last answer is looked for, bytes.
+const TAIL: u64 = 256 << 10;
+
+/// The event with the transcript that is to be read for it: the agent's own where it keeps one, else the minutes, to which what the
+/// event says is added.
+pub(super) fn keep(runtime: &Runtime, event: &Event, deadline: Instant) -> Event {
+    let mut event = event.clone();
+    if event.agent == Agent::ClaudeCode {
+        return event;
+    }
+    let path = file(&runtime.paths.minutes(), event.agent, &event.session);
+    // A session that began with them goes on with them: two sources of one session would say everything twice.
+    if !path.exists() && has_transcript(runtime, &mut event) {
+        return event;
+    }
+    match add(runtime, &event, &path, deadline) {
+        Ok(()) => {}
+        // The hook itself says so too.
+        Err(error) if error.is::<NotCompiled>() => {}
+        Err(error) => runtime.log.note(Level::Warn, "a session's minutes could not be written", format!("{error:#}")),
+    }
+    if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {
+        *last = last_answer(&path).ok().flatten();
+    }
+    event.transcript = path.is_file().then_some(path);
+    event
+}
+
+/// The minutes of a session.
+fn file(folder: &Path, agent: Agent, session: &str) -> PathBuf {
+    folder.join(agent.name()).join(format!("{}.jsonl", Journal::stem(session)))
+}
+
+/// The agent whose minutes these are.
+pub(super) fn agent_of(folder: &Path, path: &Path) -> Option<Agent> {
+    Agent::of(path.parent()?.strip_prefix(folder).ok()?.to_str()?)
+}
+
+/// Whether the agent keeps a transcript itself. It may not be there before the first answer.
+fn has_transcript(runtime: &Runtime, event: &mut Event) -> bool {
+    if event.agent == Agent::Copilot && event.transcript.is_none() {
+        // Most of its events do not say where it is.
+        let session = Path::new(&event.session);
+        let is_name = session.components().count() == 1 && session.file_name() == Some(session.as_os_str());
+        let folder = runtime.paths.copilot.join("session-state").join(session);
+        if is_name && folder.is_dir() {
+            event.transcript = Some(folder.join("events.jsonl"));
+        }
+    }
+    event.transcript.is_some()
+}
+
+/// Adds what the event says.
+fn add(runtime: &Runtime, event: &Event, path: &Path, deadline: Instant) -> Result<()> {
+    let mut said = said(runtime, event);
+    if said.is_empty() {
+        return Ok(());
+    }
+    let project = Project::of(&event.cwd);
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+        return Ok(());
+    }
+    let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &event.cwd);
+    let mut work = policies.work(None, deadline)?;
+    work.redact_in_place(said.iter_mut().flat_map(Said::texts_mut).collect(), deadline)?;
+    let at = jiff::Timestamp::from_millisecond(i64::try_from(runtime.now)?)?.to_string();
+    let written = Written { session: &event.session, cwd: Some(&event.cwd), at: &at, aside: event.sub_agent.is_some() };
+    let mut text = String::new();
+    for mut one in said {
+        one.texts_mut().into_iter().for_each(cut);
+        for line in one.lines(&written) {
+            text.push('\n');
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    Ok(append(path, text.as_bytes())?)
+}
+
+/// What an event says that is worth a line.
+enum Said {
+    Text { role: &'static str, place: String, text: String },
+    Use { id: String, tool: String, input: Value, output: String, failed: bool },
+}
+
+impl Said {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Text { text, .. } => vec![text],
+            Self::Use { input, output, .. } => {
+                let mut texts = vec![output];
+                strings(input, &mut texts);
+                texts
+            }
+        }
+    }
+
+    fn lines(&self, written: &Written<'_>) -> Vec<String> {
+        match self {
+            Self::Text { role: "user", place, text } => vec![written.line(place, "user", text.as_str().into(), None)],
+            Self::Text { role, place, text } => {
+                vec![written.line(place, role, serde_json::json!([{"type": "text", "text": text}]), None)]
+            }
+            Self::Use { id, tool, input, output, failed } => written.use_lines(id, tool, input, output, *failed).into(),
+        }
+    }
+}
+
+fn strings<'a>(value: &'a mut Value, into: &mut Vec<&'a mut String>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, into)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| strings(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn cut(text: &mut String) {
+    if text.len() > MOST_TEXT {
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
+        text.push('…');
+    }
+}
+
+/// Without what the user wants left out.
+fn said(runtime: &Runtime, event: &Event) -> Vec<Said> {
+    let clean = |text: &str| {
+        let text = shorten_text(text);
+        runtime.privacy.clean(&text).unwrap_or(text)
+    };
+    // The same event that is told twice is the same line.
+    let place = |kind: &str, text: &str| match &event.prompt {
+        Some(prompt) => format!("{kind}/{prompt}/{}", &sha256_hex(text.as_bytes())[..16]),
+        None => format!("{kind}/{}", runtime.now),
+    };
+    let text = |role, kind: &str, text: &str| {
+        let said = Said::Text { role, place: place(kind, text), text: clean(text) };
+        if text.trim().is_empty() { Vec::new() } else { vec![said] }
+    };
+    match &event.moment {
+        Moment::Prompted { prompt } => text("user", "prompt", prompt),
+        Moment::Said { text: said } | Moment::Answered { last_message: Some(said), .. } => text("assistant", "said", said),
+        Moment::Used { uses, .. } => {
+            uses.iter().filter_map(|it| tracking::allowed(&runtime.privacy, it)).map(|it| used(&it)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn used(tool_use: &ToolUse) -> Said {
+    let output: Value = serde_json::from_str(&tool_use.output).unwrap_or_default();
+    let output = tool_use.error.clone().unwrap_or_else(|| match output {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    });
+    Said::Use {
+        id: tool_use.id.clone(),
+        tool: tool_use.tool.clone(),
+        input: serde_json::from_str(&tool_use.input).unwrap_or_default(),
+        output,
+        failed: tool_use.error.is_some(),
+    }
+}
+
+/// One write a call, so that what two hooks write at once does not mix.
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let open = || File::options().append(true).create(true).mode(0o600).open(path);
+    let mut file = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(path);
+            paths::create_private(folder.parent().unwrap_or(folder))?;
+            paths::create_private(folder)?;
+            open()?
+        }
+        other => other?,
+    };
+    if file.metadata()?.len() + bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("{} would have more than {MOST_BYTES} bytes", path.display())));
+    }
+    file.write_all(bytes)
+}
+
+/// What the agent said last since it was asked last.
+fn last_answer(path: &Path) -> io::Result<Option<String>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    for line in bytes.split(|&byte| byte == b'\n').rev() {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { continue };
+        let content = &line["message"]["content"];
+        if content.is_string() {
+            break;
+        }
+        if let Some(text) = content[0]["text"].as_str() {
+            return Ok(Some(text.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Takes out what is to be forgotten.
+pub fn forget(runtime: &Runtime, selection: &Selection) -> Result<()> {
+    // Most lines of a session have its one folder.
+    let mut projects: HashMap<String, String> = HashMap::new();
+    rewrite(&runtime.paths.minutes(), |lines| {
+        lines.retain(|line| {
+            let text = |key: &str| line[key].as_str().unwrap_or_default();
+            let cwd = text("cwd");
+            let mut is_of_project = |wanted: &String| {
+                let of = projects.entry(cwd.to_owned()).or_insert_with(|| Project::of(Path::new(cwd)).id);
+                of == wanted
+            };
+            let at = text("timestamp").parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
+            let is_meant = selection.session.as_ref().is_none_or(|session| session == text("sessionId"))
+                && selection.project.as_ref().is_none_or(&mut is_of_project)
+                && selection.before.is_none_or(|before| u64::try_from(at).unwrap_or(0) < before);
+            !(is_meant && holds(line, &selection.words))
+        });
+        Ok(())
+    })
+}
+
+fn holds(line: &Value, words: &[String]) -> bool {
+    let line = folded(&line.to_string());
+    words.iter().all(|word| line.contains(word.as_str()))
+}
+
+/// Passes them through the redactors again.
+pub fn scrub(runtime: &Runtime) -> Result<()> {
+    rewrite(&runtime.paths.minutes(), |lines| {
+        let root = lines.iter().find_map(|line| Some(Project::of(Path::new(line["cwd"].as_str()?)).root));
+        let mut texts = Vec::new();
+        lines.iter_mut().for_each(|line| strings(&mut line["message"]["content"], &mut texts));
+        redaction::in_place(runtime, root.as_deref(), texts)
+    })
+}
+
+/// Writes each file anew whose lines are changed.
+fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>) -> Result<()> {
+    for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(agent.path())?.flatten() {
+            let bytes = fs::read(file.path())?;
+            // Of a line that is torn nothing is read, so it need not stay.
+            let before: Vec<Value> =
+                bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+            let mut lines = before.clone();
+            change(&mut lines)?;
+            if lines.is_empty() {
+                fs::remove_file(file.path())?;
+            } else if lines != before {
+                let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+                files::replace(&file.path(), text.as_bytes(), 0o600)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes minutes away to which nothing was added since `before`.
+pub(super) fn tidy(folder: &Path, before: SystemTime) {
+    for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(agent.path()).into_iter().flatten().flatten() {
+            let is_old = file.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
+            if is_old {
+                // One that stays is taken away the next time.
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_appended_is_private_and_bounded() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = file(&dir.path().join("minutes"), Agent::Cursor, "../x");
+        assert!(path.starts_with(dir.path().join("minutes/cursor")));
+        append(&path, b"a\n").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        fs::File::options().write(true).open(&path).unwrap().set_len(MOST_BYTES).unwrap();
+        assert!(append(&path, b"b").is_err());
+        assert_eq!(agent_of(&dir.path().join("minutes"), &path), Some(Agent::Cursor));
+        tidy(&dir.path().join("minutes"), SystemTime::now() + std::time::Duration::from_secs(60));
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_last_answer_is_that_of_the_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.jsonl");
+        let written = Written { session: "s", cwd: None, at: "", aside: false };
+        let said = |role: &'static str, text: &str| {
+            Said::Text { role, place: text.into(), text: text.into() }.lines(&written)[0].clone()
+        };
+        fs::write(&path, [said("user", "q"), said("assistant", "a")].join("\n")).unwrap();
+        assert_eq!(last_answer(&path).unwrap().as_deref(), Some("a"));
+        fs::write(&path, [said("assistant", "a"), said("user", "q")].join("\n")).unwrap();
+        assert_eq!(last_answer(&path).unwrap(), None);
+    }
+}
