@@ -35,6 +35,11 @@ fn call(home: &Home, words: &[&str], payload: &Value) -> Option<Value> {
     Some(answer)
 }
 
+/// A line each.
+fn joined(lines: &[Value]) -> String {
+    lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
+}
+
 /// What Claude Code is told when it starts in the project.
 fn claude_is_told(home: &Home, project: &Path) -> String {
     Session::new(home, project, &session_id(900)).start("startup").said().to_owned()
@@ -158,9 +163,8 @@ impl Rollout {
     fn payload(&self, event: &str, more: Value) -> Value {
         let mut payload = json!({"session_id": self.session, "turn_id": "turn-1", "transcript_path": self.path, "cwd": self.project,
             "hook_event_name": event, "model": "gpt-6-astra", "permission_mode": "bypassPermissions"});
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let Value::Object(more) = more else { panic!("an object") };
+        payload.as_object_mut().unwrap().extend(more);
         payload
     }
 
@@ -440,16 +444,15 @@ impl Chat {
     }
 
     fn write(&self, lines: &[Value]) {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = joined(lines);
         fs::write(&self.path, text).unwrap();
     }
 
     fn payload(&self, event: &str, more: Value) -> Value {
         let mut payload = json!({"session_id": self.session, "transcript_path": self.path, "cwd": self.project,
             "hook_event_name": event, "timestamp": "2026-11-22T10:00:00.000Z"});
-        for (key, value) in more.as_object().unwrap() {
-            payload[key] = value.clone();
-        }
+        let Value::Object(more) = more else { panic!("an object") };
+        payload.as_object_mut().unwrap().extend(more);
         payload
     }
 }
@@ -501,9 +504,8 @@ fn a_session_with_gemini() {
 fn cursor(project: &Path, session: &str, event: &str, more: Value) -> Value {
     let mut payload = json!({"conversation_id": session, "generation_id": "gen-1", "model": "m", "hook_event_name": event,
         "cursor_version": "2.4.0", "workspace_roots": [project], "user_email": "me@example.org", "transcript_path": null});
-    for (key, value) in more.as_object().unwrap() {
-        payload[key] = value.clone();
-    }
+    let Value::Object(more) = more else { panic!("an object") };
+    payload.as_object_mut().unwrap().extend(more);
     payload
 }
 
@@ -637,7 +639,8 @@ fn a_session_with_copilot() {
     fs::create_dir_all(&folder).unwrap();
     let payload = |session: &str, more: Value| {
         let mut payload = json!({"sessionId": session, "timestamp": 1_795_388_226_561_u64, "cwd": project});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let Value::Object(more) = more else { panic!("an object") };
+        payload.as_object_mut().unwrap().extend(more);
         payload
     };
     let copilot = |event: &str, more: Value| call(&home, &["--agent", "copilot", event], &payload(&session, more));
@@ -670,7 +673,7 @@ fn a_session_with_copilot() {
         ),
         event(4, "assistant.message", json!({"messageId": "m", "content": LAST_WORDS, "toolRequests": []})),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = joined(&lines);
     fs::write(folder.join("events.jsonl"), text).unwrap();
     let stop = json!({"transcriptPath": folder.join("events.jsonl"), "stopReason": "end_turn", "stop_hook_active": false});
     assert_eq!(copilot("agentStop", stop), None);
@@ -696,7 +699,8 @@ fn a_session_with_copilot_whose_transcript_is_not_there() {
     // As a repository's `.claude/settings.json` has Copilot call it.
     let copilot = |event: &str, more: Value| {
         let mut payload = json!({"session_id": session, "timestamp": "2026-11-22T10:00:00.000Z", "cwd": project, "hook_event_name": event});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let Value::Object(more) = more else { panic!("an object") };
+        payload.as_object_mut().unwrap().extend(more);
         call(&home, &[], &payload)
     };
     copilot("SessionStart", json!({"source": "new"}));
@@ -741,10 +745,11 @@ fn a_session_with_droid() {
         message("m4", "assistant", json!([{"type": "text", "text": LAST_WORDS}])),
     ];
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    fs::write(&path, joined(&lines)).unwrap();
     let droid = |event: &str, more: Value| {
         let mut payload = json!({"session_id": session, "transcript_path": path, "cwd": project, "hook_event_name": event, "permission_mode": "auto"});
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let Value::Object(more) = more else { panic!("an object") };
+        payload.as_object_mut().unwrap().extend(more);
         call(&home, &["--agent", "droid"], &payload)
     };
     let used = json!({"tool_name": "Create", "tool_input": {"file_path": project.join("src/importer.rs"), "content": "fn main() {}"},

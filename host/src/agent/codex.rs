@@ -89,6 +89,7 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
 
 /// What a tool's result says: commands and patches have a heading that ends with `Output:`.
 pub(super) fn outcome(said: &str) -> Outcome {
+    const HEADINGS: [&str; 4] = ["Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "];
     const CODES: [&str; 2] = ["Process exited with code ", "Exit code: "];
     // Older versions: an object as a text.
     if said.starts_with("{\"output\":")
@@ -97,7 +98,6 @@ pub(super) fn outcome(said: &str) -> Outcome {
         let code = value["metadata"]["exit_code"].as_i64().unwrap_or_default();
         return Outcome::with_code(code, value["output"].as_str().unwrap_or_default());
     }
-    const HEADINGS: [&str; 4] = ["Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "];
     let has_heading = HEADINGS.iter().any(|beginning| said.starts_with(beginning));
     let heading_end = said.find("Output:\n").filter(|end| has_heading && *end <= 512);
     let (heading, rest) = heading_end.map_or((said, said), |end| (&said[..end], &said[end + "Output:\n".len()..]));

@@ -71,17 +71,14 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     let value = |camel: &str, snake: &str| if fields.has(camel) { fields.value(camel) } else { fields.value(snake) };
     let input = value("toolArgs", "tool_input");
     let result = value("toolResult", "tool_result");
-    let outcome = match fields.raw("error") {
-        Some(_) => {
-            let error = fields.value("error");
-            let message = error["message"].as_str().map_or_else(|| terms::text(&error), str::to_owned);
-            Outcome { text: message, failed: true }
-        }
-        None => {
-            let kind = result["resultType"].as_str().or(result["result_type"].as_str()).unwrap_or("success");
-            let said = said_by(&tool, &terms::text(&result));
-            Outcome { failed: said.failed || kind != "success", ..said }
-        }
+    let outcome = if fields.raw("error").is_some() {
+        let error = fields.value("error");
+        let message = error["message"].as_str().map_or_else(|| terms::text(&error), str::to_owned);
+        Outcome { text: message, failed: true }
+    } else {
+        let kind = result["resultType"].as_str().or(result["result_type"].as_str()).unwrap_or("success");
+        let said = said_by(&tool, &terms::text(&result));
+        Outcome { failed: said.failed || kind != "success", ..said }
     };
     let at = fields.raw("timestamp").unwrap_or_default();
     let id = made_id(&[session, at, terms::name(&tool), &input.to_string(), &outcome.text]);

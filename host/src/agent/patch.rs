@@ -83,8 +83,12 @@ impl File<'_> {
         let path = absolute(self.moved.unwrap_or(self.path), cwd);
         match self.what {
             What::Add => {
-                let content: String =
-                    self.lines.iter().map(|line| format!("{}\n", line.strip_prefix('+').unwrap_or(line))).collect();
+                let mut content: Vec<&str> = self.lines.iter().map(|line| line.strip_prefix('+').unwrap_or(line)).collect();
+                content.push("");
+                let content = content.join(
+                    "
+",
+                );
                 ("Write".into(), json!({"file_path": path, "content": content}))
             }
             What::Delete => ("Delete".into(), json!({"file_path": path})),

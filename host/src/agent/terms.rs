@@ -174,8 +174,8 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    fn single(tool: &str, input: Value) -> Named {
-        let mut uses = uses(tool, &input, Some(Path::new("/p")));
+    fn single(tool: &str, input: &Value) -> Named {
+        let mut uses = uses(tool, input, Some(Path::new("/p")));
         assert_eq!(uses.len(), 1);
         uses.remove(0)
     }
@@ -217,7 +217,7 @@ mod tests {
             ("mcp__x__y", json!({"a": 1}), "mcp__x__y", json!({"a": 1})),
             ("Read", json!({"something": "new"}), "Read", json!({"something": "new"})),
         ] {
-            assert_eq!(single(tool, input), (name.to_owned(), wanted), "{tool}");
+            assert_eq!(single(tool, &input), (name.to_owned(), wanted), "{tool}");
         }
     }
 

@@ -194,7 +194,7 @@ fn read_input() -> io::Result<Vec<u8>> {
     if input.len() as u64 > MOST_INPUT_BYTES {
         drop(input);
         io::copy(&mut stdin, &mut io::sink())?;
-        return Err(io::Error::other(format!("the input has more than {} bytes", MOST_INPUT_BYTES)));
+        return Err(io::Error::other(format!("the input has more than {MOST_INPUT_BYTES} bytes")));
     }
     Ok(input)
 }

@@ -270,7 +270,9 @@ pub fn scrub(runtime: &Runtime) -> Result<()> {
     rewrite(&runtime.paths.minutes(), |lines| {
         let root = lines.iter().find_map(|line| Some(Project::of(Path::new(line["cwd"].as_str()?)).root));
         let mut texts = Vec::new();
-        lines.iter_mut().for_each(|line| strings(&mut line["message"]["content"], &mut texts));
+        for line in lines.iter_mut() {
+            strings(&mut line["message"]["content"], &mut texts);
+        }
         redaction::in_place(runtime, root.as_deref(), texts)
     })
 }
@@ -288,7 +290,7 @@ fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>)
             if lines.is_empty() {
                 fs::remove_file(file.path())?;
             } else if lines != before {
-                let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+                let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
                 files::replace(&file.path(), text.as_bytes(), 0o600)?;
             }
         }
@@ -325,7 +327,7 @@ mod tests {
         fs::File::options().write(true).open(&path).unwrap().set_len(MOST_BYTES).unwrap();
         assert!(append(&path, b"b").is_err());
         assert_eq!(agent_of(&dir.path().join("minutes"), &path), Some(Agent::Cursor));
-        tidy(&dir.path().join("minutes"), SystemTime::now() + std::time::Duration::from_secs(60));
+        tidy(&dir.path().join("minutes"), SystemTime::now() + std::time::Duration::from_mins(1));
         assert!(!path.exists());
     }
 

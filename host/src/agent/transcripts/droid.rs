@@ -16,10 +16,7 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
         id.clone_into(&mut told.place);
     }
     let message = &line["message"];
-    let role = match message["role"].as_str() {
-        Some(role @ ("user" | "assistant")) => role,
-        _ => return,
-    };
+    let Some(role @ ("user" | "assistant")) = message["role"].as_str() else { return };
     if let Some(text) = message["content"].as_str() {
         return if role == "user" { told.prompt(text) } else { told.says(text) };
     }

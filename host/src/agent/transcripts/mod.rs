@@ -246,7 +246,10 @@ impl Written<'_> {
         if let Some((key, value)) = more {
             put(key, value);
         }
-        put("message", json!({"role": role, "content": content}));
+        let mut message = Map::new();
+        message.insert("role".to_owned(), role.into());
+        message.insert("content".to_owned(), content);
+        put("message", message.into());
         Value::Object(line).to_string()
     }
 
@@ -278,7 +281,9 @@ pub fn session_of_name(path: &Path) -> Option<String> {
 pub fn is_transcript_name(path: &Path) -> bool {
     let is_gemini = || {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("session-") && name.ends_with(".jsonl") && path.parent().is_some_and(|it| it.ends_with("chats"))
+        name.starts_with("session-")
+            && path.extension().is_some_and(|ending| ending == "jsonl")
+            && path.parent().is_some_and(|it| it.ends_with("chats"))
     };
     session_of_name(path).is_some() || is_gemini()
 }
