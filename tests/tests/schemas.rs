@@ -66,6 +66,21 @@ fn work(home: &Home, project: &Path) {
 impl Tour<'_> {
     /// Notes and memories.
     fn of_memories(&mut self) {
+        let mut old = Session::new(self.home, self.project, &session_id(2));
+        for animal in ["quokka", "wombat", "heron", "marten", "tapir"] {
+            let printed = format!("[main 1234abc] Feed the {animal}\n 1 file changed, 1 insertion(+)");
+            old.transcript
+                .user("Commit it")
+                .bash(&format!("git commit -m 'Feed the {animal}'"), &printed)
+                .answer("Committed.");
+        }
+        old.transcript.write_to(&old.path);
+        self.json("ingest", &[]);
+        self.json("memory compress", &["--dry-run", "--older-than", "0"]);
+        let made = self.json("memory compress", &["--older-than", "0"]);
+        let digest = made["digests"][0]["id"].as_str().expect("a digest");
+        self.json("memory show", &[digest]);
+        self.json("memory decompress", &[digest]);
         let cause =
             ["--type", "root-cause", "--title", "Headers were lost", "--tags", "exporter,otter", "The writer was reset."];
         let stored = self.json("memory store", &cause);
