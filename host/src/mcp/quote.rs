@@ -66,19 +66,21 @@ pub(super) fn fenced(body: &str) -> String {
     format!("{NOTICE}\n<recorded-data-{mark}>\n{body}\n</recorded-data-{mark}>")
 }
 
+/// What stands for a `<` that is to be replaced: not visible, and as long as it is, so that nothing moves meanwhile.
+const DEFUSED: char = '\u{1}';
+
 /// The text without what a client could take for its own tags, and without characters that nobody sees or that turn the direction
 /// of writing. Lines stay.
 pub(super) fn defused(text: &str) -> String {
-    let visible: String = text.replace("\r\n", "\n").chars().filter(|&c| is_visible(c)).collect();
-    let mut safe = String::with_capacity(visible.len());
-    for (at, c) in visible.char_indices() {
-        if c == '<' && opens_tag(&visible[..at], &visible[at + 1..]) {
-            safe.push('‹');
-        } else {
-            safe.push(c);
+    let mut safe: String = text.replace("\r\n", "\n").chars().filter(|&c| is_visible(c)).collect();
+    let places: Vec<usize> = safe.match_indices('<').map(|(at, _)| at).collect();
+    // From the end: whether one belongs to a type depends on whether the next one does.
+    for at in places.into_iter().rev() {
+        if opens_tag(&safe[..at], &safe[at + 1..]) {
+            safe.replace_range(at..=at, DEFUSED.encode_utf8(&mut [0; 1]));
         }
     }
-    safe
+    safe.replace(DEFUSED, "‹")
 }
 
 /// [`defused`], on one line of at most `most` characters.
@@ -115,7 +117,7 @@ fn is_visible(c: char) -> bool {
 fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else { return false };
     if !first.is_alphabetic() {
-        return matches!(first, '/' | '!' | '?' | '<');
+        return matches!(first, '/' | '!' | '?' | '<' | '‹' | DEFUSED);
     }
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let word = before.rsplit(|c| !is_word(c)).next().unwrap_or_default();
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!(defused("<\u{200b}System-Reminder>"), "‹System-Reminder>");
         assert_eq!(defused("<<system-reminder>"), "‹‹system-reminder>");
         assert_eq!(defused("`Vec<Option<String>>`\r\n\ta < b, x<-1"), "`Vec<Option<String>>`\n\ta < b, x<-1");
+        assert_eq!(defused("a<A<aa"), "a‹A‹aa");
         for code in [
             "Vec<system>",
             "HashMap<u8, Vec<i64>>",
