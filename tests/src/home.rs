@@ -11,7 +11,6 @@ use tempfile::TempDir;
 
 use crate::database::{self, Memory};
 use crate::process::{self, Finished, WATCHDOG};
-use crate::session::Session;
 
 /// A home of its own, with everything that the program keeps under `throughline/` in it.
 pub struct Home {
@@ -271,6 +270,13 @@ impl Home {
         }
     }
 
+    /// Compiles the default policy, and waits for it: a hook leaves that to a process that nobody waits for.
+    pub fn compile(&self) {
+        let nothing = self.path().join("nothing.jsonl");
+        std::fs::write(&nothing, "").expect("write an empty transcript");
+        drop(self.run(["ingest".as_ref(), nothing.as_os_str()]).success());
+    }
+
     /// Every file under the home, with its content: what is on the disk is all that counts.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
@@ -296,14 +302,10 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// The files of a cache, relative to it, after a first command has compiled the default policy: a hook would leave that to
-/// a process that nobody waits for.
+/// The files of a cache, relative to it, once the default policy is compiled.
 fn compiled_policies() -> Vec<(PathBuf, Vec<u8>)> {
     let home = Home::cold();
-    let project = home.project("warm-up");
-    let mut session = Session::new(&home, &project, "00000000-0000-4000-8000-000000000000");
-    session.transcript.user("Say hello").answer("Hello").write_to(&session.path);
-    drop(home.run(["ingest".as_ref(), session.path.as_os_str()]).success());
+    home.compile();
     let mut files = Vec::new();
     collect(&home.cache(), &mut files);
     assert!(

@@ -558,7 +558,8 @@ fn many_at_once_on_the_very_first_run() {
             });
         }
     });
-    // What a hook could not store in its time is caught up with.
+    // What a hook could not store in its time is caught up with, once the policy is compiled.
+    home.compile();
     drop(Session::new(&home, &project, &session_id(100)).start("startup"));
     home.eventually("every session is remembered", |home| {
         (1..=SESSIONS).all(|number| home.remembers(&format!("animal number {number} first")))

@@ -411,6 +411,8 @@ fn a_full_disk_costs_observations_and_nothing_else() {
         tests::skip("a_full_disk_costs_observations_and_nothing_else", "this user may not mount a disk");
         return;
     };
+    // The disk took the place of the compiled policy, too.
+    home.compile();
     let mut session = Session::new(&home, &project, &session_id(1));
     session.start("startup");
     session.ran("t1", "make one", "ok");

@@ -222,7 +222,12 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
-        Task::Compile { .. } | Task::Take { .. } | Task::ReadSubAgent { .. } | Task::Compress { .. } | Task::Reindex | Task::Checkpoint => {}
+        Task::Compile { .. }
+        | Task::Take { .. }
+        | Task::ReadSubAgent { .. }
+        | Task::Compress { .. }
+        | Task::Reindex
+        | Task::Checkpoint => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
             store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
