@@ -97,6 +97,9 @@ pub struct Hit {
     pub words: Vec<String>,
 }
 
+/// By the piece's row, the cosine of its vector with the query's.
+type Cosines = HashMap<i64, f32, foldhash::fast::RandomState>;
+
 /// Which pieces have a query's words.
 struct ByWords {
     /// By the piece's row, the weight of the words that it is known to have.
@@ -143,7 +146,7 @@ impl Store {
         }
         let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
         let (probe, degraded) = probe(conn, search)?;
-        let mut cosines: HashMap<i64, f32, foldhash::fast::RandomState> = HashMap::default();
+        let mut cosines = Cosines::default();
         if let Some(probe) = &probe
             && query.required().is_none()
         {
@@ -180,28 +183,8 @@ impl Store {
             if !stored.is_wanted(conn, search, row)? {
                 continue;
             }
-            let cut = pieces::cut(stored.content);
-            let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
-            let mut score = Score::default();
-            for piece in of_one {
-                let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
-                let found = words.score(&Piece { title: stored.title, content, keywords: &keywords, files: &files });
-                if found.bm25 >= score.bm25 {
-                    score = found;
-                }
-            }
-            candidates.push(Candidate {
-                id: rowid,
-                session: stored.session.to_owned(),
-                kind: stored.kind.to_owned(),
-                bm25: score.bm25,
-                cosine: of_one.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
-                importance: stored.importance,
-                created: stored.created,
-                seen: stored.seen,
-                accessed: stored.accessed,
-                said: stored.said(),
-            });
+            let (candidate, score) = scored(rowid, &stored, of_one, &words, &cosines);
+            candidates.push(candidate);
             has.insert(rowid, score.words().collect());
         }
         drop(select);
@@ -398,6 +381,33 @@ impl<'r> Stored<'r> {
         }
         hasher.finish()
     }
+}
+
+/// A memory as it is ranked, by those of its pieces that were found, and the score of the best one.
+fn scored(rowid: i64, stored: &Stored<'_>, found: &[i64], words: &Words<'_>, cosines: &Cosines) -> (Candidate<i64>, Score) {
+    let cut = pieces::cut(stored.content);
+    let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
+    let mut best = Score::default();
+    for piece in found {
+        let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
+        let score = words.score(&Piece { title: stored.title, content, keywords: &keywords, files: &files });
+        if score.bm25 >= best.bm25 {
+            best = score;
+        }
+    }
+    let candidate = Candidate {
+        id: rowid,
+        session: stored.session.to_owned(),
+        kind: stored.kind.to_owned(),
+        bm25: best.bm25,
+        cosine: found.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
+        importance: stored.importance,
+        created: stored.created,
+        seen: stored.seen,
+        accessed: stored.accessed,
+        said: stored.said(),
+    };
+    (candidate, best)
 }
 
 /// A stored list of words as one text. The marks of JSON stand between words as spaces do, so only what is escaped must be read.
