@@ -1,5 +1,5 @@
 //! GitHub Copilot CLI: payloads in camelCase that do not name their event, or, for events whose registered name begins with a
-//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Written to its documentation.
+//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Checked against what version 1.0.102 sends.
 
 use std::path::{Path, PathBuf};
 
@@ -95,14 +95,18 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     named.into_iter().enumerate().map(one).collect()
 }
 
-/// What the model was told: of a command, how it ended stands in the last line.
+/// What the model was told: of a command, how it ended stands in the last line, `<shellId: 0 completed with exit code 1>`; older
+/// versions said `<exited with exit code 1>`.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
-    const MARK: &str = "<exited with exit code ";
+    const MARK: &str = " with exit code ";
+    let said_whole = said.trim_end();
+    let at = said_whole.rfind('\n').map_or(0, |newline| newline + 1);
+    let last = said_whole[at..].strip_prefix('<').and_then(|last| last.strip_suffix('>'));
     if terms::name(tool) == "Bash"
-        && let Some(at) = said.rfind(MARK)
-        && let Some(code) = said[at + MARK.len()..].split('>').next().and_then(|code| code.trim().parse().ok())
+        && let Some((_, code)) = last.and_then(|last| last.rsplit_once(MARK))
+        && let Ok(code) = code.parse()
     {
-        return Outcome::with_code(code, said[..at].trim_end());
+        return Outcome::with_code(code, said_whole[..at].trim_end());
     }
     Outcome { text: said.to_owned(), failed: false }
 }
@@ -144,14 +148,25 @@ mod tests {
         assert_eq!(moment(None, &snake), Moment::Start { source: "startup".into() });
         let camel = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "bash",
             "toolArgs": "{\"command\":\"make\"}",
-            "toolResult": {"resultType": "success", "textResultForLlm": "no rule\n<exited with exit code 2>"}});
+            "toolResult": {"resultType": "success", "textResultForLlm": "no rule\n<shellId: 0 completed with exit code 2>"}});
         let snake = json!({"session_id": "s", "timestamp": 1, "cwd": "/p", "tool_name": "Bash", "hook_event_name": "PostToolUse",
             "tool_input": {"command": "make"},
-            "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<exited with exit code 2>"}});
+            "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<shellId: 0 completed with exit code 2>"}});
         let used = moment(Some("postToolUse"), &camel);
         assert_eq!(used, moment(None, &snake));
         let Moment::Used { uses, .. } = used else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Bash", Some("Exit code 2\nno rule")));
+    }
+
+    #[test]
+    fn commands_say_how_they_ended() {
+        let code = |said: &str| (said_by("bash", said).failed, said_by("bash", said).text);
+        assert_eq!(code("x\n<exited with exit code 2>"), (true, "Exit code 2\nx".into()));
+        assert_eq!(code("<shellId: 0 completed with exit code 3>\n"), (true, "Exit code 3\n".into()));
+        assert_eq!(code("x\n<shellId: 0 completed with exit code 0>"), (false, "x".into()));
+        let told = "<a completed with exit code 2>\nthat was it";
+        assert_eq!(code(told), (false, told.into()));
+        assert!(!said_by("view", "x\n<shellId: 0 completed with exit code 2>").failed);
     }
 
     #[test]
