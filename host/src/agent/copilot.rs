@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, Unreadable};
 use super::name::Agent;
 use super::terms::{self, Outcome};
-use super::{Event, Moment, ToolUse, claude_code, made_id};
+use super::{Event, Moment, ToolUse, made_id};
 
 /// Whether a payload that came without a word about its agent is Copilot's. Claude Code's name a transcript and no time.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {
@@ -99,6 +99,11 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
 /// versions said `<exited with exit code 1>`.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     const MARK: &str = " with exit code ";
+    // What hooks said of it stands behind it, in the session's file as for the model.
+    let said = match said.rfind("Additional guidance from postToolUse") {
+        Some(at) => said[..at].rfind("\n\nTool \"").map_or(said, |at| &said[..at]),
+        None => said,
+    };
     let said_whole = said.trim_end();
     let at = said_whole.rfind('\n').map_or(0, |newline| newline + 1);
     let last = said_whole[at..].strip_prefix('<').and_then(|last| last.strip_suffix('>'));
@@ -111,7 +116,7 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     Outcome { text: said.to_owned(), failed: false }
 }
 
-/// The answer to an event that shows `context` to the model: what is said to a prompt or a failure is passed over.
+/// The answer to an event that shows `context` to the model.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
@@ -122,11 +127,7 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
 
 /// Whether the model sees what the event is answered with.
 pub(super) fn can_tell(moment: &Moment) -> bool {
-    match moment {
-        Moment::Start { .. } | Moment::Answered { .. } => true,
-        Moment::Used { .. } => claude_code::event_name(moment) != Some("PostToolUseFailure"),
-        _ => false,
-    }
+    matches!(moment, Moment::Start { .. } | Moment::Prompted { .. } | Moment::Used { .. } | Moment::Answered { .. })
 }
 
 #[cfg(test)]
@@ -164,6 +165,8 @@ mod tests {
         assert_eq!(code("x\n<exited with exit code 2>"), (true, "Exit code 2\nx".into()));
         assert_eq!(code("<shellId: 0 completed with exit code 3>\n"), (true, "Exit code 3\n".into()));
         assert_eq!(code("x\n<shellId: 0 completed with exit code 0>"), (false, "x".into()));
+        let guided = "x\n<shellId: 0 completed with exit code 1>\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\ny";
+        assert_eq!(code(guided), (true, "Exit code 1\nx".into()));
         let told = "<a completed with exit code 2>\nthat was it";
         assert_eq!(code(told), (false, told.into()));
         assert!(!said_by("view", "x\n<shellId: 0 completed with exit code 2>").failed);
@@ -174,7 +177,7 @@ mod tests {
         let payload = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "edit",
             "toolArgs": {"path": "a", "old_str": "x", "new_str": "y"}, "error": "no match"});
         let used = moment(Some("postToolUseFailure"), &payload);
-        assert!(!can_tell(&used));
+        assert_eq!(answer(&used, "x").unwrap(), r#"{"additionalContext":"x"}"#);
         let Moment::Used { uses, .. } = used else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Edit", Some("no match")));
     }
