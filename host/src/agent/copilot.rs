@@ -1,5 +1,5 @@
 //! GitHub Copilot CLI: payloads in camelCase that do not name their event, or, for events whose registered name begins with a
-//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Written to its documentation.
+//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Checked against what version 1.0.102 sends.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, Unreadable};
 use super::name::Agent;
 use super::terms::{self, Outcome};
-use super::{Event, Moment, ToolUse, claude_code, made_id};
+use super::{Event, Moment, ToolUse, made_id};
 
 /// Whether a payload that came without a word about its agent is Copilot's. Claude Code's name a transcript and no time.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {
@@ -95,19 +95,28 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     named.into_iter().enumerate().map(one).collect()
 }
 
-/// What the model was told: of a command, how it ended stands in the last line.
+/// What the model was told: of a command, how it ended stands in the last line, `<shellId: 0 completed with exit code 1>`; older
+/// versions said `<exited with exit code 1>`.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
-    const MARK: &str = "<exited with exit code ";
+    const MARK: &str = " with exit code ";
+    // What hooks said of it stands behind it, in the session's file as for the model.
+    let said = match said.rfind("Additional guidance from postToolUse") {
+        Some(at) => said[..at].rfind("\n\nTool \"").map_or(said, |at| &said[..at]),
+        None => said,
+    };
+    let said_whole = said.trim_end();
+    let at = said_whole.rfind('\n').map_or(0, |newline| newline + 1);
+    let last = said_whole[at..].strip_prefix('<').and_then(|last| last.strip_suffix('>'));
     if terms::name(tool) == "Bash"
-        && let Some(at) = said.rfind(MARK)
-        && let Some(code) = said[at + MARK.len()..].split('>').next().and_then(|code| code.trim().parse().ok())
+        && let Some((_, code)) = last.and_then(|last| last.rsplit_once(MARK))
+        && let Ok(code) = code.parse()
     {
-        return Outcome::with_code(code, said[..at].trim_end());
+        return Outcome::with_code(code, said_whole[..at].trim_end());
     }
     Outcome { text: said.to_owned(), failed: false }
 }
 
-/// The answer to an event that shows `context` to the model: what is said to a prompt or a failure is passed over.
+/// The answer to an event that shows `context` to the model.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
@@ -118,11 +127,7 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
 
 /// Whether the model sees what the event is answered with.
 pub(super) fn can_tell(moment: &Moment) -> bool {
-    match moment {
-        Moment::Start { .. } | Moment::Answered { .. } => true,
-        Moment::Used { .. } => claude_code::event_name(moment) != Some("PostToolUseFailure"),
-        _ => false,
-    }
+    matches!(moment, Moment::Start { .. } | Moment::Prompted { .. } | Moment::Used { .. } | Moment::Answered { .. })
 }
 
 #[cfg(test)]
@@ -144,10 +149,10 @@ mod tests {
         assert_eq!(moment(None, &snake), Moment::Start { source: "startup".into() });
         let camel = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "bash",
             "toolArgs": "{\"command\":\"make\"}",
-            "toolResult": {"resultType": "success", "textResultForLlm": "no rule\n<exited with exit code 2>"}});
+            "toolResult": {"resultType": "success", "textResultForLlm": "no rule\n<shellId: 0 completed with exit code 2>"}});
         let snake = json!({"session_id": "s", "timestamp": 1, "cwd": "/p", "tool_name": "Bash", "hook_event_name": "PostToolUse",
             "tool_input": {"command": "make"},
-            "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<exited with exit code 2>"}});
+            "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<shellId: 0 completed with exit code 2>"}});
         let used = moment(Some("postToolUse"), &camel);
         assert_eq!(used, moment(None, &snake));
         let Moment::Used { uses, .. } = used else { panic!() };
@@ -155,11 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn commands_say_how_they_ended() {
+        let code = |said: &str| (said_by("bash", said).failed, said_by("bash", said).text);
+        assert_eq!(code("x\n<exited with exit code 2>"), (true, "Exit code 2\nx".into()));
+        assert_eq!(code("<shellId: 0 completed with exit code 3>\n"), (true, "Exit code 3\n".into()));
+        assert_eq!(code("x\n<shellId: 0 completed with exit code 0>"), (false, "x".into()));
+        let guided = "x\n<shellId: 0 completed with exit code 1>\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\ny";
+        assert_eq!(code(guided), (true, "Exit code 1\nx".into()));
+        let told = "<a completed with exit code 2>\nthat was it";
+        assert_eq!(code(told), (false, told.into()));
+        assert!(!said_by("view", "x\n<shellId: 0 completed with exit code 2>").failed);
+    }
+
+    #[test]
     fn failures_have_an_event_of_their_own() {
         let payload = json!({"sessionId": "s", "timestamp": 1, "cwd": "/p", "toolName": "edit",
             "toolArgs": {"path": "a", "old_str": "x", "new_str": "y"}, "error": "no match"});
         let used = moment(Some("postToolUseFailure"), &payload);
-        assert!(!can_tell(&used));
+        assert_eq!(answer(&used, "x").unwrap(), r#"{"additionalContext":"x"}"#);
         let Moment::Used { uses, .. } = used else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Edit", Some("no match")));
     }

@@ -1,5 +1,5 @@
-//! Gemini CLI: its events have names of their own, and whatever stands on standard output must be one JSON object. Written to
-//! the documentation and source that version 0.61.0 brings along.
+//! Gemini CLI: its events have names of their own, and whatever stands on standard output must be one JSON object. Checked
+//! against what version 0.61.0 sends.
 
 use std::path::PathBuf;
 
@@ -19,13 +19,15 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
     let event = fields.text("hook_event_name").or_else(|| name.map(str::to_owned)).unwrap_or_default();
     let moment = match event.as_str() {
         "SessionStart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
-        "BeforeAgent" => Moment::Prompted { prompt: text("prompt") },
+        "BeforeAgent" => Moment::Prompted { prompt: without_context(&text("prompt")).to_owned() },
         "AfterTool" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
         "AfterAgent" => Moment::Answered {
             last_message: fields.text("prompt_response"),
             again: fields.get("stop_hook_active").unwrap_or_default(),
         },
-        "PreCompress" => Moment::Compacting { trigger: text("trigger") },
+        // `auto` comes before every call of the model, whether or not there is anything to compress: of a compression that happened,
+        // the chat tells.
+        "PreCompress" if text("trigger") != "auto" => Moment::Compacting { trigger: text("trigger") },
         "SessionEnd" => Moment::End { reason: text("reason") },
         _ => Moment::Other { name: event },
     };
@@ -80,6 +82,9 @@ fn outcome(tool: &str, response: &Value) -> Outcome {
 /// What the model was told: of a command `Output:`, and behind it `Exit Code:` where it failed.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     let said = said.split("\n\n<hook_context>").next().unwrap_or_default();
+    let said = said
+        .strip_prefix("<untrusted_context>\n")
+        .map_or(said, |said| said.strip_suffix("\n</untrusted_context>").unwrap_or(said));
     if terms::name(tool) != "Bash" {
         return Outcome { text: said.to_owned(), failed: false };
     }
@@ -88,6 +93,13 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     let ends = ["\nExit Code: ", "\nSignal: ", "\nBackground PIDs: ", "\nProcess Group PGID: ", "\nError: "];
     let end = ends.iter().filter_map(|word| output.rfind(word)).min().unwrap_or(output.len());
     Outcome::with_code(code.unwrap_or_default(), output[..end].trim_end())
+}
+
+/// A prompt without what hooks said at the session's start: without a terminal, Gemini CLI puts it before the first one. No `<` or `>`
+/// stands inside.
+pub(super) fn without_context(prompt: &str) -> &str {
+    let inside = prompt.strip_prefix("<hook_context>");
+    inside.and_then(|inside| inside.split_once("</hook_context>")).map_or(prompt, |(_, prompt)| prompt.trim_start())
 }
 
 /// The answer to an event that shows `context` to the model.
@@ -123,7 +135,10 @@ mod tests {
             moment("AfterAgent", &json!({"prompt": "x", "prompt_response": "y", "stop_hook_active": true})),
             Moment::Answered { last_message: Some("y".into()), again: true }
         );
-        assert_eq!(moment("PreCompress", &json!({"trigger": "auto"})), Moment::Compacting { trigger: "auto".into() });
+        let first = json!({"prompt": "<hook_context>## Session Memory\nx</hook_context>\n\nMend it"});
+        assert_eq!(moment("BeforeAgent", &first), Moment::Prompted { prompt: "Mend it".into() });
+        assert_eq!(moment("PreCompress", &json!({"trigger": "manual"})), Moment::Compacting { trigger: "manual".into() });
+        assert_eq!(moment("PreCompress", &json!({"trigger": "auto"})), Moment::Other { name: "PreCompress".into() });
         assert_eq!(moment("SessionEnd", &json!({"reason": "exit"})), Moment::End { reason: "exit".into() });
         assert_eq!(moment("BeforeModel", &json!({})), Moment::Other { name: "BeforeModel".into() });
     }
@@ -141,12 +156,15 @@ mod tests {
         let ran = used(
             "run_shell_command",
             json!({"command": "cargo test"}),
-            json!({"llmContent": "Output: running\nFAILED\nExit Code: 101\nProcess Group PGID: 7", "returnDisplay": "x"}),
+            json!({"llmContent": "<untrusted_context>\nOutput: running\nFAILED\nExit Code: 101\nProcess Group PGID: 7\n</untrusted_context>", "returnDisplay": "x"}),
         );
         assert_eq!((ran.tool.as_str(), ran.input.as_str()), ("Bash", r#"{"command":"cargo test"}"#));
         assert_eq!(ran.error.as_deref(), Some("Exit code 101\nrunning\nFAILED"));
         let again = used("run_shell_command", json!({"command": "ls"}), json!({"llmContent": "Output: (empty)"}));
         assert!(again.error.is_none() && again.id != ran.id);
+        let wrapped =
+            json!({"llmContent": "<untrusted_context>\nOutput: a\n</untrusted_context>\n\n<hook_context>x</hook_context>"});
+        assert_eq!(used("run_shell_command", json!({"command": "ls"}), wrapped).output, "\"a\"");
         let failed = used(
             "replace",
             json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),

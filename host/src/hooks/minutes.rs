@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::tracking;
 use crate::agent::name::Agent;
 use crate::agent::shorten::shorten_text;
-use crate::agent::transcripts::Written;
+use crate::agent::transcripts::{Written, copilot};
 use crate::agent::{Event, Moment, ToolUse};
 use crate::digest::sha256_hex;
 use crate::files;
@@ -27,6 +27,7 @@ use crate::project::Project;
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::store::{Selection, folded};
+use crate::transcript;
 
 /// The most bytes of one session's minutes: what is beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;
@@ -36,6 +37,9 @@ const MOST_TEXT: usize = 32 << 10;
 
 /// How far back the last answer is looked for, bytes.
 const TAIL: u64 = 256 << 10;
+
+/// The longest that is waited until Copilot CLI has written what happened before a hook: it did so within 0.3 s.
+const LATE: Duration = Duration::from_millis(600);
 
 /// The event with the transcript that is to be read for it: the agent's own where it keeps one, else the minutes, to which what the
 /// event says is added.
@@ -47,6 +51,9 @@ pub(super) fn keep(runtime: &Runtime, event: &Event, deadline: Instant) -> Event
     let path = file(&runtime.paths.minutes(), event.agent, &event.session);
     // A session that began with them goes on with them: two sources of one session would say everything twice.
     if !path.exists() && has_transcript(runtime, &mut event) {
+        if event.agent == Agent::Copilot {
+            wait(runtime, &mut event, deadline);
+        }
         return event;
     }
     match add(runtime, &event, &path, deadline) {
@@ -84,6 +91,25 @@ fn has_transcript(runtime: &Runtime, event: &mut Event) -> bool {
         }
     }
     event.transcript.is_some()
+}
+
+/// Waits until Copilot CLI has written what happened before the end of a turn or of the session, and takes the answer from it: the event
+/// itself does not hold it.
+fn wait(runtime: &Runtime, event: &mut Event, deadline: Instant) {
+    /// How often is looked.
+    const STEP: Duration = Duration::from_millis(20);
+    let (Moment::Answered { .. } | Moment::End { .. }, Some(path)) = (&event.moment, &event.transcript) else { return };
+    let until = deadline.min(Instant::now() + LATE);
+    let ending = loop {
+        let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.ending(TAIL).ok());
+        if ending.as_ref().is_some_and(|ending| copilot::is_up_to_end(ending)) || Instant::now() >= until {
+            break ending;
+        }
+        std::thread::sleep(STEP);
+    };
+    if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {
+        *last = ending.as_ref().and_then(|ending| copilot::last_answer(ending));
+    }
 }
 
 /// Adds what the event says.

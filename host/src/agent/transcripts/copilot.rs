@@ -1,4 +1,5 @@
-//! Copilot CLI's sessions: events with `type` and `data`. Written to the events that its SDK documents.
+//! Copilot CLI's sessions: events with `type` and `data`. Checked against what version 1.0.102 writes; what a compaction and a stop
+//! look like is as its SDK documents it.
 
 use serde_json::Value;
 
@@ -44,6 +45,27 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     }
 }
 
+/// Whether the end of a session's file is the call of the hook that ends a turn or the session, so that all before it is there.
+pub fn is_up_to_end(ending: &[u8]) -> bool {
+    let last = lines_backwards(ending).next().unwrap_or_default();
+    last["type"] == "hook.start" && matches!(last["data"]["hookType"].as_str(), Some("agentStop" | "sessionEnd"))
+}
+
+/// What the agent said last since it was asked last, as the end of a session's file has it.
+pub fn last_answer(ending: &[u8]) -> Option<String> {
+    let is_aside = |line: &Value| line["agentId"].is_string() || line["data"]["parentToolCallId"].is_string();
+    let said = |line: &Value| line["data"]["content"].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    lines_backwards(ending)
+        .filter(|line| !is_aside(line))
+        .take_while(|line| line["type"] != "user.message")
+        .find_map(|line| said(&line).filter(|_| line["type"] == "assistant.message"))
+}
+
+/// The lines from the last one on. The first one may be torn.
+fn lines_backwards(ending: &[u8]) -> impl Iterator<Item = Value> {
+    ending.split(|&byte| byte == b'\n').rev().filter_map(|line| serde_json::from_slice(line).ok())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -72,9 +94,31 @@ mod tests {
         assert_eq!(
             told(
                 "tool.execution_complete",
-                &json!({"toolCallId": "c", "success": true, "result": {"content": "no rule\n<exited with exit code 2>"}})
+                &json!({"toolCallId": "c", "success": true, "result": {"content": "no rule\n<shellId: 0 completed with exit code 2>"}})
             )[0]["message"]["content"][0],
             json!({"type": "tool_result", "tool_use_id": "c", "content": "Exit code 2\nno rule", "is_error": true})
         );
+    }
+
+    #[test]
+    fn the_end_of_the_file_tells_whether_all_is_there() {
+        let line = |kind: &str, data: Value| json!({"type": kind, "data": data, "id": "e"}).to_string();
+        let hook = |kind: &str, hook: &str| line(kind, json!({"hookInvocationId": "h", "hookType": hook}));
+        let said = |text: &str| line("assistant.message", json!({"messageId": "m", "content": text, "toolRequests": []}));
+        let asked = line("user.message", json!({"content": "Mend it"}));
+        let turn = |lines: &[String]| format!("torn\"}}\n{}\n", lines.join("\n")).into_bytes();
+
+        let done = turn(&[asked.clone(), said("I look."), said("Done."), said(""), hook("hook.start", "agentStop")]);
+        assert!(is_up_to_end(&done));
+        assert_eq!(last_answer(&done).as_deref(), Some("Done."));
+        let over = turn(&[hook("hook.start", "agentStop"), hook("hook.end", "agentStop"), hook("hook.start", "sessionEnd")]);
+        assert!(is_up_to_end(&over));
+        for not_yet in [hook("hook.end", "agentStop"), hook("hook.start", "userPromptSubmitted"), said("Done.")] {
+            assert!(!is_up_to_end(&turn(&[not_yet])));
+        }
+        assert!(!is_up_to_end(b"") && last_answer(b"").is_none());
+        assert_eq!(last_answer(&turn(&[said("Before"), asked])), None);
+        let aside = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}}).to_string();
+        assert_eq!(last_answer(&turn(&[said("Done."), aside])).as_deref(), Some("Done."));
     }
 }

@@ -1,10 +1,10 @@
 //! Gemini CLI's chats: messages with an `id`, written again as a whole whenever something is added to them, so what is told of
-//! one is named by that identifier and known the next time. Written to the source of version 0.61.0.
+//! one is named by that identifier and known the next time. Checked against what version 0.61.0 writes; compressions as in its source.
 
 use serde_json::Value;
 
 use super::Told;
-use crate::agent::gemini::said_by;
+use crate::agent::gemini::{said_by, without_context};
 use crate::agent::terms::{self, Outcome};
 
 /// Beginnings of what Gemini CLI itself says in a person's place.
@@ -78,8 +78,10 @@ fn human(content: &Value) -> String {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str().or(part.as_str())).collect(),
         _ => Vec::new(),
     };
-    let is_theirs = |part: &&str| !MACHINE.iter().any(|beginning| part.trim_start().starts_with(beginning));
-    let said: Vec<&str> = parts.into_iter().take_while(|part| !part.contains(FILES)).filter(is_theirs).collect();
+    let is_theirs =
+        |part: &&str| !part.is_empty() && !MACHINE.iter().any(|beginning| part.trim_start().starts_with(beginning));
+    let said: Vec<&str> =
+        parts.into_iter().take_while(|part| !part.contains(FILES)).map(without_context).filter(is_theirs).collect();
     let said = said.join("\n");
     // Commands of the client, as it tells them itself.
     if said.trim_start().starts_with(['/', '?']) || said.contains(SUMMARY) { String::new() } else { said }
@@ -105,6 +107,9 @@ mod tests {
         let lines = told(&user);
         assert_eq!(lines[0]["message"]["content"], "Mend the parser");
         assert_eq!((&lines[0]["timestamp"], &lines[0]["cwd"]), (&json!("2026-11-22T10:00:00.000Z"), &json!("/p")));
+        let first = json!({"id": "m1", "type": "user", "content": [
+            {"text": "<hook_context>## Session Memory</hook_context>\n\nMend the parser"}, {"text": "<hook_context>x</hook_context>"}]});
+        assert_eq!(told(&first)[0]["message"]["content"], "Mend the parser");
         let gemini = json!({"id": "m2", "type": "gemini", "content": "Done.", "thoughts": [{"subject": "x"}], "model": "g"});
         assert_eq!(told(&gemini)[0]["message"]["content"], json!([{"type": "text", "text": "Done."}]));
     }

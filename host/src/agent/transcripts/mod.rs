@@ -5,7 +5,7 @@
 //! what a hook said) is not.
 
 pub mod codex;
-mod copilot;
+pub mod copilot;
 mod droid;
 mod gemini;
 
