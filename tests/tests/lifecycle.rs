@@ -564,6 +564,29 @@ fn a_long_session_leaves_no_long_wal() {
 }
 
 #[test]
+fn many_searches_leave_no_long_wal() {
+    let home = Home::new();
+    let line = |n: u32| {
+        let content = format!("Part {n} of the importer {}", "reads a row and passes it on to the ledger. ".repeat(40));
+        serde_json::json!({"project": "asked", "type": "learning", "content": content}).to_string() + "\n"
+    };
+    let file = home.path().join("memories.jsonl");
+    std::fs::write(&file, (0..20).map(line).collect::<String>()).expect("a file");
+    drop(home.run(["memory".as_ref(), "import".as_ref(), file.as_os_str()]).success());
+    let wal = home.database().with_extension("db-wal");
+    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
+    let (mut written, mut before) = (0, length());
+    // Each notes what it found.
+    for _ in 0..40 {
+        drop(home.run(["memory", "search", "--all-projects", "part", "of", "the", "importer"]).success());
+        written += length().saturating_sub(before);
+        before = length();
+    }
+    assert!(written > 600 << 10, "not enough was written to show anything: {written}");
+    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+}
+
+#[test]
 fn what_a_person_deleted_stays_away() {
     let home = Home::new();
     let project = home.project("billing");

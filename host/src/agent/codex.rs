@@ -33,25 +33,9 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
 fn in_terms(tool_use: &ToolUse, cwd: &Path) -> Vec<ToolUse> {
     let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
     let output = serde_json::from_str(&tool_use.output).unwrap_or_default();
-    let outcome = outcome(&terms::text(&output));
-    let named = terms::uses(&tool_use.tool, &input, Some(cwd));
-    named
-        .into_iter()
-        .enumerate()
-        .map(|(number, (tool, input))| ToolUse {
-            id: part(&tool_use.id, number),
-            tool,
-            input: input.to_string(),
-            output: json!(outcome.text).to_string(),
-            error: tool_use.error.clone().or_else(|| outcome.failed.then(|| outcome.text.clone())),
-            ..tool_use.clone()
-        })
-        .collect()
-}
-
-/// The identifier of a part of a use: of a file of a patch. The first has that of the whole.
-pub(super) fn part(id: &str, number: usize) -> String {
-    if number == 0 { id.to_owned() } else { format!("{id}#{}", number + 1) }
+    let came_to = outcome(&terms::text(&output)).tool_use();
+    let error = tool_use.error.clone().or(came_to.error);
+    terms::told(&ToolUse { output: came_to.output, error, ..tool_use.clone() }, &input, cwd)
 }
 
 /// The payload of `notify`: an answer, unless it is about something else.
@@ -75,7 +59,7 @@ pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
     })
 }
 
-/// The answer to an event that shows `context` to the model.
+/// The answer to an event that shows `context` to the model; droid takes the same.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),

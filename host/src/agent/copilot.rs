@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fields::{Fields, Unreadable};
 use super::name::Agent;
@@ -82,17 +82,7 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     };
     let at = fields.raw("timestamp").unwrap_or_default();
     let id = made_id(&[session, at, terms::name(&tool), &input.to_string(), &outcome.text]);
-    let named = terms::uses(&tool, &input, Some(cwd));
-    let one = |(number, (tool, input)): (usize, (String, Value))| ToolUse {
-        id: super::codex::part(&id, number),
-        tool,
-        input: input.to_string(),
-        output: json!(outcome.text).to_string(),
-        error: outcome.failed.then(|| outcome.text.clone()),
-        interrupted: false,
-        duration: None,
-    };
-    named.into_iter().enumerate().map(one).collect()
+    terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// What the model was told: of a command, how it ended stands in the last line, `<shellId: 0 completed with exit code 1>`; older
@@ -132,6 +122,8 @@ pub(super) fn can_tell(moment: &Moment) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn moment(name: Option<&str>, payload: &Value) -> Moment {

@@ -73,19 +73,9 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
         made_id(&[session, &fields.id("generation_id").unwrap_or_default(), &tool, &input.to_string(), &outcome.text])
     });
     let tool = tool.strip_prefix("MCP:").map_or(tool.clone(), |name| format!("mcp__{name}"));
-    let named = terms::uses(&tool, &input, Some(cwd)).into_iter().next();
-    named
-        .map(|(tool, input)| ToolUse {
-            id,
-            tool,
-            input: input.to_string(),
-            output: json!(outcome.text).to_string(),
-            error: outcome.failed.then(|| outcome.text.clone()),
-            interrupted: fields.get("is_interrupt").unwrap_or_default(),
-            duration: fields.raw("duration").and_then(|ms| ms.split('.').next()?.parse().ok()),
-        })
-        .into_iter()
-        .collect()
+    let interrupted = fields.get("is_interrupt").unwrap_or_default();
+    let duration = fields.raw("duration").and_then(|ms| ms.split('.').next()?.parse().ok());
+    terms::told(&ToolUse { id, tool, interrupted, duration, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// What a result says: of a command an object with its output and exit code.

@@ -1,7 +1,5 @@
 //! Factory's droid: hooks in Claude Code's form, with some names of tools of its own. Written to its documentation.
 
-use serde_json::json;
-
 use super::fields::Unreadable;
 use super::name::Agent;
 use super::terms;
@@ -32,29 +30,13 @@ fn without_id(input: &[u8], event: &Event) -> Vec<ToolUse> {
 
 fn in_terms(tool_use: &ToolUse, event: &Event) -> Vec<ToolUse> {
     let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
-    let named = terms::uses(&tool_use.tool, &input, Some(&event.cwd));
-    let one = |(number, (tool, input)): (usize, terms::Named)| ToolUse {
-        id: super::codex::part(&tool_use.id, number),
-        tool,
-        input: input.to_string(),
-        ..tool_use.clone()
-    };
-    named.into_iter().enumerate().map(one).collect()
-}
-
-/// The answer to an event that shows `context` to the model.
-pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
-    match moment {
-        Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
-        Moment::Used { .. } => {
-            Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
-        }
-        _ => claude_code::answer(moment, context),
-    }
+    terms::told(tool_use, &input, &event.cwd)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -50,19 +50,7 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUs
     let response = fields.value("tool_response");
     let outcome = outcome(&tool, &response);
     let id = made_id(&[session, &fields.text("timestamp").unwrap_or_default(), &tool, &input.to_string(), &outcome.text]);
-    let named = terms::uses(&tool, &input, Some(cwd)).into_iter().next();
-    named
-        .map(|(tool, input)| ToolUse {
-            id,
-            tool,
-            input: input.to_string(),
-            output: json!(outcome.text).to_string(),
-            error: outcome.failed.then(|| outcome.text.clone()),
-            interrupted: false,
-            duration: None,
-        })
-        .into_iter()
-        .collect()
+    terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// What a result says: `llmContent`, `returnDisplay` and, where the tool itself failed, `error`.

@@ -52,11 +52,10 @@ pub fn recognize(input: &[u8]) -> Agent {
 pub fn answer(event: &Event, context: &str) -> Option<String> {
     let answer = match event.agent {
         Agent::ClaudeCode => claude_code::answer,
-        Agent::Codex => codex::answer,
+        Agent::Codex | Agent::Droid => codex::answer,
         Agent::Gemini => gemini::answer,
         Agent::Cursor => cursor::answer,
         Agent::Copilot => copilot::answer,
-        Agent::Droid => droid::answer,
     };
     answer(&event.moment, context)
 }

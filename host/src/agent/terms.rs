@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::patch;
+use super::{ToolUse, patch};
 
 /// Agents' names of tools, and Claude Code's. No name means two things.
 const TOOLS: &[(&str, &[&str])] = &[
@@ -37,8 +37,17 @@ const ABOUT: (&str, &[&str]) = ("description", &["description", "agent_name", "a
 const KIND: (&str, &[&str]) = ("subagent_type", &["subagent_type", "agent_name", "agent_type"]);
 const ASKED: (&str, &[&str]) = ("prompt", &["prompt", "message"]);
 
-/// A use of a tool in Claude Code's terms: name and input.
+/// Claude Code's name of a tool, and its input.
 pub(super) type Named = (String, Value);
+
+/// A use of a tool in Claude Code's terms.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Use {
+    /// Of a part of what was one use, the first has that of the whole.
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) input: Value,
+}
 
 /// Claude Code's name of a tool.
 pub(super) fn name(tool: &str) -> &str {
@@ -47,14 +56,25 @@ pub(super) fn name(tool: &str) -> &str {
 
 /// One use as Claude Code would tell it: one or, of a patch over several files, one a file. Paths are below `cwd` where they
 /// are relative.
-pub(super) fn uses(tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Named> {
-    if let Some(text) = patch::within(tool, input) {
-        let files = patch::uses(text, cwd);
-        if !files.is_empty() {
-            return files;
-        }
+pub(super) fn uses(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Use> {
+    let mut uses = patch::within(tool, input).map(|text| patch::uses(text, cwd)).unwrap_or_default();
+    if uses.is_empty() {
+        uses.push(one(tool, input, cwd));
     }
-    vec![one(tool, input, cwd)]
+    let named = |(number, (tool, input)): (usize, Named)| Use { id: part(id, number), tool, input };
+    uses.into_iter().enumerate().map(named).collect()
+}
+
+/// The identifier of a part of a use: of a file of a patch. The first has that of the whole.
+pub(super) fn part(id: &str, number: usize) -> String {
+    if number == 0 { id.to_owned() } else { format!("{id}#{}", number + 1) }
+}
+
+/// What a hook told of a use, whose input is `input`, as Claude Code would tell it.
+pub(super) fn told(tool_use: &ToolUse, input: &Value, cwd: &Path) -> Vec<ToolUse> {
+    let named = uses(&tool_use.id, &tool_use.tool, input, Some(cwd));
+    let told = |it: Use| ToolUse { id: it.id, tool: it.tool, input: it.input.to_string(), ..tool_use.clone() };
+    named.into_iter().map(told).collect()
 }
 
 fn one(tool: &str, input: &Value, cwd: Option<&Path>) -> Named {
@@ -168,6 +188,12 @@ impl Outcome {
             _ => Self { text: format!("Exit code {code}\n{text}"), failed: true },
         }
     }
+
+    /// A use that came to this, of which nothing else is said.
+    pub(super) fn tool_use(self) -> ToolUse {
+        let output = Value::from(self.text.as_str()).to_string();
+        ToolUse { output, error: self.failed.then_some(self.text), ..ToolUse::default() }
+    }
 }
 
 #[cfg(test)]
@@ -175,9 +201,11 @@ mod tests {
     use super::*;
 
     fn single(tool: &str, input: &Value) -> Named {
-        let mut uses = uses(tool, input, Some(Path::new("/p")));
+        let mut uses = uses("id", tool, input, Some(Path::new("/p")));
         assert_eq!(uses.len(), 1);
-        uses.remove(0)
+        let one = uses.remove(0);
+        assert_eq!(one.id, "id");
+        (one.tool, one.input)
     }
 
     #[test]

@@ -45,6 +45,7 @@ use std::sync::OnceLock;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::agent::name::Agent;
+use crate::hooks::background as behind;
 use crate::namespace::{self, BadName};
 use crate::paths::{NAMESPACE, Paths, Unknown};
 use crate::runtime::Runtime;
@@ -180,7 +181,11 @@ fn for_people(arguments: Vec<OsString>) -> ExitCode {
         // It is set once, before anything asks for it.
         let _ = SPACE.set(name);
     }
-    match run(cli.command) {
+    let done = run(cli.command);
+    if let Ok(paths) = paths() {
+        behind::settle(&paths);
+    }
+    match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::Badly) => ExitCode::FAILURE,
         Err(failure) => failure.tell(),

@@ -3,9 +3,10 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
@@ -16,13 +17,13 @@ use super::reading::{self, Job};
 use super::{minutes, noting};
 use crate::log::Level;
 use crate::memory::compressing;
-use crate::paths::NAMESPACE;
+use crate::paths::{NAMESPACE, Paths};
 use crate::policy::chain::Compiling;
 use crate::project::Project;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, StoreError};
+use crate::store::{self, Access, Store, StoreError};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -113,9 +114,12 @@ pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
 }
 
-/// Starts [`Task::Checkpoint`].
-pub(super) fn checkpoint(runtime: &Runtime) {
-    spawn(runtime, &[OsStr::new("checkpoint")]);
+/// Starts [`Task::Checkpoint`] where a long WAL is left, of what was looked up for instance. Cheap: its length tells.
+pub fn settle(paths: &Paths) {
+    if store::leaves_much(&paths.database()) {
+        // Where it cannot be started, the next command tries again.
+        let _ = start(paths, &[OsStr::new("checkpoint")]);
+    }
 }
 
 /// Starts [`Task::Reindex`] where there is something to do. Cheap: a few rows tell.
@@ -138,20 +142,21 @@ pub(super) fn take(runtime: &Runtime, session: &str) {
 }
 
 fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
-    let started = std::env::current_exe().and_then(|program| {
-        Command::new(program)
-            .envs(runtime.paths.namespace.as_ref().map(|name| (NAMESPACE, name)))
-            .arg("background")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .current_dir("/")
-            .spawn()
-    });
-    if let Err(error) = started {
+    if let Err(error) = start(&runtime.paths, arguments) {
         runtime.log.note(Level::Warn, "no background process could be started", error.to_string());
     }
+}
+
+fn start(paths: &Paths, arguments: &[&OsStr]) -> io::Result<Child> {
+    Command::new(std::env::current_exe()?)
+        .envs(paths.namespace.as_ref().map(|name| (NAMESPACE, name)))
+        .arg("background")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .spawn()
 }
 
 /// A component can be made so that compiling it takes for ever, or all memory: then this process ends, and not the machine.

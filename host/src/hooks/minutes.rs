@@ -2,6 +2,7 @@
 //! answered, in the form of a transcript, which is then read as that session's. They are redacted before they are written,
 //! bounded, for this user alone, and taken away when they are old.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -43,18 +44,18 @@ const LATE: Duration = Duration::from_millis(600);
 
 /// The event with the transcript that is to be read for it: the agent's own where it keeps one, else the minutes, to which what the
 /// event says is added.
-pub(super) fn keep(runtime: &Runtime, event: &Event, deadline: Instant) -> Event {
-    let mut event = event.clone();
+pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -> Cow<'e, Event> {
     if event.agent == Agent::ClaudeCode {
-        return event;
+        return Cow::Borrowed(event);
     }
+    let mut event = event.clone();
     let path = file(&runtime.paths.minutes(), event.agent, &event.session);
     // A session that began with them goes on with them: two sources of one session would say everything twice.
     if !path.exists() && has_transcript(runtime, &mut event) {
         if event.agent == Agent::Copilot {
             wait(runtime, &mut event, deadline);
         }
-        return event;
+        return Cow::Owned(event);
     }
     match add(runtime, &event, &path, deadline) {
         Ok(()) => {}
@@ -66,7 +67,7 @@ pub(super) fn keep(runtime: &Runtime, event: &Event, deadline: Instant) -> Event
         *last = last_answer(&path).ok().flatten();
     }
     event.transcript = path.is_file().then_some(path);
-    event
+    Cow::Owned(event)
 }
 
 /// The minutes of a session.

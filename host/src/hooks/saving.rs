@@ -95,8 +95,8 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
             );
             background::read_on(runtime, path, &event.cwd, &event.session);
         }
-    } else if store.leaves_much() {
-        background::checkpoint(runtime);
+    } else {
+        background::settle(&runtime.paths);
     }
     Ok(checkpoints::at_end(runtime, event))
 }

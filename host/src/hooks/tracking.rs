@@ -1,6 +1,7 @@
 //! `PostToolUse`, `PostToolUseFailure` and `PostToolBatch`: the use of a tool becomes an observation in the session's journal. This
 //! runs inside the agent's loop, so the database is opened only where something failed.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -32,7 +33,8 @@ pub(super) fn track(
     batch: bool,
     deadline: Instant,
 ) -> Outcome<Option<String>> {
-    let fresh = unseen(runtime, event, &with_codes(runtime, event, uses), batch);
+    let uses = with_codes(runtime, event, uses);
+    let fresh = unseen(runtime, event, &uses, batch);
     let project = Project::of(&event.cwd);
     let wanted: Vec<ToolUse> = fresh.iter().filter_map(|it| allowed(&runtime.privacy, it)).collect();
     let mut answer = None;
@@ -61,27 +63,27 @@ pub(super) fn track(
 }
 
 /// The uses with how commands ended. Codex's hook does not say it; its rollout does, the moment before.
-fn with_codes(runtime: &Runtime, event: &Event, uses: &[ToolUse]) -> Vec<ToolUse> {
+fn with_codes<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse]) -> Cow<'u, [ToolUse]> {
     /// How much of the rollout's end is looked through, bytes.
     const ENDING: u64 = 256 << 10;
-    let mut uses = uses.to_vec();
-    let Some(path) = event.transcript.as_ref().filter(|_| event.agent == Agent::Codex) else { return uses };
+    let Some(path) = event.transcript.as_ref().filter(|_| event.agent == Agent::Codex) else { return uses.into() };
     if uses.iter().all(|it| it.tool != "Bash" || it.error.is_some()) {
-        return uses;
+        return uses.into();
     }
+    let mut uses = uses.to_vec();
     let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.ending(ENDING).ok());
     for it in uses.iter_mut().filter(|it| it.tool == "Bash" && it.error.is_none()) {
         let code = ending.as_ref().and_then(|ending| codex::exit_code(ending, &it.id)).filter(|code| *code != 0);
         let said: String = serde_json::from_str(&it.output).unwrap_or_default();
         it.error = code.map(|code| format!("Exit code {code}\n{said}"));
     }
-    uses
+    uses.into()
 }
 
 /// Of a batch, what no event of its own told of.
-fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Vec<ToolUse> {
+fn unseen<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool) -> Vec<&'u ToolUse> {
     if !batch {
-        return uses.to_vec();
+        return uses.iter().collect();
     }
     let keys: Vec<&str> = uses.iter().map(|it| it.id.as_str()).collect();
     let mut known = runtime.journal().holds(&event.session, &keys);
@@ -93,7 +95,7 @@ fn unseen(runtime: &Runtime, event: &Event, uses: &[ToolUse], batch: bool) -> Ve
             *known |= store.has_event(&event.session, key).unwrap_or_default();
         }
     }
-    uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it.clone()).collect()
+    uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it).collect()
 }
 
 /// The use without what the user wants left out; none where it is about that.

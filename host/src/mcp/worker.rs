@@ -10,7 +10,7 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::hooks::PATIENCE;
+use crate::hooks::{PATIENCE, background};
 use crate::log::Level;
 use crate::memory::Refused;
 use crate::paths::Paths;
@@ -124,6 +124,7 @@ impl Worker {
                     desk.runtime.log.note(Level::Error, "mcp: a call failed", format!("{error:#}"));
                 }
                 desk.runtime.finish();
+                background::settle(paths);
                 outcome
             });
             // Who asked may have gone.

@@ -224,12 +224,22 @@ impl Nearest {
     fn add(&mut self, estimate: f32, row: i64) {
         // As `f32::total_cmp` orders them.
         let bits = estimate.to_bits().cast_signed();
-        let key = bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed();
+        self.push(bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed(), row);
+    }
+
+    fn push(&mut self, key: i32, row: i64) {
         self.rows.push(Reverse((key, row)));
         if self.rows.len() > self.most {
             self.rows.pop();
             let worst = self.rows.peek().map_or(0, |worst| worst.0.0);
             self.bar = f32::from_bits((worst ^ ((worst >> 31).cast_unsigned() >> 1).cast_signed()).cast_unsigned());
+        }
+    }
+
+    /// Adds what another one holds.
+    pub fn add_all(&mut self, other: Self) {
+        for Reverse((key, row)) in other.rows {
+            self.push(key, row);
         }
     }
 

@@ -208,15 +208,13 @@ impl Store {
         self.wal_bytes() > CHECKPOINT_BYTES
     }
 
-    /// Whether the WAL is longer than what should be left: the next process reads all of it before it can begin.
+    /// See [`leaves_much`].
     pub fn leaves_much(&self) -> bool {
-        self.wal_bytes() > LEFT_BYTES
+        leaves_much(&self.path)
     }
 
     fn wal_bytes(&self) -> u64 {
-        let mut wal = self.path.clone().into_os_string();
-        wal.push("-wal");
-        std::fs::metadata(wal).map_or(0, |meta| meta.len())
+        wal_bytes(&self.path)
     }
 
     /// Moves the WAL into the database as far as readers allow, and tidies the statistics.
@@ -252,6 +250,17 @@ impl Store {
     pub fn insist(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
+}
+
+/// Whether a database's WAL is longer than what should be left: the next process reads all of it before it can begin.
+pub fn leaves_much(database: &Path) -> bool {
+    wal_bytes(database) > LEFT_BYTES
+}
+
+fn wal_bytes(database: &Path) -> u64 {
+    let mut wal = database.as_os_str().to_owned();
+    wal.push("-wal");
+    std::fs::metadata(wal).map_or(0, |meta| meta.len())
 }
 
 thread_local! {

@@ -8,12 +8,14 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
+use std::thread;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
+use super::vectors::Scan;
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
@@ -136,24 +138,10 @@ impl Store {
         if query.term_count() == 0 {
             return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
         }
-        // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
-        let mut by_words = ByWords::new();
-        let mut extents = Vec::new();
-        for memories in &ranges {
-            let extent = extent(conn, memories)?;
-            by_words.add(self::by_words(conn, search, memories, extent)?);
-            extents.push(extent);
-        }
-        let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
+        let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
         let (probe, degraded) = probe(conn, search)?;
-        let mut cosines = Cosines::default();
-        if let Some(probe) = &probe
-            && query.required().is_none()
-        {
-            for extent in &extents {
-                cosines.extend(nearest(conn, search, probe, *extent)?);
-            }
-        }
+        let (by_words, mut cosines) = self.legs(search, &ranges, &extents, probe.as_ref())?;
+        let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
         let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         found.extend(cosines.keys());
         if let Some(probe) = &probe {
@@ -208,6 +196,46 @@ impl Store {
             });
         }
         Ok(Answer { hits, degraded })
+    }
+}
+
+impl Store {
+    /// What each leg finds. While one thread looks for the words, another one begins with the codes of a large project.
+    fn legs(
+        &self,
+        search: &Search<'_>,
+        ranges: &[RangeInclusive<i64>],
+        extents: &[Extent],
+        probe: Option<&Probe>,
+    ) -> rusqlite::Result<(ByWords, Cosines)> {
+        let (conn, path) = (&self.conn, self.path.as_path());
+        let model = index::meta(conn, MODEL)?.unwrap_or_default();
+        let model = model.as_str();
+        let scans: Vec<Scan<'_>> = match probe.filter(|_| search.query.required().is_none()) {
+            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
+            None => Vec::new(),
+        };
+        thread::scope(|scope| {
+            // Where there can be no thread, it takes longer.
+            let helpers: Vec<_> = scans
+                .iter()
+                .map(|scan| {
+                    let thread = || thread::Builder::new().spawn_scoped(scope, move || scan.help(path, model)).ok();
+                    scan.is_large().then(thread).flatten()
+                })
+                .collect();
+            // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
+            let mut by_words = ByWords::new();
+            for (memories, extent) in ranges.iter().zip(extents) {
+                by_words.add(self::by_words(conn, search, memories, *extent)?);
+            }
+            let mut cosines = Cosines::default();
+            for (scan, helper) in scans.iter().zip(helpers) {
+                let helped = || helper.map(|helper| helper.join().ok().and_then(|found| found.ok().flatten()));
+                cosines.extend(accepted(conn, search, scan.nearest(conn, helped)?)?);
+            }
+            Ok((by_words, cosines))
+        })
     }
 }
 
@@ -286,19 +314,22 @@ fn probe(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<(Option<Pro
     ))
 }
 
-/// The nearest pieces that the query accepts.
-fn nearest(conn: &Connection, search: &Search<'_>, probe: &Probe, extent: Extent) -> rusqlite::Result<Vec<(i64, f32)>> {
-    let query = search.query;
-    if !query.restricts() {
-        return vectors::nearest(conn, probe, extent.rows(), search.candidates());
+/// How many of the nearest pieces are asked for: what the query rules out must not take the place of what it does not.
+fn most_near(search: &Search<'_>) -> usize {
+    if search.query.restricts() { search.candidates() * 10 } else { search.candidates() }
+}
+
+/// The nearest of these pieces that the query accepts.
+fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> rusqlite::Result<Vec<(i64, f32)>> {
+    if !search.query.restricts() {
+        return Ok(near);
     }
-    // What is ruled out must not take the place of what is not.
     let mut kept = Vec::new();
-    for (piece, cosine) in vectors::nearest(conn, probe, extent.rows(), search.candidates() * 10)? {
+    for (piece, cosine) in near {
         if kept.len() >= search.candidates() {
             break;
         }
-        if is_of_kind(conn, query, pieces::memory_of(piece))? {
+        if is_of_kind(conn, search.query, pieces::memory_of(piece))? {
             kept.push((piece, cosine));
         }
     }

@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use super::index::Tables;
+use super::index::{MODEL, Tables, meta};
 use crate::search::pieces;
 use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
@@ -18,6 +20,9 @@ const BLOCK: i64 = 28;
 
 /// Where a project has fewer memories than this, every vector is compared with.
 const SMALL: i64 = 16_000;
+
+/// How many blocks are taken at once: reading them takes about a quarter of a millisecond.
+const TAKEN: i64 = 256;
 
 /// How many pieces the codes choose.
 const COMPARED: usize = 2_000;
@@ -160,23 +165,89 @@ pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims
     Ok(())
 }
 
-/// The pieces among those of `memories`, from the oldest to the newest, that are nearest to the probe, at most `most`, nearest
-/// first, with their cosines.
-pub(super) fn nearest(
-    conn: &Connection,
-    probe: &Probe,
+/// The search for the pieces nearest to a probe, among those of the memories from the oldest to the newest. Several connections
+/// may look through the codes of a large project at once: each takes the next blocks, until there are none.
+pub(super) struct Scan<'p> {
+    probe: &'p Probe,
     memories: RangeInclusive<i64>,
     most: usize,
-) -> rusqlite::Result<Vec<(i64, f32)>> {
-    let mut found = if memories.end() - memories.start() < SMALL {
-        every(conn, probe, memories)?
-    } else {
-        let chosen = chosen(conn, probe, memories, COMPARED.max(most))?;
-        cosines_of(conn, probe, chosen)?.into_iter().collect()
-    };
-    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    found.truncate(most);
-    Ok(found)
+    /// The next block that nobody has taken.
+    next: AtomicI64,
+}
+
+impl<'p> Scan<'p> {
+    /// For the nearest `most`.
+    pub(super) fn new(probe: &'p Probe, memories: RangeInclusive<i64>, most: usize) -> Self {
+        let next = AtomicI64::new(block_of(*memories.start()));
+        Self { probe, memories, most, next }
+    }
+
+    /// Whether there is so much that help is worth a connection.
+    pub(super) fn is_large(&self) -> bool {
+        self.memories.end() - self.memories.start() >= SMALL
+    }
+
+    /// Looks through codes beside another thread, by a connection of its own. None where that cannot see what the other one does:
+    /// `model` is whose vectors those are.
+    pub(super) fn help(&self, database: &Path, model: &str) -> rusqlite::Result<Option<Nearest>> {
+        let conn =
+            Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        // Each page is read once.
+        conn.execute_batch("PRAGMA cache_size = -256; BEGIN")?;
+        if meta(&conn, MODEL)?.as_deref() != Some(model) {
+            return Ok(None);
+        }
+        self.look_through(&conn).map(Some)
+    }
+
+    /// The nearest, at most as many as wanted, nearest first, with their cosines. `helped` waits for what a helper found: none
+    /// where there was no help, or it failed.
+    pub(super) fn nearest(
+        &self,
+        conn: &Connection,
+        helped: impl FnOnce() -> Option<Option<Nearest>>,
+    ) -> rusqlite::Result<Vec<(i64, f32)>> {
+        let mut found = if self.is_large() {
+            let mut nearest = self.look_through(conn)?;
+            match helped() {
+                None => {}
+                Some(Some(others)) => nearest.add_all(others),
+                Some(None) => {
+                    // Nobody knows what it had taken.
+                    self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
+                    nearest = self.look_through(conn)?;
+                }
+            }
+            // A block may reach into what lies beside the range.
+            let (first, last) = pieces::rows(self.memories.clone());
+            let chosen = nearest.rows().into_iter().filter(|piece| (first..=last).contains(piece));
+            cosines_of(conn, self.probe, chosen)?.into_iter().collect()
+        } else {
+            every(conn, self.probe, self.memories.clone())?
+        };
+        found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        found.truncate(self.most);
+        Ok(found)
+    }
+
+    /// The nearest by the codes of the blocks that nobody else has taken.
+    fn look_through(&self, conn: &Connection) -> rusqlite::Result<Nearest> {
+        let last = block_of(*self.memories.end());
+        let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
+        let mut nearest = Nearest::new(COMPARED.max(self.most));
+        loop {
+            let first = self.next.fetch_add(TAKEN, Ordering::Relaxed);
+            if first > last {
+                return Ok(nearest);
+            }
+            let mut rows = select.query([first, last.min(first + TAKEN - 1)])?;
+            while let Some(row) = rows.next()? {
+                let block: i64 = row.get(0)?;
+                let codes = row.get_ref(1)?.as_blob().unwrap_or_default();
+                self.probe.look_through(codes, &mut nearest, |place| row_of(block, place));
+            }
+        }
+    }
 }
 
 fn every(conn: &Connection, probe: &Probe, memories: RangeInclusive<i64>) -> rusqlite::Result<Vec<(i64, f32)>> {
@@ -190,20 +261,6 @@ fn every(conn: &Connection, probe: &Probe, memories: RangeInclusive<i64>) -> rus
         }
     }
     Ok(found)
-}
-
-/// The pieces whose codes are nearest.
-fn chosen(conn: &Connection, probe: &Probe, memories: RangeInclusive<i64>, most: usize) -> rusqlite::Result<Vec<i64>> {
-    let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
-    let mut rows = select.query([block_of(*memories.start()), block_of(*memories.end())])?;
-    let mut nearest = Nearest::new(most);
-    while let Some(row) = rows.next()? {
-        let block: i64 = row.get(0)?;
-        probe.look_through(row.get_ref(1)?.as_blob().unwrap_or_default(), &mut nearest, |place| row_of(block, place));
-    }
-    // A block may reach into what lies beside the range.
-    let (first, last) = pieces::rows(memories);
-    Ok(nearest.rows().into_iter().filter(|piece| (first..=last).contains(piece)).collect())
 }
 
 /// The cosines of those of the pieces that have a vector.
@@ -226,7 +283,47 @@ pub(super) fn cosines_of(
 
 #[cfg(test)]
 mod tests {
+    use super::super::index::LIVE;
+    use super::super::tests::fixture;
     use super::*;
+
+    #[test]
+    fn a_large_project_is_looked_through_by_several_at_once() {
+        const DIMS: u16 = 8;
+        let it = fixture();
+        let conn = &it.store.conn;
+        let (first, last) = (1_i64 << 32, (1 << 32) + SMALL + 100);
+        let vector = |n: i64| -> Vec<f32> {
+            let numbers: Vec<f32> = (0..DIMS).map(|d| (f32::from((n % 9_973) as u16) * f32::from(d + 1)).sin()).collect();
+            let length = numbers.iter().map(|x| x * x).sum::<f32>().sqrt();
+            numbers.into_iter().map(|x| x / length).collect()
+        };
+        let tx = conn.unchecked_transaction().unwrap();
+        for memory in first..=last {
+            add(&tx, &LIVE, memory, [Some(vector(memory).as_slice())].into_iter()).unwrap();
+        }
+        tx.commit().unwrap();
+        conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, 'of-a-test')", [MODEL]).unwrap();
+        let probe = Probe::new(vector(4_711), 1.0);
+        let scan = || Scan::new(&probe, first..=last, 50);
+
+        let alone = scan().nearest(conn, || None).unwrap();
+        assert_eq!(alone.len(), 50);
+        assert!(alone.is_sorted_by(|a, b| a.1 >= b.1) && alone[0].1 > 0.99);
+        let shared = scan();
+        assert!(shared.is_large());
+        let (half, rest) = std::thread::scope(|scope| {
+            let helper = scope.spawn(|| shared.help(&it.path, "of-a-test").unwrap());
+            let rest = shared.nearest(conn, || Some(helper.join().unwrap())).unwrap();
+            (shared.next.load(Ordering::Relaxed), rest)
+        });
+        assert!(half > block_of(last) && rest == alone);
+        // One that took everything and found nothing to tell of; one that sees another model's vectors.
+        let failed = scan();
+        failed.next.store(i64::MAX - TAKEN, Ordering::Relaxed);
+        assert_eq!(failed.nearest(conn, || Some(None)).unwrap(), alone);
+        assert!(scan().help(&it.path, "another").unwrap().is_none());
+    }
 
     #[test]
     fn every_piece_is_found_by_its_place_again() {

@@ -1,9 +1,8 @@
 //! droid's sessions: Claude Code's messages in lines of its own.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::Told;
-use crate::agent::terms;
+use super::{Told, use_blocks};
 
 pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     told.at(&line["timestamp"]);
@@ -27,10 +26,7 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
             Some("tool_use") => {
                 let name = block["name"].as_str().unwrap_or_default();
                 let id = block["id"].as_str().unwrap_or_default();
-                for (number, (name, input)) in terms::uses(name, &block["input"], told.cwd()).into_iter().enumerate() {
-                    let id = crate::agent::codex::part(id, number);
-                    blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
-                }
+                blocks.extend(use_blocks(id, name, &block["input"], told.cwd()));
             }
             _ => {}
         }
@@ -42,6 +38,8 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::Translator;
     use super::super::tests::HEADS;
     use super::*;

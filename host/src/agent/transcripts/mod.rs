@@ -190,9 +190,7 @@ impl Told<'_> {
 
     /// That it used a tool.
     fn uses(&mut self, id: &str, tool: &str, input: &Value) {
-        let named = terms::uses(tool, input, self.cwd());
-        let block = |(number, (name, input)): (usize, (String, Value))| json!({"type": "tool_use", "id": super::codex::part(id, number), "name": name, "input": input});
-        let blocks: Vec<Value> = named.into_iter().enumerate().map(block).collect();
+        let blocks = use_blocks(id, tool, input, self.cwd());
         self.line("assistant", &format!("use/{id}"), blocks.into(), None);
     }
 
@@ -201,6 +199,12 @@ impl Told<'_> {
         let block = result_block(id, &outcome.text, outcome.failed);
         self.line("user", &format!("result/{id}"), json!([block]), None);
     }
+}
+
+/// A use of a tool as blocks, several where it is a patch of several files.
+fn use_blocks(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Value> {
+    let block = |it: terms::Use| json!({"type": "tool_use", "id": it.id, "name": it.tool, "input": it.input});
+    terms::uses(id, tool, input, cwd).into_iter().map(block).collect()
 }
 
 /// A tool's result as a block.
