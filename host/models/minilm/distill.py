@@ -3,12 +3,17 @@
 import hashlib
 import importlib.util
 import json
+import multiprocessing
 import re
 import struct
+import sys
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
+import corpus
 import numpy as np
+import scipy.sparse
 from encoder import Encoder
 from tokenizers import Tokenizer
 
@@ -20,6 +25,14 @@ SIF = 1e-3
 FIRST_WORD = "the"
 CHARACTER_RANK = 1000
 ROTATION_SEED = 6
+# A longer text is cut for the teacher, as its own configuration says.
+MOST_TOKENS = 256
+# Tokens in a batch of texts.
+BATCH = 2048
+# The weight of the vocabulary's probabilities beside the corpus's, in tokens.
+PRIOR_TOKENS = 200_000
+# How hard a token holds to its vector: like that many texts which have it alone.
+RIDGE = 3.0
 # The table of slots is at most half full: a look-up reads two slots on average.
 SLOTS = 1 << 16
 EMPTY = 0xFFFF
@@ -54,21 +67,90 @@ def token_vectors(encoder: Encoder, ids: np.ndarray) -> np.ndarray:
     return np.concatenate(states)
 
 
+def sentence_vectors(batch: np.ndarray) -> np.ndarray:
+    """What the teacher makes of texts of the same length."""
+    return ENCODER(batch).mean(1)
+
+
+def start_worker(folder: Path) -> None:
+    global ENCODER
+    ENCODER = Encoder(folder)
+
+
+def teacher(folder: Path, tokenizer: Tokenizer, texts: list[str]) -> np.ndarray:
+    """The teacher's vectors of `texts`, of length 1. No batch is padded."""
+    ids = [encoding.ids[: MOST_TOKENS - 1] + encoding.ids[-1:] if len(encoding.ids) > MOST_TOKENS else encoding.ids
+           for encoding in tokenizer.encode_batch(texts)]  # fmt: skip
+    batches = []
+    for n in sorted(range(len(ids)), key=lambda n: len(ids[n])):
+        length = len(ids[n])
+        if not batches or len(ids[batches[-1][0]]) != length or (len(batches[-1]) + 1) * length > BATCH:
+            batches.append([])
+        batches[-1].append(n)
+    vectors = np.empty((len(texts), 384))
+    with multiprocessing.Pool(initializer=start_worker, initargs=(folder,)) as pool:
+        made = pool.imap(sentence_vectors, (np.array([ids[n] for n in batch]) for batch in batches))
+        for count, (batch, vector) in enumerate(zip(batches, made, strict=True)):
+            vectors[batch] = vector
+            if count % 100 == 0:
+                print(f"batch {count} of {len(batches)}", file=sys.stderr, flush=True)
+    return unit(vectors)
+
+
+def unit(x: np.ndarray) -> np.ndarray:
+    return x / (np.linalg.norm(x, axis=-1, keepdims=True) + 1e-9)
+
+
 def principal(x: np.ndarray) -> np.ndarray:
-    """`x` on its first DIMS principal components. The sign of a component is free: its largest part is made positive."""
-    x = x - x.mean(0)
+    """The first DIMS principal axes. The sign of one is free: its largest part is made positive."""
     _, axes = np.linalg.eigh(x.T @ x)
     axes = axes[:, ::-1][:, :DIMS]
-    axes *= np.sign(axes[np.abs(axes).argmax(0), np.arange(DIMS)])
-    return x @ axes
+    return axes * np.sign(axes[np.abs(axes).argmax(0), np.arange(DIMS)])
 
 
-def weights(tokens: list[tuple[int, str]], first_word: int) -> np.ndarray:
-    """What each token weighs in a mean, by Zipf's law of its rank."""
+def zipf(tokens: list[tuple[int, str]], first_word: int) -> np.ndarray:
+    """How probable each token is, by Zipf's law of its rank."""
     rank = np.array([id - first_word + 2 if id >= first_word else CHARACTER_RANK for id, _ in tokens], dtype=np.float64)
     p = 1.0 / rank
-    p /= p.sum()
-    return SIF / (SIF + p)
+    return p / p.sum()
+
+
+def centred(x: np.ndarray) -> np.ndarray:
+    return x - x.mean(0)
+
+
+def scaled(counts: scipy.sparse.csr_matrix, vectors: np.ndarray) -> scipy.sparse.csr_matrix:
+    """`counts` so that each text's sum of `vectors` has the length 1."""
+    return (scipy.sparse.diags(1 / (np.linalg.norm(counts @ vectors, axis=1) + 1e-9)) @ counts).tocsr()
+
+
+def mapped(features: np.ndarray, counts: scipy.sparse.csr_matrix, goal: np.ndarray) -> np.ndarray:
+    """A token's vector as a linear function of its features, the same for all tokens, so that texts come near to `goal`."""
+    x = scaled(counts, features) @ features
+    vectors = features @ np.linalg.solve(x.T @ x + np.eye(x.shape[1]), x.T @ goal)
+    return vectors / np.linalg.norm(vectors, axis=1).mean()
+
+
+def fitted(start: np.ndarray, counts: scipy.sparse.csr_matrix, goal: np.ndarray) -> np.ndarray:
+    """Each token's own vector: least squares that hold to `start` by RIDGE, by conjugate gradients. The length of a text's
+    sum depends on what is sought, so it is done twice."""
+    vectors = start
+    for _ in range(2):
+        x = scaled(counts, vectors)
+        xt = x.T.tocsr()
+        diagonal = np.asarray(x.multiply(x).sum(0)).reshape(-1, 1) + RIDGE
+        residual = xt @ (goal - x @ vectors) + RIDGE * (start - vectors)
+        direction = residual / diagonal
+        power = (residual * direction).sum(0)
+        first = np.linalg.norm(residual)
+        while np.linalg.norm(residual) > 0.002 * first:
+            image = xt @ (x @ direction) + RIDGE * direction
+            step = power / (direction * image).sum(0)
+            vectors = vectors + step * direction
+            residual = residual - step * image
+            before, power = power, (residual * residual / diagonal).sum(0)
+            direction = residual / diagonal + power / before * direction
+    return vectors
 
 
 def rotation() -> np.ndarray:
@@ -106,7 +188,7 @@ def pack(tokens: list[tuple[int, str]], vectors: np.ndarray) -> bytes:
     return header + slots.tobytes() + ends.tobytes() + scales.tobytes() + text + codes.tobytes()
 
 
-def words(text: str) -> list[str]:
+def words(text: str) -> Iterator[str]:
     """The words of `text` that the model reads, in their own case."""
     folded = "".join(chr(ord(c) - 0xFEE0) if "！" <= c <= "～" else c for c in text)
     folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not "\u0300" <= c <= "\u036f")
@@ -120,21 +202,65 @@ def parts(word: str) -> list[str]:
     return [part.lower() for part in re.split(cuts, word)]
 
 
-def reference(tokenizer: Tokenizer, rows: dict[str, int], vectors: np.ndarray) -> list[dict]:
+class Cutter:
+    """Cuts a text into the rows of its tokens, as `host/src/embedding/local/` does."""
+
+    def __init__(self, tokenizer: Tokenizer, kept: list[tuple[int, str]]):
+        self.tokenizer = tokenizer
+        self.vocabulary = tokenizer.get_vocab()
+        self.rows = {token: row for row, (_, token) in enumerate(kept)}
+        self.seen = {}
+
+    def word(self, word: str) -> list[int]:
+        if word not in self.seen:
+            whole = [word.lower()] if word.lower() in self.vocabulary else parts(word)
+            tokens = [token for part in whole for token in self.tokenizer.encode(part, add_special_tokens=False).tokens]
+            self.seen[word] = [self.rows[token] for token in tokens if token in self.rows]
+        return self.seen[word]
+
+    def text(self, text: str) -> list[int]:
+        return [row for word in words(text) for row in self.word(word)]
+
+    def counts(self, texts: list[str]) -> scipy.sparse.csr_matrix:
+        """(texts, tokens)"""
+        cut = [self.text(text) for text in texts]
+        ends = np.cumsum([0] + [len(rows) for rows in cut])
+        rows = np.concatenate([np.array(rows, dtype=np.int64) for rows in cut])
+        counts = scipy.sparse.csr_matrix((np.ones(len(rows)), rows, ends), shape=(len(texts), len(self.rows)))
+        counts.sum_duplicates()
+        return counts
+
+
+def reference(cutter: Cutter, kept: list[tuple[int, str]], vectors: np.ndarray) -> list[dict]:
     """The tokens and the exact vector of each sentence in `sentences.txt`."""
-    vocabulary = tokenizer.get_vocab()
     out = []
     for text in (HERE / "sentences.txt").read_text().splitlines():
-        tokens = []
-        for word in words(text):
-            for part in [word.lower()] if word.lower() in vocabulary else parts(word):
-                tokens += tokenizer.encode(part, add_special_tokens=False).tokens
-        tokens = [token for token in tokens if token in rows]
-        vector = sum((vectors[rows[token]] for token in tokens), np.zeros(DIMS))
-        if tokens:
+        rows = cutter.text(text)
+        vector = vectors[rows].sum(0)
+        if rows:
             vector /= np.linalg.norm(vector)
-        out.append({"text": text, "tokens": tokens, "vector": [round(float(x) * 10_000) for x in vector] if tokens else []})
+        tokens = [kept[row][1] for row in rows]
+        out.append({"text": text, "tokens": tokens, "vector": [round(float(x) * 10_000) for x in vector] if rows else []})
     return out
+
+
+def distilled(encoder: Encoder, kept: list[tuple[int, str]], first_word: int, counts: scipy.sparse.csr_matrix, goal: np.ndarray):
+    """The vectors of all tokens, from what the teacher says of each token alone and of the texts that `counts` are of."""
+    ids = np.array([id for id, _ in kept])
+    state = centred(token_vectors(encoder, ids).astype(np.float64))
+    word = centred(encoder.weights["embeddings.word_embeddings.weight"][ids].astype(np.float64))
+    word *= np.linalg.norm(state, axis=1).mean() / np.linalg.norm(word, axis=1).mean()
+    general = zipf(kept, first_word)
+    special = np.asarray(counts.sum(0)).ravel() + PRIOR_TOKENS * general
+    general, special = ((SIF / (SIF + p))[:, None] for p in (general, special / special.sum()))
+
+    goal = centred(goal)
+    goal = unit(unit(goal) @ principal(unit(goal)))
+    read = np.asarray(counts.sum(1)).ravel() > 0
+    counts, goal = counts[read], goal[read]
+    start = mapped(np.hstack([state * general, state * special, word * general]), counts, goal)
+    # The lengths stay: least squares would make words short that say something the teacher does not, and names are such.
+    return unit(fitted(start, counts, goal)) * np.linalg.norm(start, axis=1, keepdims=True)
 
 
 def main() -> None:
@@ -145,16 +271,20 @@ def main() -> None:
     vocabulary = tokenizer.get_vocab()
     kept = [(id, token) for token, id in vocabulary.items() if all(map(is_latin, bare(token)))]
     kept.sort(key=lambda pair: (bare(pair[1]) != pair[1], pair[0]))
-    ids = np.array([id for id, _ in kept])
+    cutter = Cutter(tokenizer, kept)
 
-    vectors = principal(token_vectors(Encoder(folder), ids))
-    vectors = vectors * weights(kept, vocabulary[FIRST_WORD])[:, None] @ rotation()
+    texts = corpus.collect(Path(sys.argv[1]))
+    print(len(texts), "texts", hashlib.sha256("\n".join(texts).encode()).hexdigest(), flush=True)
+    known = Path(sys.argv[1]) / "teacher.npy"
+    if not known.exists():
+        np.save(known, teacher(folder, tokenizer, texts))
+    vectors = distilled(Encoder(folder), kept, vocabulary[FIRST_WORD], cutter.counts(texts), np.load(known))
+    vectors = vectors @ rotation()
 
     model = pack(kept, vectors)
     (HERE / "model.bin").write_bytes(model)
-    rows = {token: row for row, (_, token) in enumerate(kept)}
     with open(HERE / "reference.jsonl", "w") as file:
-        for line in reference(tokenizer, rows, vectors):
+        for line in reference(cutter, kept, vectors):
             file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
     print(hashlib.sha256(model).hexdigest(), len(model), "bytes,", len(kept), "tokens")
 

@@ -40,7 +40,7 @@ pub struct Model {
     pub dims: usize,
 }
 
-/// `local/minilm-256-1:256`: as it stands in the database.
+/// `local/minilm-256-2:256`: as it stands in the database.
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}:{}", self.provider, self.name, self.dims)

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_is_built_in_need_not_be_asked() {
-        let built_in = Wish::Model("local/minilm-256-1:256".into());
+        let built_in = Wish::Model("local/minilm-256-2:256".into());
         assert_eq!(wish("", &["OPENAI_API_KEY"]), built_in);
         assert_eq!(wish("provider = \"auto\"", &[]), built_in);
         assert_eq!(wish("provider = \"none\"", &[]), Wish::Model("none".into()));

@@ -12,7 +12,7 @@ use super::Embedding;
 
 /// The model and its version: another version's vectors cannot be compared with these. Changes with the file and with what
 /// is made of a text here.
-pub const NAME: &str = "minilm-256-1";
+pub const NAME: &str = "minilm-256-2";
 
 /// How many numbers a vector has.
 pub const DIMS: usize = 256;
