@@ -34,12 +34,13 @@ const HALF_AT: f64 = 1.0;
 const SESSION_SHARE: f64 = 0.05;
 
 /// What has none of the query's words must be so near to it in meaning: with the built-in model, loose paraphrases have
-/// cosines of .1 to .4, and close ones more than that. A search for rare words must not end in a list of everything.
-pub const NEAR_ENOUGH: f64 = 0.3;
+/// cosines of .1 to .4, and close ones more than that; of texts that have nothing to do with one another one in fourteen has so
+/// much. A search for rare words must not end in a list of everything.
+pub const NEAR_ENOUGH: f64 = 0.2;
 
 /// With more words than this the vectors count less: a long query says by its words alone what it is about, and its mean
 /// vector is that of everything.
-const FEW_WORDS: f64 = 4.0;
+const FEW_WORDS: f64 = 2.0;
 
 /// RRF's constant, as in the paper that it comes from (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
@@ -432,7 +433,7 @@ mod tests {
 
     #[test]
     fn what_was_found_by_its_meaning_alone_is_kept_where_it_is_near() {
-        let far = Candidate { cosine: Some(0.2), ..candidate(1, "a", 0.0) };
+        let far = Candidate { cosine: Some(NEAR_ENOUGH - 0.05), ..candidate(1, "a", 0.0) };
         let near = Candidate { cosine: Some(0.6), ..candidate(2, "b", 0.0) };
         let said = candidate(3, "c", 4.0);
         let both = Candidate { cosine: Some(0.6), ..candidate(4, "d", 4.0) };
