@@ -86,17 +86,11 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
             background::compress(runtime, &store, &event.cwd);
         }
     }
-    if !report.finished {
-        if let Some(path) = &event.transcript {
-            runtime.log.note(
-                Level::Info,
-                "there was not enough time to read a transcript; it is read in the background",
-                "",
-            );
-            background::read_on(runtime, path, &event.cwd, &event.session);
-        }
-    } else {
+    if report.finished {
         background::settle(&runtime.paths);
+    } else if let Some(path) = &event.transcript {
+        runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
+        background::read_on(runtime, path, &event.cwd, &event.session);
     }
     Ok(checkpoints::at_end(runtime, event))
 }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
-use super::vectors::Scan;
+use super::vectors::{Cosines, Helper, Scan};
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
@@ -99,9 +99,6 @@ pub struct Hit {
     pub words: Vec<String>,
 }
 
-/// By the piece's row, the cosine of its vector with the query's.
-type Cosines = HashMap<i64, f32, foldhash::fast::RandomState>;
-
 /// Which pieces have a query's words.
 struct ByWords {
     /// By the piece's row, the weight of the words that it is known to have.
@@ -115,6 +112,8 @@ struct ByWords {
 impl Store {
     /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
+        // Most pages are read once: memory for all of them takes longer to get than the few to be read again.
+        self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
         // One state of the database for all of it: another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
@@ -216,14 +215,7 @@ impl Store {
             None => Vec::new(),
         };
         thread::scope(|scope| {
-            // Where there can be no thread, it takes longer.
-            let helpers: Vec<_> = scans
-                .iter()
-                .map(|scan| {
-                    let thread = || thread::Builder::new().spawn_scoped(scope, move || scan.help(path, model)).ok();
-                    scan.is_large().then(thread).flatten()
-                })
-                .collect();
+            let helpers: Vec<_> = scans.iter().map(|scan| Helper::start(scope, scan, path, model)).collect();
             // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
             let mut by_words = ByWords::new();
             for (memories, extent) in ranges.iter().zip(extents) {
@@ -231,8 +223,7 @@ impl Store {
             }
             let mut cosines = Cosines::default();
             for (scan, helper) in scans.iter().zip(helpers) {
-                let helped = || helper.map(|helper| helper.join().ok().and_then(|found| found.ok().flatten()));
-                cosines.extend(accepted(conn, search, scan.nearest(conn, helped)?)?);
+                cosines.extend(accepted(conn, search, scan.nearest(conn, helper)?)?);
             }
             Ok((by_words, cosines))
         })
