@@ -274,6 +274,32 @@ fn results_come_in_pages() {
 }
 
 #[test]
+fn a_long_life_leaves_neither_a_long_wal_nor_dead_children() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let swims = "it swims from pond to pond, dives and comes up again. ".repeat(30);
+    save(&home, &project, (0..30).map(|number| format!("Of the otter number {number}: {swims}")));
+    let mut client = Client::start(&home, &project);
+    let wal = home.database().with_extension("db-wal");
+    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
+    let (mut written, mut before) = (0, length());
+    // Each notes what it found.
+    for _ in 0..40 {
+        client.call("memory_search", json!({"query": "otter number", "limit": 20}));
+        written += length().saturating_sub(before);
+        before = length();
+    }
+    assert!(written > 600 << 10, "not enough was written to show anything: {written}");
+    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+    let threads = PathBuf::from(format!("/proc/{}/task", client.id()));
+    home.eventually("no child is left", |_| {
+        let threads = std::fs::read_dir(&threads).expect("the server runs").flatten();
+        let children = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children"));
+        threads.map(children).all(|found| found.is_ok_and(|children| children.trim().is_empty()))
+    });
+}
+
+#[test]
 fn no_call_reaches_another_project() {
     let (home, shop, vault) = two_projects();
     let foreign: Vec<String> =

@@ -183,7 +183,7 @@ fn for_people(arguments: Vec<OsString>) -> ExitCode {
     }
     let done = run(cli.command);
     if let Ok(paths) = paths() {
-        behind::settle(&paths);
+        drop(behind::settle(&paths));
     }
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,

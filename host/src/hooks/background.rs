@@ -114,12 +114,11 @@ pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
 }
 
-/// Starts [`Task::Checkpoint`] where a long WAL is left, of what was looked up for instance. Cheap: its length tells.
-pub fn settle(paths: &Paths) {
-    if store::leaves_much(&paths.database()) {
-        // Where it cannot be started, the next command tries again.
-        let _ = start(paths, &[OsStr::new("checkpoint")]);
-    }
+/// Starts [`Task::Checkpoint`] where a long WAL is left, of what was looked up for instance. Cheap: its length tells. Whoever lives on
+/// must wait for the child.
+pub fn settle(paths: &Paths) -> Option<Child> {
+    // Where it cannot be started, the next command tries again.
+    store::leaves_much(&paths.database()).then(|| start(paths, &[OsStr::new("checkpoint")]).ok()).flatten()
 }
 
 /// Starts [`Task::Reindex`] where there is something to do. Cheap: a few rows tell.

@@ -87,7 +87,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         }
     }
     if report.finished {
-        background::settle(&runtime.paths);
+        drop(background::settle(&runtime.paths));
     } else if let Some(path) = &event.transcript {
         runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
         background::read_on(runtime, path, &event.cwd, &event.session);

@@ -124,7 +124,10 @@ impl Worker {
                     desk.runtime.log.note(Level::Error, "mcp: a call failed", format!("{error:#}"));
                 }
                 desk.runtime.finish();
-                background::settle(paths);
+                if let Some(mut child) = background::settle(paths) {
+                    // Else what is left of it would stay for as long as the server runs.
+                    thread::spawn(move || child.wait());
+                }
                 outcome
             });
             // Who asked may have gone.
