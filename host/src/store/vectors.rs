@@ -240,8 +240,13 @@ impl<'p> Scan<'p> {
     pub(super) fn nearest(&self, conn: &Connection, helper: Option<Helper<'_>>) -> rusqlite::Result<Vec<(i64, f32)>> {
         let mut found =
             if self.is_large() { self.chosen(conn, helper)? } else { every(conn, self.probe, self.memories.clone())? };
-        found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        found.truncate(self.most);
+        let order = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+        if found.len() > self.most {
+            // To order all of them took an eighth of a search in ten thousand.
+            found.select_nth_unstable_by(self.most, order);
+            found.truncate(self.most);
+        }
+        found.sort_unstable_by(order);
         Ok(found)
     }
 
