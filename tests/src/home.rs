@@ -101,6 +101,11 @@ impl Home {
         self.throughline().join("data")
     }
 
+    /// The length of the database's WAL, bytes.
+    pub fn wal_bytes(&self) -> u64 {
+        std::fs::metadata(self.database().with_extension("db-wal")).map_or(0, |meta| meta.len())
+    }
+
     /// The database.
     pub fn database(&self) -> PathBuf {
         self.data().join("throughline.db")

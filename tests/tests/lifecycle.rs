@@ -557,9 +557,7 @@ fn a_long_session_leaves_no_long_wal() {
         ));
     }
     session.stop("That is all.");
-    let wal = home.database().with_extension("db-wal");
-    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
-    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+    home.eventually("the WAL is moved into the database", |home| home.wal_bytes() < 512 << 10);
     assert!(std::fs::metadata(home.database()).expect("there is a database").len() > 512 << 10);
 }
 
@@ -573,17 +571,15 @@ fn many_searches_leave_no_long_wal() {
     let file = home.path().join("memories.jsonl");
     std::fs::write(&file, (0..20).map(line).collect::<String>()).expect("a file");
     drop(home.run(["memory".as_ref(), "import".as_ref(), file.as_os_str()]).success());
-    let wal = home.database().with_extension("db-wal");
-    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
-    let (mut written, mut before) = (0, length());
+    let (mut written, mut before) = (0, home.wal_bytes());
     // Each notes what it found.
     for _ in 0..40 {
         drop(home.run(["memory", "search", "--all-projects", "part", "of", "the", "importer"]).success());
-        written += length().saturating_sub(before);
-        before = length();
+        written += home.wal_bytes().saturating_sub(before);
+        before = home.wal_bytes();
     }
     assert!(written > 600 << 10, "not enough was written to show anything: {written}");
-    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+    home.eventually("the WAL is moved into the database", |home| home.wal_bytes() < 512 << 10);
 }
 
 #[test]

@@ -280,17 +280,15 @@ fn a_long_life_leaves_neither_a_long_wal_nor_dead_children() {
     let swims = "it swims from pond to pond, dives and comes up again. ".repeat(30);
     save(&home, &project, (0..30).map(|number| format!("Of the otter number {number}: {swims}")));
     let mut client = Client::start(&home, &project);
-    let wal = home.database().with_extension("db-wal");
-    let length = || std::fs::metadata(&wal).map_or(0, |meta| meta.len());
-    let (mut written, mut before) = (0, length());
+    let (mut written, mut before) = (0, home.wal_bytes());
     // Each notes what it found.
     for _ in 0..40 {
         client.call("memory_search", json!({"query": "otter number", "limit": 20}));
-        written += length().saturating_sub(before);
-        before = length();
+        written += home.wal_bytes().saturating_sub(before);
+        before = home.wal_bytes();
     }
     assert!(written > 600 << 10, "not enough was written to show anything: {written}");
-    home.eventually("the WAL is moved into the database", |_| length() < 512 << 10);
+    home.eventually("the WAL is moved into the database", |home| home.wal_bytes() < 512 << 10);
     let threads = PathBuf::from(format!("/proc/{}/task", client.id()));
     home.eventually("no child is left", |_| {
         let threads = std::fs::read_dir(&threads).expect("the server runs").flatten();

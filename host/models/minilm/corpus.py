@@ -189,19 +189,3 @@ def collect(folder: Path) -> list[str]:
     archives = sorted(path for path in folder.iterdir() if path.name.endswith((".whl", ".tar.gz")))
     with multiprocessing.Pool() as pool:
         return list(dict.fromkeys(text for part in pool.imap(texts, archives) for text in part))
-
-
-def pairs(archive: Path) -> Iterator[tuple[str, str]]:
-    """Titles with the paragraph below each, for measuring."""
-    for name, content in files(archive):
-        if not name.endswith(PROSE):
-            continue
-        title = None
-        for is_title, text in page(name, content):
-            text = plain(text)
-            if is_title:
-                title = text
-            elif title and len(text.split()) > 11:
-                if is_english(text):
-                    yield title, text
-                title = None

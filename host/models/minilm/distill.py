@@ -254,8 +254,8 @@ def distilled(encoder: Encoder, kept: list[tuple[int, str]], first_word: int, co
     special = np.asarray(counts.sum(0)).ravel() + PRIOR_TOKENS * general
     general, special = ((SIF / (SIF + p))[:, None] for p in (general, special / special.sum()))
 
-    goal = centred(goal)
-    goal = unit(unit(goal) @ principal(unit(goal)))
+    goal = unit(centred(goal))
+    goal = unit(goal @ principal(goal))
     read = np.asarray(counts.sum(1)).ravel() > 0
     counts, goal = counts[read], goal[read]
     start = mapped(np.hstack([state * general, state * special, word * general]), counts, goal)

@@ -126,7 +126,7 @@ impl Worker {
                 desk.runtime.finish();
                 if let Some(mut child) = background::settle(paths) {
                     // Else what is left of it would stay for as long as the server runs.
-                    thread::spawn(move || child.wait());
+                    let _ = thread::Builder::new().spawn(move || child.wait());
                 }
                 outcome
             });

@@ -205,16 +205,12 @@ impl Store {
 
     /// Whether the WAL has grown so far that [`Store::checkpoint`] is due.
     pub fn wants_checkpoint(&self) -> bool {
-        self.wal_bytes() > CHECKPOINT_BYTES
+        wal_bytes(&self.path) > CHECKPOINT_BYTES
     }
 
     /// See [`leaves_much`].
     pub fn leaves_much(&self) -> bool {
         leaves_much(&self.path)
-    }
-
-    fn wal_bytes(&self) -> u64 {
-        wal_bytes(&self.path)
     }
 
     /// Moves the WAL into the database as far as readers allow, and tidies the statistics.

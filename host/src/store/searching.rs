@@ -138,8 +138,9 @@ impl Store {
             return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
         }
         let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
-        let (probe, degraded) = probe(conn, search)?;
-        let (by_words, mut cosines) = self.legs(search, &ranges, &extents, probe.as_ref())?;
+        let model = index::meta(conn, MODEL)?.unwrap_or_else(|| NO_MODEL.into());
+        let (probe, degraded) = probe(search, &model);
+        let (by_words, mut cosines) = self.legs(search, &ranges, &extents, probe.as_ref(), &model)?;
         let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
         let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         found.extend(cosines.keys());
@@ -196,9 +197,7 @@ impl Store {
         }
         Ok(Answer { hits, degraded })
     }
-}
 
-impl Store {
     /// What each leg finds. While one thread looks for the words, another one begins with the codes of a large project.
     fn legs(
         &self,
@@ -206,10 +205,9 @@ impl Store {
         ranges: &[RangeInclusive<i64>],
         extents: &[Extent],
         probe: Option<&Probe>,
+        model: &str,
     ) -> rusqlite::Result<(ByWords, Cosines)> {
         let (conn, path) = (&self.conn, self.path.as_path());
-        let model = index::meta(conn, MODEL)?.unwrap_or_default();
-        let model = model.as_str();
         let scans: Vec<Scan<'_>> = match probe.filter(|_| search.query.required().is_none()) {
             Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
             None => Vec::new(),
@@ -284,25 +282,20 @@ fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Re
     Ok(kept)
 }
 
-/// The query as a vector that the database's can be compared with, and what is amiss where there is none.
-fn probe(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<(Option<Probe>, Option<String>)> {
-    if search.profile.vector <= 0.0 {
-        return Ok((None, None));
+/// The query as a vector that those of `model`, the database's, can be compared with, and what is amiss where there is none.
+fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
+    if search.profile.vector <= 0.0 || model == NO_MODEL {
+        return (None, None);
     }
-    let Some(model) = index::meta(conn, MODEL)?.filter(|model| model != NO_MODEL) else { return Ok((None, None)) };
-    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(&model)) {
-        return Ok((Some(probe), None));
+    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
+        return (Some(probe), None);
     }
     if model == index::local_model() {
-        let probe = local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known));
-        return Ok((probe, None));
+        return (local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known)), None);
     }
-    Ok((
-        None,
-        Some(format!(
-            "the vectors are those of {model}, with which the query was not computed: only words were searched for"
-        )),
-    ))
+    let why =
+        format!("the vectors are those of {model}, with which the query was not computed: only words were searched for");
+    (None, Some(why))
 }
 
 /// How many of the nearest pieces are asked for: what the query rules out must not take the place of what it does not.

@@ -213,13 +213,13 @@ impl<'p> Scan<'p> {
     }
 
     /// Whether there is so much that help is worth a connection.
-    pub(super) fn is_large(&self) -> bool {
+    fn is_large(&self) -> bool {
         self.memories.end() - self.memories.start() >= SMALL
     }
 
     /// Looks through codes beside another thread, and computes the cosines that it is then asked for, by a connection of its own.
     /// None where that cannot see what the other one does: `model` is whose vectors those are.
-    pub(super) fn help(
+    fn help(
         &self,
         database: &Path,
         model: &str,
@@ -251,9 +251,8 @@ impl<'p> Scan<'p> {
     }
 
     /// The pieces whose codes are nearest, with their cosines.
-    fn chosen(&self, conn: &Connection, helper: Option<Helper<'_>>) -> rusqlite::Result<Vec<(i64, f32)>> {
+    fn chosen(&self, conn: &Connection, mut helper: Option<Helper<'_>>) -> rusqlite::Result<Vec<(i64, f32)>> {
         let mut nearest = self.look_through(conn)?;
-        let mut helper = helper;
         match helper.as_ref().map(|helper| helper.found.recv()) {
             None => {}
             Some(Ok(others)) => nearest.add_all(others),
