@@ -36,7 +36,7 @@ fn bookkeeping(table: &str, column: &str) -> bool {
     match table {
         "events" | "shown" => true,
         "memories" => ["rowid", "id", "accessed_at", "access_count"].contains(&column),
-        "sightings" | "project_knowledge" => ["id", "memory", "updated_at"].contains(&column),
+        "sightings" => column == "memory",
         "transcripts" => ["device", "inode", "modified", "version", "updated_at"].contains(&column),
         "extractor_states" => column == "version",
         "session_context" => ["saved_at", "moment"].contains(&column),

@@ -433,7 +433,11 @@ fn an_older_schema_is_brought_up_to_date() {
          INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);
          INSERT INTO memories (rowid, id, project_id, session_id, type, title, content, content_hash, importance, weight, policy,
                                policy_digest, created_at)
-         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'learning', 'Old', 'An old otter', x'00', 0.5, 0.5, '', '', 1);",
+         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'convention', 'Old', 'An old otter', zeroblob(32), 0.5, 0.5, '', '', 1);
+         INSERT INTO sightings (session_id, key, memory) VALUES ('s', 'import:00112233445566778899', 4294967297);
+         INSERT INTO shown (session_id, memory, source, at) VALUES ('s', 4294967297, 'start', 1);
+         INSERT INTO tombstones VALUES ('p', randomblob(32), 1);
+         INSERT INTO project_knowledge VALUES ('aaaaaaaaaaaa', 'p', NULL, 'convention', 'Old', 4294967297, 1, 1);",
     )
     .expect("valid SQL");
     drop(made);
@@ -441,6 +445,17 @@ fn an_older_schema_is_brought_up_to_date() {
     drop(restore(&home, &old).success());
     assert_eq!(home.count("memories"), 1);
     assert!(home.remembers("An old otter"));
+    // What refers to a memory outlives the change of its table, and hashes are cut in all tables alike.
+    let database = rusqlite::Connection::open(home.database()).expect("open");
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    for table in ["sightings", "shown", "project_knowledge"] {
+        assert_eq!(number(&format!("SELECT count(*) FROM {table}")), 1, "{table}");
+    }
+    for table in ["memories", "tombstones"] {
+        assert_eq!(number(&format!("SELECT length(content_hash) FROM {table}")), 16, "{table}");
+    }
+    drop(home.run(["memory", "reindex"]).success());
+    drop(home.run(["verify"]).success());
     assert_eq!(std::fs::read(&old).expect("read"), bytes, "the backup was written to");
 }
 

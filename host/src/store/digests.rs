@@ -367,7 +367,7 @@ fn fold(tx: &Connection, group: &Group, folding: &Folding<'_>) -> rusqlite::Resu
     let session = &all[0].session_id;
     let session = if all.iter().all(|it| it.session_id == *session) { session } else { "" };
     let created = draft.origin.at.unwrap_or(folding.now);
-    let (digest, id) = insert(tx, &group.project, session, &draft, &hash, None, MAKER, created)?;
+    let (digest, id) = insert(tx, &group.project, session, &draft, hash, None, MAKER, created)?;
     tx.prepare_cached("INSERT INTO digests (memory, made_at) VALUES (?1, ?2)")?
         .execute(params![digest, time(folding.now)])?;
     for rowid in still {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::index::{index, unindex};
-use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, recount, remove};
+use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
 use super::{digests, embedded, events, reindex, sharing};
 use crate::contract::{Draft, Memory, SessionNotes};
@@ -55,8 +55,8 @@ impl Selection {
 }
 
 /// The tombstone of an entry of a session's notes, or of its summary.
-fn note_hash(text: &str) -> [u8; 32] {
-    sha256_parts(&["note", text.trim()])
+fn note_hash(text: &str) -> ContentHash {
+    ContentHash::of(&["note", text.trim()])
 }
 
 /// Redacts texts in place.
@@ -256,10 +256,9 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
         for session in &sessions {
             tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
         }
-        tx.execute("DELETE FROM project_knowledge WHERE project_id = ?1", [project])?;
         // Digests went with their sources, but for damaged ones.
         let left = tx
-            .prepare("SELECT rowid FROM memories WHERE project_id = ?1")?
+            .prepare("SELECT rowid FROM memories WHERE project = (SELECT number FROM projects WHERE id = ?1)")?
             .query_map([project], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?;
         left.into_iter().try_for_each(|rowid| remove(tx, rowid))?;
@@ -497,15 +496,11 @@ fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rus
     }
     let before: (String, Option<i64>) =
         tx.query_row("SELECT id, digest FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let id = hex(&sha256_parts(&[project, &hex(&hash)])[..6]);
+    let id = hex(&sha256_parts(&[project, &hash.hex(32)])[..6]);
     unindex(tx, rowid)?;
     tx.execute(
         "UPDATE memories SET id = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8 WHERE rowid = ?1",
         params![rowid, id, draft.title, draft.content, hash, json(&draft.keywords), json(&draft.files), json(&draft.attributes)],
-    )?;
-    tx.execute(
-        "UPDATE project_knowledge SET id = ?2, content = ?3, file_path = ?4 WHERE memory = ?1",
-        params![rowid, id, draft.title, draft.files.first()],
     )?;
     match before {
         (_, None) => index(tx, rowid, draft)?,

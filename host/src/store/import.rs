@@ -78,11 +78,11 @@ impl Store {
 
 fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
     let hash = memories::content_hash(&it.draft);
-    let known_by = it.key.clone().unwrap_or_else(|| hex(&hash));
+    let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
     // With the project, because sessions of two projects may have one name, or none. Hashed, because it was not redacted.
     let key = format!(
         "import:{}",
-        hex(&sha256_parts(&[&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by])[..10])
+        hex(&sha256_parts(&[&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by])[..8])
     );
     let before: Option<i64> = tx
         .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?

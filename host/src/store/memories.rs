@@ -1,7 +1,8 @@
-//! Tables `memories`, `sightings`, `tombstones`, `project_knowledge` and `shown`.
+//! Tables `memories`, `sightings`, `tombstones` and `shown`.
 
 use std::ops::RangeInclusive;
 
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
 use super::failures::MAKER;
@@ -12,7 +13,7 @@ use crate::digest::{hex, sha256_parts};
 use crate::project::Project;
 use crate::search::query::Query;
 
-/// Kinds that hold for the project as a whole: `project_knowledge` lists them.
+/// Kinds that hold for the project as a whole: the view `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
 
 /// What each further sighting adds to a memory's weight, and how many of them count.
@@ -83,7 +84,7 @@ pub struct Knowledge {
     pub file: Option<String>,
     /// One line.
     pub content: String,
-    /// When it was learned last.
+    /// When it was learned.
     pub updated: u64,
 }
 
@@ -148,6 +149,9 @@ fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
+/// What indexes know a project by is its number.
+const OF_PROJECT: &str = "m.project = (SELECT number FROM projects WHERE id = ?)";
+
 /// The parameters and the text of a WHERE clause.
 #[derive(Default)]
 pub(super) struct Where {
@@ -169,7 +173,7 @@ impl Where {
     fn filter(filter: &Filter) -> Self {
         let mut it = Self::listed();
         if let Some(project) = &filter.project {
-            it.and("m.project_id = ?", project.clone());
+            it.and(OF_PROJECT, project.clone());
         }
         if let Some(session) = &filter.session {
             it.and("m.session_id = ?", session.clone());
@@ -200,7 +204,7 @@ impl Where {
     pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
         self.clauses.extend(Self::listed().clauses);
         if let Some(project) = project {
-            self.and("m.project_id = ?", project.to_owned());
+            self.and(OF_PROJECT, project.to_owned());
         }
         self.kinds(&query.kinds);
         if let Some(after) = query.after {
@@ -249,10 +253,11 @@ impl Store {
         self.explain((|| {
             let mut next = self
                 .conn
-                .prepare_cached("SELECT type FROM memories WHERE project_id = ?1 AND type > ?2 ORDER BY type LIMIT 1")?;
+                .prepare_cached("SELECT type FROM memories WHERE project = ?1 AND type > ?2 ORDER BY type LIMIT 1")?;
+            let Some(project) = projects::number(&self.conn, project)? else { return Ok(Vec::new()) };
             let mut kinds: Vec<String> = Vec::new();
             let mut last = String::new();
-            while let Some(kind) = next.query_row([project, last.as_str()], |row| row.get::<_, String>(0)).optional()? {
+            while let Some(kind) = next.query_row(params![project, last], |row| row.get::<_, String>(0)).optional()? {
                 if kind != "turn" {
                     kinds.push(kind.clone());
                 }
@@ -348,8 +353,7 @@ impl Store {
         self.write(|tx| {
             projects::put(tx, project, now)?;
             // Without a session all projects share one, and a key names one memory of it.
-            let key =
-                draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, hex(&content_hash(draft)[..16])));
+            let key = draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, content_hash(draft).hex(16)));
             let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
             let id = tx
                 .query_row(
@@ -412,24 +416,17 @@ impl Store {
 
     /// What holds for a project as a whole, newest first.
     pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
-        self.explain(
-            self.conn
-                .prepare_cached(
-                    "SELECT knowledge_type, file_path, content, updated_at FROM project_knowledge WHERE project_id = ?1
-                     ORDER BY updated_at DESC, id LIMIT ?2",
-                )
-                .and_then(|mut s| {
-                    s.query_map(params![project, limit], |row| {
-                        Ok(Knowledge {
-                            kind: row.get(0)?,
-                            file: row.get(1)?,
-                            content: row.get(2)?,
-                            updated: untime(row.get(3)?),
-                        })
-                    })?
-                    .collect()
-                }),
-        )
+        let kinds = KNOWLEDGE_KINDS.iter().map(|&kind| kind.to_owned()).collect();
+        let known = self.recent(&Filter { project: Some(project.to_owned()), kinds, ..Filter::default() }, limit)?;
+        Ok(known
+            .into_iter()
+            .map(|memory| Knowledge {
+                kind: memory.kind,
+                file: memory.files.into_iter().next(),
+                content: memory.title,
+                updated: memory.created,
+            })
+            .collect())
     }
 
     /// Notes that memories were shown to a session, or looked up by a person (no session).
@@ -556,10 +553,35 @@ fn begins(content: &str, text: &str) -> bool {
     !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
 }
 
+/// What two texts of a project must share to be one: a SHA-256, of which the database holds the first half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    /// In the database, bytes: no two contents of a project have the same by chance, nor has anybody made two that do.
+    const STORED: usize = 16;
+
+    /// Of the parts of a text.
+    pub(super) fn of(parts: &[&str]) -> Self {
+        Self(sha256_parts(parts))
+    }
+
+    /// The first `bytes` of all 32, in hexadecimal.
+    pub(super) fn hex(&self, bytes: usize) -> String {
+        hex(&self.0[..bytes])
+    }
+}
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0[..Self::STORED])))
+    }
+}
+
 /// What two memories must share to be one.
-pub(super) fn content_hash(draft: &Draft) -> [u8; 32] {
+pub(super) fn content_hash(draft: &Draft) -> ContentHash {
     let content = draft.content.trim();
-    sha256_parts(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
+    ContentHash::of(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
 }
 
 /// Stores a draft, or counts it as seen again.
@@ -572,7 +594,7 @@ pub(super) fn put(
     now: u64,
 ) -> rusqlite::Result<Put> {
     let hash = content_hash(draft);
-    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hex(&hash[..8])));
+    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hash.hex(8)));
     let known: Option<i64> = tx
         .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
         .query_row(params![project, hash], |row| row.get(0))
@@ -603,7 +625,7 @@ pub(super) fn put(
         if deleted {
             return Ok(Put::Forgotten);
         }
-        (insert(tx, project, session, draft, &hash, None, policy, created)?.0, Put::Stored)
+        (insert(tx, project, session, draft, hash, None, policy, created)?.0, Put::Stored)
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
@@ -626,11 +648,7 @@ fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {
 /// The rows that the memories of a project, or of all, can have; none where the project is not known.
 pub(super) fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
     let Some(project) = project else { return Ok(Some(0..=(1 << 54))) };
-    let number: Option<i64> = conn
-        .prepare_cached("SELECT number FROM projects WHERE id = ?1")?
-        .query_row([project], |row| row.get(0))
-        .optional()?;
-    Ok(number.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
+    Ok(projects::number(conn, project)?.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
 }
 
 /// Stores a new memory; returns its row and its identifier, which is `id` where that is given and free.
@@ -640,7 +658,7 @@ pub(super) fn insert(
     project: &str,
     session: &str,
     draft: &Draft,
-    hash: &[u8; 32],
+    hash: ContentHash,
     id: Option<&str>,
     policy: (&str, &str),
     created: u64,
@@ -675,13 +693,6 @@ pub(super) fn insert(
         rowid,
     ])?;
     index(tx, rowid, draft)?;
-    if KNOWLEDGE_KINDS.contains(&draft.kind.as_str()) {
-        tx.prepare_cached(
-            "INSERT OR REPLACE INTO project_knowledge (id, project_id, file_path, knowledge_type, content, memory, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
-        )?
-        .execute(params![id, project, draft.files.first(), draft.kind, draft.title, rowid, time(created)])?;
-    }
     Ok((rowid, id))
 }
 
@@ -700,14 +711,14 @@ fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i6
 
 /// The identifier of a new memory. It follows from project and content, so that reading the same sessions again names them the
 /// same; one that was edited since may have that name.
-fn free_id(tx: &Connection, project: &str, hash: &[u8; 32], wanted: Option<&str>) -> rusqlite::Result<String> {
+fn free_id(tx: &Connection, project: &str, hash: ContentHash, wanted: Option<&str>) -> rusqlite::Result<String> {
     let mut taken = tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1")?;
     if let Some(id) = wanted.filter(|id| is_id(id))
         && !taken.exists([id])?
     {
         return Ok(id.to_owned());
     }
-    let mut parts = vec![project.to_owned(), hex(hash)];
+    let mut parts = vec![project.to_owned(), hash.hex(32)];
     loop {
         let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let id = hex(&sha256_parts(&texts)[..6]);
@@ -724,7 +735,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Changes what a memory says; its row and identifier stay. The content that it had does not come back with the next reading.
-pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft, hash: &[u8; 32]) -> rusqlite::Result<()> {
+pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft, hash: ContentHash) -> rusqlite::Result<()> {
     unindex(tx, rowid)?;
     tx.prepare_cached(
         "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at, by_file)
@@ -750,7 +761,6 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
         draft.origin.at.map(time),
         maker(tx, MAKER)?,
     ])?;
-    tx.prepare_cached("DELETE FROM project_knowledge WHERE memory = ?1")?.execute([rowid])?;
     index(tx, rowid, draft)
 }
 

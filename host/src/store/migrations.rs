@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_notes.sql"),
     include_str!("migrations/0006_makers.sql"),
     include_str!("migrations/0007_digests.sql"),
+    include_str!("migrations/0008_smaller.sql"),
 ];
 
 /// The newest schema that this program knows.
@@ -31,6 +32,8 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
         // The mode lasts in the file; it cannot be set inside a transaction.
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     }
+    // A table that another one takes the place of is dropped, and what refers to it must stay. This, too, cannot be set inside.
+    conn.execute_batch("PRAGMA foreign_keys = OFF")?;
     let tx = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     // Another process may have been faster.
     let found = version(&tx)?;
@@ -42,6 +45,7 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
         index::set_meta(&tx, index::INDEX_VERSION, &index::VERSION.to_string())?;
     }
     tx.commit()?;
+    conn.execute_batch("PRAGMA foreign_keys = ON")?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failures::MAKER;
-use super::memories::{self, COLUMNS, SAVED};
+use super::memories::{self, COLUMNS, ContentHash, SAVED};
 use super::{Result, Store, StoreError, classify, digests, json, projects, sharing, time, unjson};
 use crate::contract::{Draft, Memory, Origin};
 use crate::digest::sha256_parts;
@@ -105,7 +105,7 @@ impl Store {
         self.explain((|| {
             let sql = format!(
                 "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM memories m LEFT JOIN notes n ON n.memory = m.rowid
-                 WHERE m.project_id = ?1 AND (n.memory IS NOT NULL OR m.type IN (SELECT value FROM json_each(?2)))
+                 WHERE m.project = (SELECT number FROM projects WHERE id = ?1) AND (n.memory IS NOT NULL OR m.type IN (SELECT value FROM json_each(?2)))
                    AND {condition} ORDER BY m.created_at, m.id"
             );
             let mut notes: Vec<StoredNote> = self
@@ -382,8 +382,8 @@ fn kind_of(note: &Note, registry: &Registry) -> String {
 }
 
 /// What two notes must share to be one: unlike of other memories, the title too, for a person gave it.
-fn note_hash(kind: &str, note: &Note) -> [u8; 32] {
-    sha256_parts(&["note", kind, note.title.trim(), note.content.trim()])
+fn note_hash(kind: &str, note: &Note) -> ContentHash {
+    ContentHash::of(&["note", kind, note.title.trim(), note.content.trim()])
 }
 
 fn body_hash(note: &Note) -> [u8; 32] {
@@ -448,7 +448,7 @@ fn put(
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project.id, hash])?;
     let draft = draft(&kind, note);
-    let (rowid, id) = memories::insert(tx, &project.id, &note.session, &draft, &hash, Some(&note.uid), MAKER, note.created)?;
+    let (rowid, id) = memories::insert(tx, &project.id, &note.session, &draft, hash, Some(&note.uid), MAKER, note.created)?;
     let uid = if note.uid.is_empty() { id } else { note.uid.clone() };
     sight(tx, rowid, &note.session, &project.id, &uid, note.created)?;
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
@@ -581,7 +581,7 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
     let is_shared = sharing::is_shared(tx, rowid)?;
     digests::leave(tx, rowid)?;
     sharing::origin_goes(tx, rowid)?;
-    memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), &hash)?;
+    memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), hash)?;
     // What a session's reading says of it no longer counts: the next one must not take the person's words away.
     tx.prepare_cached("DELETE FROM sightings WHERE memory = ?1")?.execute([rowid])?;
     sight(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;

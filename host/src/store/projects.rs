@@ -1,6 +1,6 @@
 //! Table `projects`.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, Store, time};
 use crate::project::Project;
@@ -37,7 +37,12 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
     Ok(Project { id: row.get(0)?, identity: row.get(1)?, root: row.get::<_, String>(2)?.into() })
 }
 
-pub(super) fn put(conn: &rusqlite::Connection, project: &Project, now: u64) -> rusqlite::Result<()> {
+/// The number that stands before those of its memories; none where the project is not known.
+pub(super) fn number(conn: &Connection, id: &str) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached("SELECT number FROM projects WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()
+}
+
+pub(super) fn put(conn: &Connection, project: &Project, now: u64) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO projects (id, identity, root, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
     )?
