@@ -69,6 +69,9 @@ const ERROR: f32 = 3.0 * 0.02 * 16.0;
 /// Bits that a number of the query is rounded to.
 const QUERY_BITS: usize = 4;
 
+/// Words that are counted at once: a register of AVX2, and all that a plane of 256 numbers has.
+const LANES: usize = 4;
+
 /// The bytes of one plane of bits.
 fn plane_bytes(dims: usize) -> usize {
     dims.div_ceil(8)
@@ -107,8 +110,8 @@ fn code(vector: &[f32]) -> Vec<u8> {
 #[derive(Clone, Debug)]
 pub struct Probe {
     vector: Vec<f32>,
-    /// The query, rounded, a plane a bit, the lowest first.
-    planes: [Vec<u8>; QUERY_BITS],
+    /// The query, rounded, a plane a bit, the lowest first, of [`LANES`] words of numbers each.
+    planes: Vec<[[u64; LANES]; QUERY_BITS]>,
     /// The rounded numbers are this, times what their bits say, plus `lowest`.
     step: f32,
     lowest: f32,
@@ -139,7 +142,10 @@ impl Probe {
         let step = ((highest - lowest) / STEPS).max(f32::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 15")]
         let rounded: Vec<u8> = vector.iter().map(|x| ((x - lowest) / step).round().clamp(0.0, STEPS) as u8).collect();
-        let planes = std::array::from_fn(|bit| plane(&rounded, |x| x >> bit & 1 == 1));
+        let planes = rounded
+            .chunks(LANES * 64)
+            .map(|numbers| std::array::from_fn(|bit| lanes(&plane(numbers, |x| x >> bit & 1 == 1))))
+            .collect();
         let sum = rounded.iter().map(|&x| f32::from(x)).sum();
         Self { vector, planes, step, lowest, sum, known, arch: Arch::new() }
     }
@@ -189,11 +195,20 @@ impl Probe {
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "counts of some hundred bits")]
     fn product(&self, high: &[u8], low: &[u8]) -> f32 {
-        let set = 2 * count(high, high) + count(low, low);
-        let mut products = 0;
-        for (bit, plane) in self.planes.iter().enumerate() {
-            products += (2 * count(plane, high) + count(plane, low)) << bit;
+        let (mut set, mut products) = ([0_u64; LANES], [0_u64; LANES]);
+        for ((high, low), planes) in high.chunks(LANES * 8).zip(low.chunks(LANES * 8)).zip(&self.planes) {
+            let (high, low) = (lanes(high), lanes(low));
+            for lane in 0..LANES {
+                set[lane] += u64::from(2 * high[lane].count_ones() + low[lane].count_ones());
+            }
+            for (bit, plane) in planes.iter().enumerate() {
+                for lane in 0..LANES {
+                    let ones = 2 * (plane[lane] & high[lane]).count_ones() + (plane[lane] & low[lane]).count_ones();
+                    products[lane] += u64::from(ones) << bit;
+                }
+            }
         }
+        let (set, products) = (set.iter().sum::<u64>(), products.iter().sum::<u64>());
         self.lowest * (set as f32 - MIDDLE * self.vector.len() as f32) + self.step * (products as f32 - MIDDLE * self.sum)
     }
 }
@@ -293,14 +308,18 @@ fn dot(vector: &[f32], numbers: &[u8]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// How many bits are set in both.
+/// The first bytes of a plane, at most as many as the lanes hold, and zeros behind them.
 #[expect(clippy::inline_always, reason = "else it is compiled once, for the oldest machines")]
 #[inline(always)]
-fn count(left: &[u8], right: &[u8]) -> u32 {
-    let (a, b) = (left.chunks_exact(8), right.chunks_exact(8));
-    let rest: u32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| (x & y).count_ones()).sum();
-    let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-    a.zip(b).map(|(x, y)| (word(x) & word(y)).count_ones()).sum::<u32>() + rest
+fn lanes(bytes: &[u8]) -> [u64; LANES] {
+    let mut padded = [0; LANES * 8];
+    let whole: &[u8; LANES * 8] = if let Ok(whole) = bytes.try_into() {
+        whole
+    } else {
+        padded[..bytes.len()].copy_from_slice(bytes);
+        &padded
+    };
+    std::array::from_fn(|lane| u64::from_le_bytes(*whole[lane * 8..].first_chunk().unwrap_or(&[0; 8])))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod erase;
 mod events;
 mod export;
 mod failures;
+mod helper;
 mod import;
 mod index;
 mod memories;

@@ -7,15 +7,17 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, Hasher};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 use std::thread;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::helper::{Asked, Helper};
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
-use super::vectors::{Cosines, Helper, Scan};
+use super::vectors::{Cosines, Scan};
 use super::{Result, Store, time, vectors};
 use crate::contract::Memory;
 use crate::embedding::local;
@@ -38,6 +40,9 @@ const MOST_COMMON: usize = 6;
 /// About how many rows are walked over for each combination of common words, among the newest; a row takes about a tenth of
 /// a microsecond and word.
 const WALKED: usize = 40_000;
+
+/// From so many memories on, half of the work is worth another connection.
+const MUCH: i64 = 2_000;
 
 /// What is to be found.
 #[derive(Clone, Debug)]
@@ -113,7 +118,9 @@ impl Store {
     /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
         // Most pages are read once: memory for all of them takes longer to get than the few to be read again.
-        self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
+        self.explain(
+            self.conn.execute_batch(&format!("PRAGMA cache_size = -{}", std::env::var("EXPC").unwrap_or("1024".into()))),
+        )?;
         // One state of the database for all of it: another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
@@ -140,42 +147,24 @@ impl Store {
         let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
         let model = index::meta(conn, MODEL)?.unwrap_or_else(|| NO_MODEL.into());
         let (probe, degraded) = probe(search, &model);
-        let (by_words, mut cosines) = self.legs(search, &ranges, &extents, probe.as_ref(), &model)?;
-        let words = Words::new(query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
-        let mut found: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
-        found.extend(cosines.keys());
-        if let Some(probe) = &probe {
-            let missing: Vec<i64> = found.iter().copied().filter(|piece| !cosines.contains_key(piece)).collect();
-            cosines.extend(vectors::cosines_of(conn, probe, missing)?);
-        }
-        found.sort_unstable();
-        found.dedup();
-
-        let mut candidates = Vec::with_capacity(found.len());
+        let scans: Vec<Scan<'_>> = match probe.as_ref().filter(|_| query.required().is_none()) {
+            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
+            None => Vec::new(),
+        };
+        let is_much = extents.iter().map(|extent| extent.memories).sum::<i64>() >= MUCH;
+        let (found, candidates) = thread::scope(|scope| {
+            let helper = is_much.then(|| Helper::start(scope, &self.path, &model)).flatten();
+            let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
+            let candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
+            Ok::<_, rusqlite::Error>((found, candidates))
+        })?;
+        let Found { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
-        let mut select =
-            conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
-        for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
-            let is_near = |piece| cosines.get(piece).is_some_and(|cosine| f64::from(*cosine) >= rank::NEAR_ENOUGH);
-            if by_words.is_whole
-                && search.profile.text > 0.0
-                && !of_one.iter().any(|piece| by_words.scores.contains_key(piece) || is_near(piece))
-            {
-                // The ranking would leave it out.
-                continue;
-            }
-            let rowid = pieces::memory_of(of_one[0]);
-            let mut rows = select.query([rowid])?;
-            let Some(row) = rows.next()? else { continue };
-            let stored = Stored::of(row)?;
-            if !stored.is_wanted(conn, search, row)? {
-                continue;
-            }
-            let (candidate, score) = scored(rowid, &stored, of_one, &words, &cosines);
-            candidates.push(candidate);
-            has.insert(rowid, score.words().collect());
+        let mut ranked = Vec::with_capacity(candidates.len());
+        for (candidate, words) in candidates {
+            has.insert(candidate.id, words);
+            ranked.push(candidate);
         }
-        drop(select);
         let setting = rank::Setting {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
@@ -185,7 +174,7 @@ impl Store {
         };
         let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
         let mut hits = Vec::new();
-        for ranked in rank::rank(candidates, &setting, search.limit as usize) {
+        for ranked in rank::rank(ranked, &setting, search.limit as usize) {
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
             #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
@@ -198,34 +187,73 @@ impl Store {
         Ok(Answer { hits, degraded })
     }
 
-    /// What each leg finds. While one thread looks for the words, another one begins with the codes of a large project.
-    fn legs(
+    /// What each leg finds. A helper begins with the vectors while this thread looks for the words.
+    fn legs<'q, 'e>(
         &self,
-        search: &Search<'_>,
+        search: &Search<'q>,
         ranges: &[RangeInclusive<i64>],
         extents: &[Extent],
-        probe: Option<&Probe>,
-        model: &str,
-    ) -> rusqlite::Result<(ByWords, Cosines)> {
-        let (conn, path) = (&self.conn, self.path.as_path());
-        let scans: Vec<Scan<'_>> = match probe.filter(|_| search.query.required().is_none()) {
-            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
-            None => Vec::new(),
-        };
-        thread::scope(|scope| {
-            let helpers: Vec<_> = scans.iter().map(|scan| Helper::start(scope, scan, path, model)).collect();
-            // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
-            let mut by_words = ByWords::new();
-            for (memories, extent) in ranges.iter().zip(extents) {
-                by_words.add(self::by_words(conn, search, memories, *extent)?);
-            }
-            let mut cosines = Cosines::default();
-            for (scan, helper) in scans.iter().zip(helpers) {
-                cosines.extend(accepted(conn, search, scan.nearest(conn, helper)?)?);
-            }
-            Ok((by_words, cosines))
-        })
+        scans: &'e [Scan<'e>],
+        helper: Option<&Helper<'e>>,
+    ) -> rusqlite::Result<Found<'q>> {
+        let conn = &self.conn;
+        let begun: Vec<_> =
+            scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.look(conn))))).collect();
+        let extents = extents.iter().map(|extent| counted(conn, *extent)).collect::<rusqlite::Result<Vec<Extent>>>()?;
+        // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
+        let mut by_words = ByWords::new();
+        for (memories, extent) in ranges.iter().zip(&extents) {
+            by_words.add(self::by_words(conn, search, memories, *extent)?);
+        }
+        let mut cosines = Cosines::default();
+        for (scan, begun) in scans.iter().zip(begun) {
+            cosines.extend(accepted(conn, search, scan.nearest(conn, begun)?)?);
+        }
+        let words = Words::new(search.query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
+        let mut pieces: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
+        pieces.extend(cosines.keys());
+        pieces.sort_unstable();
+        pieces.dedup();
+        Ok(Found { by_words, words, cosines, pieces })
     }
+
+    /// What is ranked of all that was found, with the words of the query that each memory has. A helper does half.
+    fn candidates<'q: 'e, 'e>(
+        &self,
+        search: &'e Search<'q>,
+        probe: Option<&'e Probe>,
+        found: &Arc<Found<'q>>,
+        helper: Option<&Helper<'e>>,
+    ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+        let all = found.pieces.len();
+        let mut middle = if helper.is_some() { all / 2 } else { all };
+        // The pieces of a memory stay together.
+        while (1..all).contains(&middle)
+            && pieces::memory_of(found.pieces[middle - 1]) == pieces::memory_of(found.pieces[middle])
+        {
+            middle += 1;
+        }
+        let asked = helper.map(|helper| {
+            let found = Arc::clone(found);
+            helper.ask(move |conn| candidates(conn, search, probe, &found, middle..all))
+        });
+        let mut candidates = candidates(&self.conn, search, probe, found, 0..middle)?;
+        candidates.extend(match asked.and_then(Asked::answer) {
+            Some(others) => others,
+            None => self::candidates(&self.conn, search, probe, found, middle..all)?,
+        });
+        Ok(candidates)
+    }
+}
+
+/// What both legs found.
+struct Found<'q> {
+    by_words: ByWords,
+    words: Words<'q>,
+    /// Of what was found by meaning.
+    cosines: Cosines,
+    /// The rows of all pieces, in order, each once.
+    pieces: Vec<i64>,
 }
 
 impl ByWords {
@@ -241,6 +269,40 @@ impl ByWords {
             *count += more;
         }
     }
+}
+
+/// What is ranked of these of the pieces that were found, and the words of the query that each memory has.
+fn candidates(
+    conn: &Connection,
+    search: &Search<'_>,
+    probe: Option<&Probe>,
+    found: &Found<'_>,
+    pieces: Range<usize>,
+) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+    let Found { by_words, words, cosines, pieces: all } = found;
+    let found = &all[pieces];
+    let missing = || found.iter().copied().filter(|piece| !cosines.contains_key(piece));
+    let more = probe.map(|probe| vectors::cosines_of(conn, probe, missing())).transpose()?.unwrap_or_default();
+    let cosine = |piece: &i64| cosines.get(piece).or_else(|| more.get(piece)).copied().map(f64::from);
+    let mut candidates = Vec::with_capacity(found.len());
+    let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
+    for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
+        let nearest = of_one.iter().filter_map(cosine).reduce(f64::max);
+        let is_near = nearest.is_some_and(|cosine| cosine >= rank::NEAR_ENOUGH);
+        let may_have_words = !by_words.is_whole || of_one.iter().any(|piece| by_words.scores.contains_key(piece));
+        if search.profile.text > 0.0 && !may_have_words && !is_near {
+            // The ranking would leave it out.
+            continue;
+        }
+        let rowid = pieces::memory_of(of_one[0]);
+        let mut rows = select.query([rowid])?;
+        let Some(row) = rows.next()? else { continue };
+        let stored = Stored::of(row)?;
+        if stored.is_wanted(conn, search, row)? {
+            candidates.push(scored(rowid, &stored, of_one, words, nearest));
+        }
+    }
+    Ok(candidates)
 }
 
 /// The rows that are looked through: those of the project, and those that were shared.
@@ -398,8 +460,15 @@ impl<'r> Stored<'r> {
     }
 }
 
-/// A memory as it is ranked, by those of its pieces that were found, and the score of the best one.
-fn scored(rowid: i64, stored: &Stored<'_>, found: &[i64], words: &Words<'_>, cosines: &Cosines) -> (Candidate<i64>, Score) {
+/// A memory as it is ranked, by those of its pieces that were found and the cosine of the nearest, and the words that the best one
+/// has.
+fn scored(
+    rowid: i64,
+    stored: &Stored<'_>,
+    found: &[i64],
+    words: &Words<'_>,
+    nearest: Option<f64>,
+) -> (Candidate<i64>, Vec<usize>) {
     let cut = pieces::cut(stored.content);
     let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
     let mut best = Score::default();
@@ -415,14 +484,14 @@ fn scored(rowid: i64, stored: &Stored<'_>, found: &[i64], words: &Words<'_>, cos
         session: stored.session.to_owned(),
         kind: stored.kind.to_owned(),
         bm25: best.bm25,
-        cosine: found.iter().filter_map(|piece| cosines.get(piece)).copied().map(f64::from).reduce(f64::max),
+        cosine: nearest,
         importance: stored.importance,
         created: stored.created,
         seen: stored.seen,
         accessed: stored.accessed,
         said: stored.said(),
     };
-    (candidate, best)
+    (candidate, best.words().collect())
 }
 
 /// A stored list of words as one text. The marks of JSON stand between words as spaces do, so only what is escaped must be read.
@@ -474,19 +543,24 @@ impl Extent {
     }
 }
 
-/// How much a range of memories holds.
+/// From where to where a range has memories.
 fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<Extent> {
-    /// What a count over all projects is cut to, since their ranges lie far apart.
-    const MOST: i64 = 1_000_000;
-    /// How many pieces are counted one by one: so many memories, or more, tell how many pieces one has.
-    const COUNTED: i64 = 4_000;
     // Each by itself is one step into the table; both in one query would be a walk over all of it.
     let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
         conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
             .query_row([memories.start(), memories.end()], |row| row.get(0))
     };
     let (Some(oldest), Some(newest)) = (bound("min")?, bound("max")?) else { return Ok(Extent::default()) };
-    let (first, last) = pieces::rows(oldest..=newest);
+    Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: 0 })
+}
+
+/// The same, with about how many pieces the memories have.
+fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
+    /// What a count over all projects is cut to, since their ranges lie far apart.
+    const MOST: i64 = 1_000_000;
+    /// How many pieces are counted one by one: so many memories, or more, tell how many pieces one has.
+    const COUNTED: i64 = 4_000;
+    let (first, last) = pieces::rows(extent.rows());
     let (counted, down_to): (i64, Option<i64>) = conn
         .prepare_cached(&format!(
             "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
@@ -495,12 +569,12 @@ fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result
         .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let pieces = match down_to {
         Some(down_to) if counted == COUNTED => {
-            let memories = (newest - pieces::memory_of(down_to) + 1).max(1);
-            ((newest - oldest + 1).min(MOST) * counted / memories).max(counted)
+            let memories = (extent.last - pieces::memory_of(down_to) + 1).max(1);
+            (extent.memories.min(MOST) * counted / memories).max(counted)
         }
         _ => counted,
     };
-    Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: usize::try_from(pieces).unwrap_or(0) })
+    Ok(Extent { pieces: usize::try_from(pieces).unwrap_or(0), ..extent })
 }
 
 /// Which pieces have which of the query's words.

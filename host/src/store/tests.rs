@@ -62,6 +62,31 @@ fn a_hook_finds_by_its_words_what_a_search_finds() {
     assert!(found("wombat", &[]).is_empty());
 }
 
+#[test]
+fn a_search_of_two_threads_finds_what_one_finds() {
+    let (mut it, project) = (fixture(), project("a"));
+    let batch: Vec<Import> = (0..2_100)
+        .map(|n| {
+            // Some have several pieces, and some only a meaning in common with what is asked.
+            let rest = "It reads the file before it writes the table. ".repeat(if n % 50 == 0 { 60 } else { 0 });
+            let what = ["the cache is flushed", "the parser drops a line", "a login has expired"][n % 3];
+            let draft = draft(None, &format!("In part {n} {what}. {rest}"), &format!("u{n}"));
+            Import { project: project.clone(), session: format!("s{}", n % 40), key: None, id: None, draft }
+        })
+        .collect();
+    it.store.import(&batch, 3_000).unwrap();
+    let query = Query::parse("flushed caches of part 50, authentication of a table", &jiff::Zoned::now());
+    let found = |store: &Store| -> Vec<(String, f32, Vec<String>)> {
+        let hits = store.search(&Search::new(&query, Some(&project.id), 40, 3_000)).unwrap().hits;
+        hits.into_iter().map(|hit| (hit.memory.id, hit.memory.score, hit.words)).collect()
+    };
+    let by_two = found(&it.store);
+    assert_eq!(by_two.len(), 40);
+    // The second thread finds no database, and the first one does its work.
+    it.store.path = "/nowhere".into();
+    assert_eq!(found(&it.store), by_two);
+}
+
 impl Fixture {
     pub(super) fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
         let update = SessionUpdate {

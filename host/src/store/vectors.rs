@@ -5,14 +5,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, Scope, ScopedJoinHandle};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::index::{MODEL, Tables, meta};
+use super::helper::{Asked, Helper};
+use super::index::Tables;
 use crate::search::pieces;
 use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
@@ -23,8 +21,9 @@ const BLOCK: i64 = 28;
 /// Where a project has fewer memories than this, every vector is compared with.
 const SMALL: i64 = 16_000;
 
-/// How many blocks are taken at once: reading them takes about a quarter of a millisecond.
-const TAKEN: i64 = 256;
+/// How many blocks of codes, and of vectors, are taken at once: reading them takes about a quarter of a millisecond.
+const CODES_TAKEN: i64 = 256;
+const VECTORS_TAKEN: i64 = 32;
 
 /// At most so many pieces are chosen by their codes. Of half a million texts that are much alike these have .99 of the nearest 200.
 const MOST_COMPARED: usize = 4_000;
@@ -171,7 +170,7 @@ pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims
 }
 
 /// The search for the pieces nearest to a probe, among those of the memories from the oldest to the newest. Several connections
-/// may look through the codes of a large project at once: each takes the next blocks, until there are none.
+/// may look at once: each takes the next blocks, until there are none.
 pub(super) struct Scan<'p> {
     probe: &'p Probe,
     memories: RangeInclusive<i64>,
@@ -180,28 +179,22 @@ pub(super) struct Scan<'p> {
     next: AtomicI64,
 }
 
-/// A thread that does [`Scan::help`].
-pub(super) struct Helper<'s> {
-    /// What it finds among the codes; it ends without where it fails.
-    found: Receiver<Nearest>,
-    /// The pieces whose cosines it is to compute.
-    asks: Sender<Vec<i64>>,
-    thread: ScopedJoinHandle<'s, rusqlite::Result<Option<Cosines>>>,
+/// What was found of a scan, by all or by one of those who look.
+pub(super) enum Seen {
+    /// All pieces of a small project, with their cosines.
+    All(Vec<(i64, f32)>),
+    /// The nearest of a large one by their codes.
+    Codes(Nearest),
 }
 
-impl<'s> Helper<'s> {
-    /// None where there is not so much to do that it is worth a connection, or where there can be no more threads.
-    pub(super) fn start<'e>(
-        scope: &'s Scope<'s, 'e>,
-        scan: &'e Scan<'e>,
-        database: &'e Path,
-        model: &'e str,
-    ) -> Option<Self> {
-        let (tell, found) = mpsc::channel();
-        let (asks, asked) = mpsc::channel();
-        let help = move || scan.help(database, model, &tell, &asked);
-        let thread = scan.is_large().then(|| thread::Builder::new().spawn_scoped(scope, help).ok())??;
-        Some(Self { found, asks, thread })
+impl Seen {
+    fn add(&mut self, other: Self) {
+        match (self, other) {
+            (Self::All(all), Self::All(others)) => all.extend(others),
+            (Self::Codes(nearest), Self::Codes(others)) => nearest.add_all(others),
+            // They look through the same project.
+            (Self::All(_), Self::Codes(_)) | (Self::Codes(_), Self::All(_)) => {}
+        }
     }
 }
 
@@ -212,34 +205,39 @@ impl<'p> Scan<'p> {
         Self { probe, memories, most, next }
     }
 
-    /// Whether there is so much that help is worth a connection.
+    /// Whether codes choose what is compared with.
     fn is_large(&self) -> bool {
         self.memories.end() - self.memories.start() >= SMALL
     }
 
-    /// Looks through codes beside another thread, and computes the cosines that it is then asked for, by a connection of its own.
-    /// None where that cannot see what the other one does: `model` is whose vectors those are.
-    fn help(
-        &self,
-        database: &Path,
-        model: &str,
-        found: &Sender<Nearest>,
-        asked: &Receiver<Vec<i64>>,
-    ) -> rusqlite::Result<Option<Cosines>> {
-        let conn =
-            Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        // Most pages are read once.
-        conn.execute_batch("PRAGMA cache_size = -256; BEGIN")?;
-        if meta(&conn, MODEL)?.as_deref() != Some(model) || found.send(self.look_through(&conn)?).is_err() {
-            return Ok(None);
-        }
-        asked.recv().ok().map(|pieces| cosines_of(&conn, self.probe, pieces)).transpose()
+    /// Looks through the blocks that nobody else has taken.
+    pub(super) fn look(&self, conn: &Connection) -> rusqlite::Result<Seen> {
+        Ok(if self.is_large() { Seen::Codes(self.by_codes(conn)?) } else { Seen::All(self.every(conn)?) })
     }
 
-    /// The nearest, at most as many as wanted, nearest first, with their cosines.
-    pub(super) fn nearest(&self, conn: &Connection, helper: Option<Helper<'_>>) -> rusqlite::Result<Vec<(i64, f32)>> {
-        let mut found =
-            if self.is_large() { self.chosen(conn, helper)? } else { every(conn, self.probe, self.memories.clone())? };
+    /// The nearest, at most as many as wanted, nearest first, with their cosines. `begun`: a helper, which was asked for a
+    /// [`Scan::look`] of its own.
+    pub(super) fn nearest<'e>(
+        &'e self,
+        conn: &Connection,
+        begun: Option<(&Helper<'e>, Asked<Seen>)>,
+    ) -> rusqlite::Result<Vec<(i64, f32)>> {
+        let mut seen = self.look(conn)?;
+        let mut helper = None;
+        if let Some((willing, asked)) = begun {
+            if let Some(others) = asked.answer() {
+                seen.add(others);
+                helper = Some(willing);
+            } else {
+                // Nobody knows what it had taken.
+                self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
+                seen = self.look(conn)?;
+            }
+        }
+        let mut found = match seen {
+            Seen::All(all) => all,
+            Seen::Codes(nearest) => self.chosen(conn, nearest, helper)?,
+        };
         let order = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
         if found.len() > self.most {
             // To order all of them took an eighth of a search in ten thousand.
@@ -250,64 +248,68 @@ impl<'p> Scan<'p> {
         Ok(found)
     }
 
-    /// The pieces whose codes are nearest, with their cosines.
-    fn chosen(&self, conn: &Connection, mut helper: Option<Helper<'_>>) -> rusqlite::Result<Vec<(i64, f32)>> {
-        let mut nearest = self.look_through(conn)?;
-        match helper.as_ref().map(|helper| helper.found.recv()) {
-            None => {}
-            Some(Ok(others)) => nearest.add_all(others),
-            Some(Err(_)) => {
-                // Nobody knows what it had taken.
-                helper = None;
-                self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
-                nearest = self.look_through(conn)?;
-            }
-        }
+    /// The pieces whose codes are nearest, with their cosines, of which a helper computes half.
+    fn chosen<'e>(
+        &'e self,
+        conn: &Connection,
+        nearest: Nearest,
+        helper: Option<&Helper<'e>>,
+    ) -> rusqlite::Result<Vec<(i64, f32)>> {
         // A block may reach into what lies beside the range.
         let (first, last) = pieces::rows(self.memories.clone());
         let mut chosen = nearest.best(self.most, self.probe.dims());
         chosen.retain(|piece| (first..=last).contains(piece));
         let theirs = chosen.split_off(if helper.is_some() { chosen.len() / 2 } else { chosen.len() });
-        let asked = helper.filter(|helper| helper.asks.send(theirs.clone()).is_ok());
+        let asked = helper.map(|helper| {
+            let theirs = theirs.clone();
+            helper.ask(move |conn| cosines_of(conn, self.probe, theirs))
+        });
         let mut cosines = cosines_of(conn, self.probe, chosen)?;
-        match asked.and_then(|helper| helper.thread.join().ok()?.ok()?) {
+        match asked.and_then(Asked::answer) {
             Some(others) => cosines.extend(others),
             None => cosines.extend(cosines_of(conn, self.probe, theirs)?),
         }
         Ok(cosines.into_iter().collect())
     }
 
-    /// The nearest by the codes of the blocks that nobody else has taken.
-    fn look_through(&self, conn: &Connection) -> rusqlite::Result<Nearest> {
+    /// The next `many` blocks, or what is left of them.
+    fn take(&self, many: i64) -> Option<RangeInclusive<i64>> {
         let last = block_of(*self.memories.end());
+        let first = self.next.fetch_add(many, Ordering::Relaxed);
+        (first <= last).then(|| first..=last.min(first + many - 1))
+    }
+
+    /// The nearest by their codes.
+    fn by_codes(&self, conn: &Connection) -> rusqlite::Result<Nearest> {
         let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
         let mut nearest = Nearest::new(MOST_COMPARED.max(self.most));
-        loop {
-            let first = self.next.fetch_add(TAKEN, Ordering::Relaxed);
-            if first > last {
-                return Ok(nearest);
-            }
-            let mut rows = select.query([first, last.min(first + TAKEN - 1)])?;
+        while let Some(blocks) = self.take(CODES_TAKEN) {
+            let mut rows = select.query([blocks.start(), blocks.end()])?;
             while let Some(row) = rows.next()? {
                 let block: i64 = row.get(0)?;
                 let codes = row.get_ref(1)?.as_blob().unwrap_or_default();
                 self.probe.look_through(codes, &mut nearest, |place| row_of(block, place));
             }
         }
+        Ok(nearest)
     }
-}
 
-fn every(conn: &Connection, probe: &Probe, memories: RangeInclusive<i64>) -> rusqlite::Result<Vec<(i64, f32)>> {
-    let (first, last) = pieces::rows(memories);
-    let mut select = conn.prepare_cached("SELECT piece, vector FROM vectors WHERE piece BETWEEN ?1 AND ?2")?;
-    let mut rows = select.query([first, last])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if let Some(cosine) = probe.cosine(row.get_ref(1)?.as_blob().unwrap_or_default()) {
-            found.push((row.get(0)?, cosine));
+    /// All of them.
+    fn every(&self, conn: &Connection) -> rusqlite::Result<Vec<(i64, f32)>> {
+        let mut select = conn.prepare_cached("SELECT piece, vector FROM vectors WHERE piece BETWEEN ?1 AND ?2")?;
+        let mut found = Vec::new();
+        while let Some(blocks) = self.take(VECTORS_TAKEN) {
+            let (oldest, newest) = (blocks.start() * BLOCK, (blocks.end() + 1) * BLOCK - 1);
+            let (first, last) = pieces::rows(oldest.max(*self.memories.start())..=newest.min(*self.memories.end()));
+            let mut rows = select.query([first, last])?;
+            while let Some(row) = rows.next()? {
+                if let Some(cosine) = self.probe.cosine(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+                    found.push((row.get(0)?, cosine));
+                }
+            }
         }
+        Ok(found)
     }
-    Ok(found)
 }
 
 /// The cosines of those of the pieces that have a vector.
@@ -330,7 +332,9 @@ pub(super) fn cosines_of(
 
 #[cfg(test)]
 mod tests {
-    use super::super::index::LIVE;
+    use std::thread;
+
+    use super::super::index::{LIVE, MODEL};
     use super::super::tests::fixture;
     use super::*;
 
@@ -360,7 +364,11 @@ mod tests {
         assert!(alone.is_sorted_by(|a, b| a.1 >= b.1) && alone[0].1 > 0.99);
         let helped = |scan: &Scan<'_>, model: &str| {
             assert!(scan.is_large());
-            thread::scope(|scope| scan.nearest(conn, Helper::start(scope, scan, &it.path, model)).unwrap())
+            thread::scope(|scope| {
+                let helper = Helper::start(scope, &it.path, model).unwrap();
+                let asked = helper.ask(|conn| scan.look(conn));
+                scan.nearest(conn, Some((&helper, asked))).unwrap()
+            })
         };
         assert_eq!(helped(&scan(), "of-a-test"), alone);
         // One that sees another model's vectors, and one that took everything and does not tell of it.
