@@ -188,9 +188,11 @@ pub fn each_of(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) 
     let text = compose(text);
     // Taken, not borrowed: the sink may tokenize too.
     let mut stems = STEMS.take().unwrap_or_else(Stems::new);
-    Scanner { sink: &mut sink, stems: &mut stems, folded: String::new(), whole: String::new(), number: 0, initials }
-        .scan(&text);
-    STEMS.set(Some(stems));
+    let (folded, whole) = std::mem::take(&mut stems.buffers);
+    let mut scanner = Scanner { sink: &mut sink, stems: &mut stems, folded, whole, number: 0, initials };
+    scanner.scan(&text);
+    let buffers = (scanner.folded, scanner.whole);
+    STEMS.set(Some(Stems { buffers, ..stems }));
 }
 
 /// `text` in normal form, lower case and without accents, all white space as single spaces: two texts that a reader would
@@ -217,6 +219,12 @@ fn compose(text: &str) -> Cow<'_, str> {
 
 /// Appends `text` in lower case and without the accents of Latin letters.
 fn fold_into(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        let start = out.len();
+        out.push_str(text);
+        out[start..].make_ascii_lowercase();
+        return;
+    }
     for c in text.chars() {
         if c.is_ascii() {
             out.push(c.to_ascii_lowercase());
@@ -330,6 +338,8 @@ impl Name {
 struct Stems {
     stemmer: Stemmer,
     made: HashMap<Box<str>, Box<str>, foldhash::fast::RandomState>,
+    /// Memory for the next [`Scanner`]'s `folded` and `whole`.
+    buffers: (String, String),
 }
 
 thread_local! {
@@ -338,7 +348,7 @@ thread_local! {
 
 impl Stems {
     fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::default() }
+        Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::default(), buffers: Default::default() }
     }
 
     /// The stem of a word of lower-case ASCII letters.
@@ -414,7 +424,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         let bytes = text.as_bytes();
         match KINDS[usize::from(bytes[at])] {
             Kind::Separator => return bytes[at..].iter().take_while(|b| KINDS[usize::from(**b)] == Kind::Separator).count(),
-            Kind::Capital | Kind::Small if !text[..at].ends_with("--") => {}
+            Kind::Capital | Kind::Small if !bytes[..at].ends_with(b"--") => {}
             _ => return 0,
         }
         let small = bytes[at + 1..].iter().take_while(|b| KINDS[usize::from(**b)] == Kind::Small).count();
