@@ -47,6 +47,8 @@ pub struct Runtime {
     pub now: u64,
     compiling: Cell<Compiling>,
     strangers: Cell<bool>,
+    /// The database is to be left as it is: it is older than this program, and there is no time to bring it up to date.
+    older: Cell<bool>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// By the project's root; none: outside of any.
@@ -85,6 +87,7 @@ impl Runtime {
             now: now(),
             compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
             strangers: Cell::new(true),
+            older: Cell::new(false),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
@@ -140,6 +143,11 @@ impl Runtime {
     /// Leaves policies of projects that were never trusted unread, as a hook does.
     pub fn ignore_strangers(&self) {
         self.strangers.set(false);
+    }
+
+    /// Leaves the database alone, see [`StoreError::Older`].
+    pub fn leave_older_database(&self) {
+        self.older.set(true);
     }
 
     /// The engine, the cache of compiled components, and the default policy.
@@ -214,6 +222,9 @@ impl Runtime {
     /// Opens the store, making it and its folder where they are missing and may be made.
     pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
+        if self.older.get() {
+            return Err(StoreError::Older(database));
+        }
         let fresh = access == Access::Write && !database.exists();
         if fresh {
             paths::create_private(&self.paths.data)

@@ -583,6 +583,48 @@ fn many_searches_leave_no_long_wal() {
 }
 
 #[test]
+fn a_large_database_of_an_older_version_is_not_left_to_a_hook() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.data()).expect("a folder");
+    let first = include_str!("../../host/src/store/migrations/0001_initial.sql");
+    let old = rusqlite::Connection::open(home.database()).expect("open");
+    old.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("a mode");
+    old.execute_batch(first).expect("valid SQL");
+    old.execute_batch(
+        "PRAGMA user_version = 1;
+         INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);
+         INSERT INTO memories (rowid, id, project_id, session_id, type, title, content, content_hash, importance, weight, policy,
+                               policy_digest, created_at)
+         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'convention', 'Old', 'An old otter', zeroblob(32), 0.5, 0.5, '', '', 1);
+         INSERT INTO meta VALUES ('ballast', hex(zeroblob(10 << 20)));
+         PRAGMA wal_checkpoint(TRUNCATE);",
+    )
+    .expect("valid SQL");
+    drop(old);
+    let version = || {
+        let conn = rusqlite::Connection::open(home.database()).expect("open");
+        conn.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).expect("a version")
+    };
+    // Nobody else may bring it up to date meanwhile.
+    let lock = std::fs::File::options().create(true).append(true).open(home.data().join("upgrade.lock")).expect("open");
+    lock.lock().expect("lock");
+    let project = home.project("billing");
+    let mut session = work(&home, &project, 1);
+    session.prompt("Make the invoice importer skip rows whose amount is empty").silent();
+    session.ran("a", "cargo test importer", "ok").silent();
+    session.failed("b", "cargo test importer", "Exit code 101\nunresolved import").silent();
+    session.stop(LAST_WORDS).silent();
+    session.end().silent();
+    assert_eq!(version(), 1, "a hook began with it");
+    lock.unlock().expect("unlock");
+    Session::new(&home, &project, &session_id(2)).start("startup");
+    assert_ne!(version(), 1, "the start waits for it");
+    assert!(home.remembers("An old otter"));
+    home.eventually("what the hooks left is read", |home| home.remembers("skip rows whose amount is empty"));
+    database::assert_sound(&home.database());
+}
+
+#[test]
 fn what_a_person_deleted_stays_away() {
     let home = Home::new();
     let project = home.project("billing");

@@ -29,6 +29,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         [word] if word == "tidy" => Task::Tidy,
         [word] if word == "checkpoint" => Task::Checkpoint,
         [word] if word == "reindex" => Task::Reindex,
+        [word] if word == "upgrade" => Task::Upgrade,
         _ => return ExitCode::FAILURE,
     };
     let Ok(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {

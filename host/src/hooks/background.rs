@@ -28,6 +28,9 @@ use crate::store::{self, Access, Store, StoreError};
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
 
+/// How long it waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How long counts of sessions stay that nobody goes on with.
 const LEFT: Duration = Duration::from_hours(30 * 24);
 
@@ -86,6 +89,8 @@ pub enum Task {
     Checkpoint,
     /// Make the index anew where it has to be, and the vectors that are missing.
     Reindex,
+    /// Bring the database up to date.
+    Upgrade,
 }
 
 /// Starts [`Task::ReadOn`].
@@ -126,6 +131,11 @@ pub(super) fn reindex(runtime: &Runtime, store: &Store) {
     if reindex::is_due(runtime, store).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("reindex")]);
     }
+}
+
+/// Starts [`Task::Upgrade`].
+pub(super) fn upgrade(runtime: &Runtime) {
+    spawn(runtime, &[OsStr::new("upgrade")]);
 }
 
 /// Starts [`Task::Compress`] where it is due. Cheap: one row tells.
@@ -177,20 +187,12 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Away from the agent's terminal and process group, so that its end is not ours.
     let _ = rustix::process::setsid();
     runtime.ignore_strangers();
-    if let Task::Compile { cwd } = task {
-        crate::paths::create_private(&runtime.paths.data)?;
-        let lock = lock_file(runtime, "compile.lock")?;
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(());
-        }
-        limit_compiling();
-        runtime.compile(Compiling::All(Instant::now() + LONGEST));
-        runtime.default_policy()?;
-        let root = Project::of(cwd).root;
-        runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);
-        return Ok(());
+    match task {
+        Task::Compile { cwd } => return compile_now(runtime, cwd),
+        Task::Upgrade => return upgrade_now(runtime),
+        _ => {}
     }
-    let mut store = runtime.store(Access::Write, Duration::from_secs(10))?;
+    let mut store = runtime.store(Access::Write, PATIENCE)?;
     match task {
         Task::Take { session } => return noting::store(runtime, &mut store, session),
         Task::ReadSubAgent { path, cwd, session, id } => {
@@ -231,6 +233,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
         | Task::Reindex
+        | Task::Upgrade
         | Task::Checkpoint => {}
         Task::Tidy => {
             let settings = &runtime.config.observations;
@@ -272,6 +275,31 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             }
         }
     }
+    Ok(store.checkpoint()?)
+}
+
+fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
+    crate::paths::create_private(&runtime.paths.data)?;
+    let lock = lock_file(runtime, "compile.lock")?;
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(());
+    }
+    limit_compiling();
+    runtime.compile(Compiling::All(Instant::now() + LONGEST));
+    runtime.default_policy()?;
+    let root = Project::of(cwd).root;
+    runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);
+    Ok(())
+}
+
+/// Brings the database up to date, once: each hook that finds it old starts a process.
+fn upgrade_now(runtime: &Runtime) -> Result<()> {
+    let lock = lock_file(runtime, "upgrade.lock")?;
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(());
+    }
+    let store = runtime.store(Access::Existing, PATIENCE)?;
+    runtime.log.note(Level::Info, "the database was brought up to date", format!("schema {}", store::SCHEMA_VERSION));
     Ok(store.checkpoint()?)
 }
 

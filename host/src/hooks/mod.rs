@@ -16,6 +16,7 @@ mod tracking;
 pub mod trial;
 
 use std::io::{self, ErrorKind};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -29,7 +30,7 @@ use crate::log::Level;
 use crate::namespace;
 use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
-use crate::store::{Store, StoreError};
+use crate::store::{self, Store, StoreError};
 
 /// How long a hook waits for another process that writes, at most.
 pub const PATIENCE: Duration = Duration::from_millis(800);
@@ -52,6 +53,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         runtime.log.note(Level::Warn, "it cannot be noted whose session this is; nothing is read of it", error.to_string());
         return None;
     }
+    bring_up_to_date(runtime, event, deadline);
     let event = &minutes::keep(runtime, event, deadline);
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
@@ -79,10 +81,38 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             background::compile(runtime, &event.cwd);
             return None;
         }
+        if matches!(error.downcast_ref(), Some(StoreError::Older(_))) {
+            runtime.log.note(
+                Level::Info,
+                "the database is of an older version; it is brought up to date in the background",
+                "",
+            );
+            return None;
+        }
         runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
         None
     });
     context.and_then(|context| agent::answer(event, &context))
+}
+
+/// Has a large database that an older version wrote brought up to date by a process of its own: a hook would be ended before it is
+/// done, and the next one would begin anew. Only a session's start waits for it, as long as it can.
+fn bring_up_to_date(runtime: &Runtime, event: &Event, deadline: Instant) {
+    /// What the start itself needs of its time.
+    const START: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_millis(20);
+    let database = runtime.paths.database();
+    if !store::is_long_behind(&database) {
+        return;
+    }
+    background::upgrade(runtime);
+    while matches!(event.moment, Moment::Start { .. }) && Instant::now() + START < deadline {
+        thread::sleep(STEP);
+        if !store::is_long_behind(&database) {
+            return;
+        }
+    }
+    runtime.leave_older_database();
 }
 
 /// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be
@@ -105,6 +135,7 @@ fn what_failed(error: &anyhow::Error) -> &'static str {
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
+        Some(StoreError::Older(_)) => "hook: the database is older than this program",
         Some(StoreError::Damaged(..)) => "hook: the database is damaged",
         Some(StoreError::Locked(_)) => "hook: the database is locked",
         Some(StoreError::ReadOnly(..)) => "hook: the database cannot be written",

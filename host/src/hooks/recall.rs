@@ -29,7 +29,7 @@ const CANDIDATES: u32 = 30;
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
     let store = match runtime.store(Access::Existing, PATIENCE) {
         Ok(store) => Some(store),
-        Err(StoreError::Missing(_)) => None,
+        Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
         Err(error) => return Err(error.into()),
     };
     let project = match &store {

@@ -190,7 +190,7 @@ fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<O
         return Ok(None);
     }
     let store = match runtime.store(Access::Existing, super::PATIENCE) {
-        Err(StoreError::Missing(_)) => return Ok(None),
+        Err(StoreError::Missing(_) | StoreError::Older(_)) => return Ok(None),
         other => other?,
     };
     let mut lines = Vec::new();

@@ -1,6 +1,10 @@
 //! The schema's versions. Each migration is a file, applied as a whole or not at all; a released one is never edited.
 
-use rusqlite::{Connection, TransactionBehavior};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::{Result, StoreError, index};
 
@@ -18,6 +22,30 @@ const MIGRATIONS: &[&str] = &[
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a handful")]
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// From so many bytes on, bringing a database up to date is not left to a hook. A migration that makes the memories' table anew took
+/// 18 ms a megabyte, and a hook inside the agent's loop has two seconds, on a disk that may be several times slower.
+const LONG_BYTES: u64 = 16 << 20;
+
+/// Whether a database is of an older schema, and so large that bringing it up to date takes long. Cheap where it is not: its first
+/// bytes tell.
+pub fn is_long_behind(database: &Path) -> bool {
+    // https://sqlite.org/fileformat2.html#the_database_header
+    const VERSION_AT: usize = 60;
+    let header = || {
+        let mut file = File::open(database).ok().filter(|file| file.metadata().is_ok_and(|it| it.len() >= LONG_BYTES))?;
+        let mut header = [0; VERSION_AT + 4];
+        file.read_exact(&mut header).ok()?;
+        header.last_chunk().map(|version| u32::from_be_bytes(*version))
+    };
+    // The newest version may still stand in the WAL.
+    let in_full = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Connection::open_with_flags(database, flags).map_err(StoreError::from).and_then(|conn| version(&conn)).ok()
+    };
+    let is_older = |version: Option<u32>| version.is_some_and(|version| version < SCHEMA_VERSION);
+    is_older(header()) && is_older(in_full())
+}
 
 /// Brings the schema up to date.
 pub(super) fn migrate(conn: &Connection) -> Result<()> {

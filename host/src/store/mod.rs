@@ -47,7 +47,7 @@ pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, W
 pub use failures::Failure;
 pub use import::{EXTERNAL_ID, Import};
 pub use memories::{Filter, Found, Knowledge, Put, SAVED, SAVED_BY_AGENT, Stats};
-pub use migrations::SCHEMA_VERSION;
+pub use migrations::{SCHEMA_VERSION, is_long_behind};
 pub use notes::{NoteChange, PutNote, StoredNote, SyncedFile, Way, day};
 pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
@@ -90,6 +90,8 @@ pub enum StoreError {
         /// Its schema.
         found: u32,
     },
+    /// An older version of the program wrote it, and bringing it up to date takes longer than a hook has.
+    Older(PathBuf),
     /// It is not a database, or a damaged one.
     Damaged(PathBuf, String),
     /// Another process held it for longer than we may wait.
@@ -116,6 +118,9 @@ impl fmt::Display for StoreError {
                 "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); it was left untouched",
                 path.display()
             ),
+            Self::Older(path) => {
+                write!(f, "{} was written by an older version, and is being brought up to date", path.display())
+            }
             Self::Damaged(path, why) => write!(f, "{} is damaged: {why}", path.display()),
             Self::Locked(path) => write!(f, "{} is locked by another process", path.display()),
             Self::ReadOnly(path, why) => write!(f, "{} cannot be written: {why}", path.display()),
@@ -134,6 +139,7 @@ impl StoreError {
         Some(match self {
             Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
             Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
+            Self::Older(_) => "wait until it is done; nothing was lost".into(),
             Self::Damaged(path, _) => {
                 format!("move {} away; `throughline ingest` fills a new one from the transcripts", path.display())
             }

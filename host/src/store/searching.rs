@@ -117,9 +117,7 @@ impl Store {
     /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
         // Most pages are read once: memory for all of them takes longer to get than the few to be read again.
-        self.explain(
-            self.conn.execute_batch(&format!("PRAGMA cache_size = -{}", std::env::var("EXPC").unwrap_or("1024".into()))),
-        )?;
+        self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
         // One state of the database for all of it: another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
@@ -348,11 +346,12 @@ fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
     if search.profile.vector <= 0.0 || model == NO_MODEL {
         return (None, None);
     }
-    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
-        return (Some(probe), None);
-    }
+    // First: the index of another model, for which a probe was made, may have been swapped for this one meanwhile.
     if model == index::local_model() {
         return (local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known)), None);
+    }
+    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
+        return (Some(probe), None);
     }
     let why =
         format!("the vectors are those of {model}, with which the query was not computed: only words were searched for");
