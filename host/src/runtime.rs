@@ -47,8 +47,8 @@ pub struct Runtime {
     pub now: u64,
     compiling: Cell<Compiling>,
     strangers: Cell<bool>,
-    /// The database is to be left as it is: it is older than this program, and there is no time to bring it up to date.
-    older: Cell<bool>,
+    /// What is done about a database of an older version before it is opened.
+    before_opening: Cell<BeforeOpening>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// By the project's root; none: outside of any.
@@ -56,6 +56,9 @@ pub struct Runtime {
     /// Instead of all that is found, where it is set.
     only: RefCell<Option<Rc<Policies>>>,
 }
+
+/// What is done about the database at a path before it is opened, for those who cannot just wait until it is up to date.
+pub type BeforeOpening = fn(&Path) -> std::result::Result<(), StoreError>;
 
 /// How long a text of our own may take to be redacted.
 const REDACTING: Duration = Duration::from_secs(2);
@@ -87,7 +90,7 @@ impl Runtime {
             now: now(),
             compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
             strangers: Cell::new(true),
-            older: Cell::new(false),
+            before_opening: Cell::new(|_| Ok(())),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
@@ -145,9 +148,9 @@ impl Runtime {
         self.strangers.set(false);
     }
 
-    /// Leaves the database alone, see [`StoreError::Older`].
-    pub fn leave_older_database(&self) {
-        self.older.set(true);
+    /// Has this done each time before the database is opened.
+    pub fn before_opening(&self, prepare: BeforeOpening) {
+        self.before_opening.set(prepare);
     }
 
     /// The engine, the cache of compiled components, and the default policy.
@@ -222,9 +225,7 @@ impl Runtime {
     /// Opens the store, making it and its folder where they are missing and may be made.
     pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
-        if self.older.get() {
-            return Err(StoreError::Older(database));
-        }
+        self.before_opening.get()(&database)?;
         let fresh = access == Access::Write && !database.exists();
         if fresh {
             paths::create_private(&self.paths.data)

@@ -13,6 +13,25 @@ pub fn open(path: &Path) -> Connection {
     connection
 }
 
+/// Makes a database of the first schema, of at least so many bytes, that knows of an old otter.
+pub fn of_first_version(path: &Path, bytes: u32) -> Connection {
+    std::fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder");
+    let made = Connection::open(path).expect("open");
+    made.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("a mode");
+    made.execute_batch(include_str!("../../host/src/store/migrations/0001_initial.sql")).expect("valid SQL");
+    made.execute_batch(
+        "PRAGMA user_version = 1;
+         INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);
+         INSERT INTO memories (rowid, id, project_id, session_id, type, title, content, content_hash, importance, weight, policy,
+                               policy_digest, created_at)
+         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'convention', 'Old', 'An old otter', zeroblob(32), 0.5, 0.5, '', '', 1);",
+    )
+    .expect("valid SQL");
+    made.execute("INSERT INTO meta VALUES ('ballast', printf('%.*c', ?1, 'x'))", [bytes]).expect("an insert");
+    made.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("a checkpoint");
+    made
+}
+
 /// One stored memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Memory {
@@ -69,6 +88,8 @@ pub fn events(path: &Path, session: &str) -> Vec<serde_json::Value> {
 pub fn assert_sound(path: &Path) {
     let connection = Connection::open(path).expect("open the database");
     connection.busy_timeout(std::time::Duration::from_secs(30)).expect("a busy timeout");
+    // A process in the background may be about to put one index in the place of another.
+    connection.execute_batch("BEGIN IMMEDIATE").expect("lock");
     let found: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("integrity_check runs");
     assert_eq!(found, "ok");
     let foreign: i64 = connection

@@ -293,6 +293,24 @@ fn a_database_that_somebody_has_to_himself() {
 }
 
 #[test]
+fn a_large_database_of_an_older_version_is_waited_for_with_a_word() {
+    let home = Home::new();
+    let other = database::of_first_version(&home.database(), 20 << 20);
+    other.execute_batch("BEGIN IMMEDIATE").expect("lock");
+    let command = home.command(["memory", "list", "--all-projects", "--json"]);
+    let waiting = std::thread::spawn(move || process::run(command, Vec::new(), Duration::from_mins(1)));
+    // Longer than commands wait for others else.
+    std::thread::sleep(Duration::from_secs(4));
+    other.execute_batch("COMMIT").expect("unlock");
+    let waited = waiting.join().expect("it ran").success();
+    assert!(waited.stderr.contains("by an older version"), "{waited:?}");
+    let found: Value = serde_json::from_str(&waited.stdout).expect("JSON and nothing else");
+    assert!(found.to_string().contains("An old otter"), "{found:#}");
+    let again = home.run(["memory", "list"]).success();
+    assert!(!again.stderr.contains("by an older version"), "{again:?}");
+}
+
+#[test]
 fn a_database_that_cannot_be_written() {
     let (home, project) = with_one_session();
     let Some(fault) = faults::immutable(&home.database()) else {

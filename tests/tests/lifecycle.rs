@@ -585,26 +585,8 @@ fn many_searches_leave_no_long_wal() {
 #[test]
 fn a_large_database_of_an_older_version_is_not_left_to_a_hook() {
     let home = Home::new();
-    std::fs::create_dir_all(home.data()).expect("a folder");
-    let first = include_str!("../../host/src/store/migrations/0001_initial.sql");
-    let old = rusqlite::Connection::open(home.database()).expect("open");
-    old.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("a mode");
-    old.execute_batch(first).expect("valid SQL");
-    old.execute_batch(
-        "PRAGMA user_version = 1;
-         INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);
-         INSERT INTO memories (rowid, id, project_id, session_id, type, title, content, content_hash, importance, weight, policy,
-                               policy_digest, created_at)
-         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'convention', 'Old', 'An old otter', zeroblob(32), 0.5, 0.5, '', '', 1);
-         INSERT INTO meta VALUES ('ballast', hex(zeroblob(10 << 20)));
-         PRAGMA wal_checkpoint(TRUNCATE);",
-    )
-    .expect("valid SQL");
-    drop(old);
-    let version = || {
-        let conn = rusqlite::Connection::open(home.database()).expect("open");
-        conn.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).expect("a version")
-    };
+    drop(database::of_first_version(&home.database(), 20 << 20));
+    let version = || database::number(&home.database(), "PRAGMA user_version");
     // Nobody else may bring it up to date meanwhile.
     let lock = std::fs::File::options().create(true).append(true).open(home.data().join("upgrade.lock")).expect("open");
     lock.lock().expect("lock");

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tests::database;
 use tests::home::Home;
 use tests::mcp::{Abilities, Client};
 use tests::process;
@@ -295,6 +296,18 @@ fn a_long_life_leaves_neither_a_long_wal_nor_dead_children() {
         let children = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children"));
         threads.map(children).all(|found| found.is_ok_and(|children| children.trim().is_empty()))
     });
+}
+
+#[test]
+fn a_large_database_of_an_older_version_is_not_left_to_a_call() {
+    let home = Home::new();
+    let project = home.project("shop");
+    drop(database::of_first_version(&home.database(), 20 << 20));
+    let mut client = Client::start(&home, &project);
+    let said = client.refused("memory_search", json!({"query": "otter"}));
+    assert!(said.contains("by an older version") && said.contains("ask again"), "{said}");
+    home.eventually("it is brought up to date", |home| database::number(&home.database(), "PRAGMA user_version") > 1);
+    client.call("memory_search", json!({"query": "otter"}));
 }
 
 #[test]

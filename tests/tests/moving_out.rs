@@ -425,16 +425,9 @@ fn what_is_no_backup_is_refused_and_nothing_is_touched() {
 fn an_older_schema_is_brought_up_to_date() {
     let home = Home::new();
     let old = home.path().join("old.db");
-    let first = include_str!("../../host/src/store/migrations/0001_initial.sql");
-    let made = rusqlite::Connection::open(&old).expect("open");
-    made.execute_batch(first).expect("valid SQL");
+    let made = database::of_first_version(&old, 0);
     made.execute_batch(
-        "PRAGMA user_version = 1;
-         INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);
-         INSERT INTO memories (rowid, id, project_id, session_id, type, title, content, content_hash, importance, weight, policy,
-                               policy_digest, created_at)
-         VALUES (4294967297, 'aaaaaaaaaaaa', 'p', 's', 'convention', 'Old', 'An old otter', zeroblob(32), 0.5, 0.5, '', '', 1);
-         INSERT INTO sightings (session_id, key, memory) VALUES ('s', 'import:00112233445566778899', 4294967297);
+        "INSERT INTO sightings (session_id, key, memory) VALUES ('s', 'import:00112233445566778899', 4294967297);
          INSERT INTO shown (session_id, memory, source, at) VALUES ('s', 4294967297, 'start', 1);
          INSERT INTO tombstones VALUES ('p', randomblob(32), 1);
          INSERT INTO project_knowledge VALUES ('aaaaaaaaaaaa', 'p', NULL, 'convention', 'Old', 4294967297, 1, 1);",

@@ -32,6 +32,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let paths = super::paths()?;
     // Where the present folder is gone, there is just no project to look at.
     let folder = std::env::current_dir().unwrap_or_default();
+    // Where it cannot be, the checks say why.
+    let _ = super::bring_up_to_date(&paths.database());
     let checks = doctor::examine(&paths, &folder);
     let status = doctor::verdict(&checks);
     if arguments.json {

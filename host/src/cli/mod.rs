@@ -39,8 +39,11 @@ mod timeline;
 mod verify;
 
 use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -49,7 +52,9 @@ use crate::hooks::background as behind;
 use crate::namespace::{self, BadName};
 use crate::paths::{NAMESPACE, Paths, Unknown};
 use crate::runtime::Runtime;
+use crate::store::{self, Access, Store, StoreError};
 use failure::{Done, Failure};
+use output::DIM;
 
 /// The namespace that the command line names.
 static SPACE: OnceLock<String> = OnceLock::new();
@@ -245,10 +250,32 @@ fn paths() -> Result<Paths, Failure> {
 
 /// What every command works with.
 fn runtime() -> Result<Runtime, Failure> {
-    Runtime::new(paths()?).map_err(|error| {
+    runtime_of(paths()?).map_err(|error| {
         Failure::new(error)
             .hint("mend that file or move it away; every setting is optional, and `throughline config init` explains them")
     })
+}
+
+/// [`Runtime::new`], for a person who waits.
+fn runtime_of(paths: Paths) -> Result<Runtime, String> {
+    Runtime::new(paths).inspect(|runtime| runtime.before_opening(bring_up_to_date))
+}
+
+/// Brings a large database of an older version up to date, or waits for the process that does. It takes half a minute for a million
+/// memories, which nobody should have to sit through without a word.
+fn bring_up_to_date(database: &Path) -> Result<(), StoreError> {
+    /// How long for another process that writes: longer than any of ours needs for it.
+    const PATIENCE: Duration = Duration::from_mins(15);
+    if !store::is_long_behind(database) {
+        return Ok(());
+    }
+    // Where nobody reads there is nobody to tell.
+    let _ = writeln!(
+        anstream::stderr().lock(),
+        "{DIM}{} was written by an older version, and is brought up to date first{DIM:#}",
+        output::clean_line(&database.to_string_lossy())
+    );
+    Store::open(database, Access::Existing, PATIENCE).map(drop)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::hooks::PATIENCE;
 use crate::namespace;
-use crate::runtime::Runtime;
 use crate::store::{Access, StoreError};
 
 /// List the namespaces that there are
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let mut spaces = Vec::new();
     for name in std::iter::once(None).chain(names.into_iter().map(Some)) {
         let there = paths.clone().in_namespace(name.as_deref());
-        let runtime = Runtime::new(there).map_err(Failure::new)?;
+        let runtime = super::runtime_of(there).map_err(Failure::new)?;
         let stats = match runtime.store(Access::Existing, PATIENCE * 4) {
             Ok(store) => store.stats(None)?,
             Err(StoreError::Missing(_)) => crate::store::Stats::default(),

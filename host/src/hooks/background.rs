@@ -133,9 +133,9 @@ pub(super) fn reindex(runtime: &Runtime, store: &Store) {
     }
 }
 
-/// Starts [`Task::Upgrade`].
-pub(super) fn upgrade(runtime: &Runtime) {
-    spawn(runtime, &[OsStr::new("upgrade")]);
+/// Starts [`Task::Upgrade`]. Whoever lives on must wait for the child.
+pub fn upgrade(runtime: &Runtime) -> Option<Child> {
+    spawn(runtime, &[OsStr::new("upgrade")])
 }
 
 /// Starts [`Task::Compress`] where it is due. Cheap: one row tells.
@@ -150,10 +150,10 @@ pub(super) fn take(runtime: &Runtime, session: &str) {
     spawn(runtime, &[OsStr::new("take"), OsStr::new(session)]);
 }
 
-fn spawn(runtime: &Runtime, arguments: &[&OsStr]) {
-    if let Err(error) = start(&runtime.paths, arguments) {
-        runtime.log.note(Level::Warn, "no background process could be started", error.to_string());
-    }
+fn spawn(runtime: &Runtime, arguments: &[&OsStr]) -> Option<Child> {
+    start(&runtime.paths, arguments)
+        .inspect_err(|error| runtime.log.note(Level::Warn, "no background process could be started", error.to_string()))
+        .ok()
 }
 
 fn start(paths: &Paths, arguments: &[&OsStr]) -> io::Result<Child> {

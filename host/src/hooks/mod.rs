@@ -112,7 +112,7 @@ fn bring_up_to_date(runtime: &Runtime, event: &Event, deadline: Instant) {
             return;
         }
     }
-    runtime.leave_older_database();
+    runtime.before_opening(|database| Err(StoreError::Older(database.into())));
 }
 
 /// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be

@@ -2,6 +2,7 @@
 //! calls holds for the next one, and nothing of a call stays in memory.
 
 use std::path::PathBuf;
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as threads;
@@ -16,7 +17,7 @@ use crate::memory::Refused;
 use crate::paths::Paths;
 use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, StoreError};
+use crate::store::{self, Access, Store, StoreError};
 
 /// How far a call is: steps done, steps in all, and what is done now.
 pub(super) type Step = (u32, u32, &'static str);
@@ -52,9 +53,16 @@ impl Desk {
         Ok(Self { runtime, folder, project, signals })
     }
 
-    /// Refused where nothing is remembered of the project.
+    /// Refused where nothing is remembered of the project, or for as long as a client would not wait.
     fn check(&self) -> Result<()> {
         let refused = |what: &str, hint: &str| Err(Refused::new(what, hint).into());
+        if store::is_long_behind(&self.runtime.paths.database()) {
+            bury(background::upgrade(&self.runtime));
+            return refused(
+                "the memory was written by an older version, and is being brought up to date",
+                "ask again in a minute",
+            );
+        }
         if !self.runtime.config.enabled {
             return refused("remembering is switched off", "the user can set `enabled = true` in the configuration");
         }
@@ -93,6 +101,13 @@ impl Desk {
     }
 }
 
+/// Waits for the child beside the rest: else what is left of it would stay for as long as the server runs.
+fn bury(child: Option<Child>) {
+    if let Some(mut child) = child {
+        let _ = thread::Builder::new().spawn(move || child.wait());
+    }
+}
+
 type Job = Box<dyn FnOnce(&Paths) + Send>;
 
 /// The thread, from outside.
@@ -124,10 +139,7 @@ impl Worker {
                     desk.runtime.log.note(Level::Error, "mcp: a call failed", format!("{error:#}"));
                 }
                 desk.runtime.finish();
-                if let Some(mut child) = background::settle(paths) {
-                    // Else what is left of it would stay for as long as the server runs.
-                    let _ = thread::Builder::new().spawn(move || child.wait());
-                }
+                bury(background::settle(paths));
                 outcome
             });
             // Who asked may have gone.
