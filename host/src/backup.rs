@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rustix::fs::{FlockOperation, flock};
 
 use crate::files;
 use crate::paths::{self, Paths};
@@ -123,16 +122,8 @@ pub struct Turn(#[expect(dead_code, reason = "its lock is what counts")] File);
 pub fn turn(paths: &Paths) -> Result<Turn> {
     paths::create_private(&paths.data).with_context(|| format!("{} cannot be made", paths.data.display()))?;
     let file = paths.data.join("restore.lock");
-    let lock = File::options()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(&file)
-        .with_context(|| format!("{} cannot be opened", file.display()))?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        bail!("another process restores or repairs the database");
-    }
-    Ok(Turn(lock))
+    let lock = files::try_lock(&file).with_context(|| format!("{} cannot be opened", file.display()))?;
+    lock.map(Turn).context("another process restores or repairs the database")
 }
 
 /// A backup that was found good, as a copy beside the database: brought to this version's schema, and not yet put back.

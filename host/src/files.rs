@@ -1,9 +1,11 @@
-//! Whole files: replaced so that a reader sees the old one or the new one, whatever happens on the way.
+//! Whole files: replaced so that a reader sees the old one or the new one, whatever happens on the way; and files as locks.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
 
 /// Writes the file beside its place and renames it there: a power cut leaves the old one or the new one. `mode` is the new
 /// file's, whatever the umask says.
@@ -55,6 +57,12 @@ pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()>
         }
     }
     sync_folder(file)
+}
+
+/// The right to do what a lock file stands for, as long as what is returned lives. None: another process has it.
+pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
+    let lock = File::options().create(true).append(true).mode(0o600).open(file)?;
+    Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(lock))
 }
 
 /// Waits until the names in the file's folder are on the disk.

@@ -1,16 +1,14 @@
 //! Keeps the index what this version and the configuration want: makes it anew where it is another's, and makes the vectors
 //! that are missing. Never in a hook: providers may be slow, and cost money.
 
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use rustix::fs::{FlockOperation, flock};
 
 use crate::embedding::wish::{NOBODY, Wish};
 use crate::embedding::{self, Embedded, Embedder, Failure, Model, Provider, Purpose, local};
+use crate::files;
 use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{IndexState, Remade, Store, StoreError, Unembedded};
@@ -105,10 +103,7 @@ pub fn run(
     until: Option<Instant>,
     tell: &mut dyn FnMut(Progress),
 ) -> Result<Option<Report>> {
-    let lock = File::options().create(true).append(true).mode(0o600).open(runtime.paths.data.join("reindex.lock"))?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(None);
-    }
+    let Some(_lock) = files::try_lock(&runtime.paths.data.join("reindex.lock"))? else { return Ok(None) };
     // What a power cut takes back is done again.
     store.relax()?;
     let mut work = Work { runtime, store, embedder: Embedder::installed(), until, tell, report: Report::default() };

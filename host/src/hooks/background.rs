@@ -4,17 +4,16 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
-use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::reading::{self, Job};
 use super::{minutes, noting};
+use crate::files;
 use crate::log::Level;
 use crate::memory::compressing;
 use crate::paths::{NAMESPACE, Paths};
@@ -178,8 +177,9 @@ fn limit_compiling() {
     }
 }
 
-fn lock_file(runtime: &Runtime, name: &str) -> std::io::Result<File> {
-    File::options().create(true).append(true).mode(0o600).open(runtime.paths.data.join(name))
+/// See [`files::try_lock`].
+fn lock(runtime: &Runtime, name: &str) -> io::Result<Option<File>> {
+    files::try_lock(&runtime.paths.data.join(name))
 }
 
 /// Does the task, as the detached process.
@@ -221,10 +221,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
         _ => {}
     }
-    let lock = lock_file(runtime, "background.lock")?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(());
-    }
+    let Some(_lock) = lock(runtime, "background.lock")? else { return Ok(()) };
     store.relax()?;
     let until = Instant::now() + LONGEST;
     match task {
@@ -280,10 +277,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
 
 fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
     crate::paths::create_private(&runtime.paths.data)?;
-    let lock = lock_file(runtime, "compile.lock")?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(());
-    }
+    let Some(_lock) = lock(runtime, "compile.lock")? else { return Ok(()) };
     limit_compiling();
     runtime.compile(Compiling::All(Instant::now() + LONGEST));
     runtime.default_policy()?;
@@ -294,10 +288,7 @@ fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
 
 /// Brings the database up to date, once: each hook that finds it old starts a process.
 fn upgrade_now(runtime: &Runtime) -> Result<()> {
-    let lock = lock_file(runtime, "upgrade.lock")?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(());
-    }
+    let Some(_lock) = lock(runtime, "upgrade.lock")? else { return Ok(()) };
     let store = runtime.store(Access::Existing, PATIENCE)?;
     runtime.log.note(Level::Info, "the database was brought up to date", format!("schema {}", store::SCHEMA_VERSION));
     Ok(store.checkpoint()?)
@@ -305,10 +296,7 @@ fn upgrade_now(runtime: &Runtime) -> Result<()> {
 
 /// Folds old memories into digests. It has a lock of its own: the next session's unread transcripts are not to wait for it.
 fn compress_now(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
-    let lock = lock_file(runtime, "compress.lock")?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(());
-    }
+    let Some(_lock) = lock(runtime, "compress.lock")? else { return Ok(()) };
     let folded = compressing::in_background(runtime, store, &Project::of(cwd))?;
     if folded > 0 {
         runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
