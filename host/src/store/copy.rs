@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{PATIENCE, Result, SCHEMA_VERSION, Store, StoreError, classify};
+use super::{PATIENCE, Result, SCHEMA_VERSION, Store, StoreError, classify, open_read_only};
 
 /// All pages in one step: whoever writes meanwhile cannot make it begin again.
 const ALL: std::ffi::c_int = -1;
@@ -66,8 +66,7 @@ impl Store {
     /// nothing can come between the copy and the replacement.
     pub fn replace_with(&mut self, other: &Path, copy: &Path, keep: impl FnOnce() -> std::io::Result<()>) -> Result<()> {
         let path = self.path.clone();
-        let from = Connection::open_with_flags(other, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(|error| classify(other, error))?;
+        let from = open_read_only(other).map_err(|error| classify(other, error))?;
         let watch = Self::open(&path, super::Access::Existing, PATIENCE.get().0)?;
         // What is cached of the old one must not be in use.
         self.conn.flush_prepared_statement_cache();

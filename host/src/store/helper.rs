@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, Scope};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::index::{MODEL, meta};
+use super::open_read_only;
 
 type Job<'e> = Box<dyn FnOnce(&Connection) + Send + 'e>;
 
@@ -51,8 +52,7 @@ impl<T> Asked<T> {
 }
 
 fn serve(database: &Path, model: &str, asked: &Receiver<Job<'_>>) -> rusqlite::Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(database, flags)?;
+    let conn = open_read_only(database)?;
     // Most pages are read once. One state of the database for all jobs, as the one who asks has.
     conn.execute_batch("PRAGMA cache_size = -256; BEGIN")?;
     // Another index was swapped in meanwhile.

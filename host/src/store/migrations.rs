@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Result, StoreError, index};
+use super::{Result, StoreError, index, open_read_only};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
@@ -39,10 +39,7 @@ pub fn is_long_behind(database: &Path) -> bool {
         header.last_chunk().map(|version| u32::from_be_bytes(*version))
     };
     // The newest version may still stand in the WAL.
-    let in_full = || {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Connection::open_with_flags(database, flags).map_err(StoreError::from).and_then(|conn| version(&conn)).ok()
-    };
+    let in_full = || version(&open_read_only(database).ok()?).ok();
     let is_older = |version: Option<u32>| version.is_some_and(|version| version < SCHEMA_VERSION);
     is_older(header()) && is_older(in_full())
 }

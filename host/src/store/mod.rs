@@ -255,6 +255,11 @@ impl Store {
     }
 }
 
+/// Opens a database, of ours or not, that must not be changed.
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
 /// Whether a database's WAL is longer than what should be left: the next process reads all of it before it can begin.
 pub fn leaves_much(database: &Path) -> bool {
     wal_bytes(database) > LEFT_BYTES
