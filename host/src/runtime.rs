@@ -57,8 +57,8 @@ pub struct Runtime {
     only: RefCell<Option<Rc<Policies>>>,
 }
 
-/// What is done about the database at a path before it is opened, for those who cannot just wait until it is up to date.
-pub type BeforeOpening = fn(&Path) -> std::result::Result<(), StoreError>;
+/// What is done about the database before it is opened, for those who cannot just wait until it is up to date.
+pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
 /// How long a text of our own may take to be redacted.
 const REDACTING: Duration = Duration::from_secs(2);
@@ -225,7 +225,7 @@ impl Runtime {
     /// Opens the store, making it and its folder where they are missing and may be made.
     pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
-        self.before_opening.get()(&database)?;
+        self.before_opening.get()(self)?;
         let fresh = access == Access::Write && !database.exists();
         if fresh {
             paths::create_private(&self.paths.data)

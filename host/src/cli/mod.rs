@@ -258,7 +258,7 @@ fn runtime() -> Result<Runtime, Failure> {
 
 /// [`Runtime::new`], for a person who waits.
 fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Runtime::new(paths).inspect(|runtime| runtime.before_opening(bring_up_to_date))
+    Runtime::new(paths).inspect(|runtime| runtime.before_opening(|runtime| bring_up_to_date(&runtime.paths.database())))
 }
 
 /// Brings a large database of an older version up to date, or waits for the process that does. It takes half a minute for a million

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -13,7 +14,7 @@ use crate::contract::Session;
 use crate::journal::{self, Seen};
 use crate::log::Level;
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, StoreError};
+use crate::store::{self, Access, Store, StoreError};
 
 /// How long other writers are waited for where the answer does not depend on it.
 const BRIEFLY: Duration = Duration::from_millis(100);
@@ -21,9 +22,25 @@ const BRIEFLY: Duration = Duration::from_millis(100);
 /// How long observations are left as they are before it is looked whose time is up, milliseconds.
 const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
 
+/// The store. A start waits for one that is being brought up to date, as long as it can: else the agent would be told nothing.
+fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
+    /// What the start itself needs of its time.
+    const START: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_millis(20);
+    let opened = runtime.store(Access::Write, PATIENCE);
+    let Err(StoreError::Older(database)) = &opened else { return opened };
+    while Instant::now() + START < deadline {
+        thread::sleep(STEP);
+        if !store::is_long_behind(database) {
+            return runtime.store(Access::Write, PATIENCE);
+        }
+    }
+    opened
+}
+
 /// What the agent is to be shown at the session's start.
 pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
-    let mut store = runtime.store(Access::Write, PATIENCE)?;
+    let mut store = open(runtime, deadline)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }

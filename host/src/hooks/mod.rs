@@ -16,7 +16,6 @@ mod tracking;
 pub mod trial;
 
 use std::io::{self, ErrorKind};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -43,6 +42,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     // What is logged must lose them too, whatever comes of the rest.
     runtime.secrets.look_in(&event.cwd, &event.cwd);
     runtime.ignore_strangers();
+    runtime.before_opening(leave_older_database);
     // Only a session's start needs the default policy at once: without it the agent would not be told. All else is left to a
     // process of its own.
     runtime.compile(match event.moment {
@@ -53,7 +53,6 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         runtime.log.note(Level::Warn, "it cannot be noted whose session this is; nothing is read of it", error.to_string());
         return None;
     }
-    bring_up_to_date(runtime, event, deadline);
     let event = &minutes::keep(runtime, event, deadline);
     let outcome = match &event.moment {
         Moment::Start { source } => load::start(runtime, event, source, deadline),
@@ -81,38 +80,25 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             background::compile(runtime, &event.cwd);
             return None;
         }
-        if matches!(error.downcast_ref(), Some(StoreError::Older(_))) {
-            runtime.log.note(
-                Level::Info,
-                "the database is of an older version; it is brought up to date in the background",
-                "",
-            );
-            return None;
-        }
-        runtime.log.note(Level::Error, what_failed(&error), format!("{error:#}"));
+        let (level, details) = match error.downcast_ref() {
+            Some(StoreError::Older(_)) => (Level::Info, String::new()),
+            _ => (Level::Error, format!("{error:#}")),
+        };
+        runtime.log.note(level, what_failed(&error), details);
         None
     });
     context.and_then(|context| agent::answer(event, &context))
 }
 
 /// Has a large database that an older version wrote brought up to date by a process of its own: a hook would be ended before it is
-/// done, and the next one would begin anew. Only a session's start waits for it, as long as it can.
-fn bring_up_to_date(runtime: &Runtime, event: &Event, deadline: Instant) {
-    /// What the start itself needs of its time.
-    const START: Duration = Duration::from_secs(1);
-    const STEP: Duration = Duration::from_millis(20);
+/// done, and the next one would begin anew.
+fn leave_older_database(runtime: &Runtime) -> std::result::Result<(), StoreError> {
     let database = runtime.paths.database();
     if !store::is_long_behind(&database) {
-        return;
+        return Ok(());
     }
     background::upgrade(runtime);
-    while matches!(event.moment, Moment::Start { .. }) && Instant::now() + START < deadline {
-        thread::sleep(STEP);
-        if !store::is_long_behind(&database) {
-            return;
-        }
-    }
-    runtime.before_opening(|database| Err(StoreError::Older(database.into())));
+    Err(StoreError::Older(database))
 }
 
 /// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be
@@ -135,7 +121,7 @@ fn what_failed(error: &anyhow::Error) -> &'static str {
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
-        Some(StoreError::Older(_)) => "hook: the database is older than this program",
+        Some(StoreError::Older(_)) => "the database is of an older version; it is brought up to date in the background",
         Some(StoreError::Damaged(..)) => "hook: the database is damaged",
         Some(StoreError::Locked(_)) => "hook: the database is locked",
         Some(StoreError::ReadOnly(..)) => "hook: the database cannot be written",
