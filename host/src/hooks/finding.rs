@@ -72,12 +72,12 @@ mod tests {
             fs::write(&path, "").unwrap();
             path
         };
-        let (one, two) = (file("-work-a-b", ONE), file("-work-c", TWO));
-        file("-work-c", "agent-1");
+        let (one, two) = (file("-srv-a-b", ONE), file("-srv-c", TWO));
+        file("-srv-c", "agent-1");
         assert_eq!(of_session(&store, &projects, TWO).unwrap(), Some(two.clone()));
-        assert_eq!(of_session(&store, &projects, "../-work-c/agent-1").unwrap(), None);
-        assert_eq!(newest(&projects, &["/work/a.b".into()]), Some((ONE.into(), one)));
-        assert_eq!(newest(&projects, &["/none".into(), "/work/c".into()]), Some((TWO.into(), two)));
+        assert_eq!(of_session(&store, &projects, "../-srv-c/agent-1").unwrap(), None);
+        assert_eq!(newest(&projects, &["/srv/a.b".into()]), Some((ONE.into(), one)));
+        assert_eq!(newest(&projects, &["/none".into(), "/srv/c".into()]), Some((TWO.into(), two)));
         assert_eq!(newest(&projects, &["/none".into()]), None);
     }
 }
