@@ -407,6 +407,8 @@ pub fn init(file: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::name::Agent;
+    use crate::settings::agents;
 
     #[test]
     fn the_commented_default_is_the_default() {
@@ -425,5 +427,20 @@ mod tests {
         assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().contains("20000"));
         assert!(Config::parse("[compress]\nbelow = 2.0").unwrap_err().contains("compress.below"));
         assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().contains("absolute"));
+    }
+
+    #[test]
+    fn agents_give_more_time_than_is_taken() {
+        let config = Config::default();
+        for agent in Agent::ALL {
+            for hook in agents::hooks(agent) {
+                let budget = config.hooks.budget(if hook.task == "memory-failure" { "memory-track" } else { hook.task });
+                // What the program waits before it ends itself by force comes on top.
+                assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
+            }
+            assert!(
+                agents::hooks(agent).iter().all(|hook| agent != Agent::Codex || hook.event != "SessionEnd" || hook.timeout <= 3)
+            );
+        }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
-use crate::policy::imports::{Line, LineSource};
-use crate::store::Cursor;
+use crate::cursor::Cursor;
+use crate::lines::{Line, LineSource};
 
 /// The longest line that is handed to a policy, bytes. The longest of 348,975 real lines had 3,047,188.
 pub const MOST_LINE_BYTES: usize = 16 << 20;
@@ -407,42 +407,6 @@ impl LineSource for Told {
             told.extend(texts.into_iter().map(|text| Line { start, end, text }));
         }
         Ok(told)
-    }
-}
-
-/// Lines of a text that is in memory.
-pub struct TextLines {
-    lines: std::vec::IntoIter<Line>,
-}
-
-impl TextLines {
-    /// The lines of `text`, as if it stood in a file; a last one without a newline counts.
-    pub fn new(text: &str) -> Self {
-        let mut start = 0;
-        let lines: Vec<Line> = text
-            .split_inclusive('\n')
-            .map(|line| {
-                let begin = start;
-                start += line.len() as u64;
-                Line { start: begin, end: start, text: line.strip_suffix('\n').unwrap_or(line).into() }
-            })
-            .collect();
-        Self { lines: lines.into_iter() }
-    }
-}
-
-impl LineSource for TextLines {
-    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
-        let mut bytes = 0;
-        let mut batch = Vec::new();
-        for line in self.lines.by_ref() {
-            bytes += line.text.len();
-            batch.push(line);
-            if bytes >= max_bytes {
-                break;
-            }
-        }
-        Ok(batch)
     }
 }
 

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use crate::backup;
 use crate::files;
 use crate::runtime::Runtime;
-use crate::store::{Check, Cursor, Fault, Store};
+use crate::cursor::Cursor;
+use crate::store::{Check, Fault, Store};
 use crate::transcript::{self, Refusal};
 
 /// What was found.

@@ -47,7 +47,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         }
     };
     if called_for.is_some() {
-        for wrong in plugin::options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
+        for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
             runtime.log.note(Level::Warn, "an option of the plugin cannot be used, and counts as not set", wrong);
         }
     }

@@ -1,8 +1,6 @@
 //! The demonstration: the sample session goes through the real program, called as the client calls it, in a home that is
 //! thrown away afterwards.
 
-pub mod sample;
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +15,7 @@ use tempfile::TempDir;
 use crate::agent::name::Agent;
 use crate::runtime;
 use crate::settings::{self, Registration};
-use sample::Moment;
+use crate::policy::sample::{self, Moment};
 
 /// The session of the next day.
 const NEXT_SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da72";

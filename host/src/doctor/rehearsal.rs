@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Finding;
 use crate::config::Config;
-use crate::demo::sample;
+use crate::policy::sample;
 use crate::hooks::trial::Trial;
 use crate::paths::{self, Paths};
 use crate::policy::cache::{Cache, Origin};
@@ -58,7 +58,7 @@ pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
 /// Returns how many memories the sample gave, and how many UTF-16 units the next session is told.
 fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
     let trial = Trial::new(paths, config)?;
-    let outcome = trial.play(&sample::write_to(&trial.folder())?, Instant::now() + REHEARSE)?;
+    let outcome = trial.play(&sample::write_to(&trial.folder(), crate::runtime::now())?, Instant::now() + REHEARSE)?;
     if outcome.report.stored == 0 {
         bail!("the sample session gave no memory");
     }

@@ -16,12 +16,13 @@ use crate::journal::Seen;
 use crate::log::Level;
 use crate::namespace;
 use crate::policy::chain::{Extracted, Maker, Work};
-use crate::policy::imports::{Line, LineSource};
+use crate::lines::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
 use crate::privacy::Guard;
 use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::store::{Batch, Cursor, ExtractorState, SessionUpdate, Store, StoreError};
+use crate::cursor::Cursor;
+use crate::store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
 use crate::transcript::{self, Refusal, Share, Transcript};
 
 /// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.

@@ -1,8 +1,6 @@
 //! The plugin for Claude Code that this program carries with it: its files, laid out as a marketplace of one, and where they are
 //! written so that the client finds them.
 
-pub mod options;
-
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -22,6 +20,9 @@ pub const EVENT: &str = "THROUGHLINE_PLUGIN_EVENT";
 
 /// Where the scripts look first for the program: one line, its path.
 const PROGRAM: &str = "plugin/scripts/program";
+
+/// The options that a user can set in the client, as the plugin's manifest names them.
+pub const OPTIONS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories"];
 
 /// A file of the plugin.
 struct File {
@@ -188,7 +189,7 @@ mod tests {
         let find = FILES.iter().find(|file| file.path.ends_with("find.sh")).unwrap();
         assert!(String::from_utf8_lossy(find.bytes).contains(concat!("--git ", env!("CARGO_PKG_REPOSITORY"), " host'")));
         let keys: BTreeSet<&str> = manifest["userConfig"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, options::KEYS.into());
+        assert_eq!(keys, OPTIONS.into());
     }
 
     #[test]

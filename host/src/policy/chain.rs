@@ -17,7 +17,8 @@ use super::cache::{Cache, Origin};
 use super::capability::{Capabilities, Kinds};
 use super::engine::{Clockwork, Limits};
 use super::failures::{Failures, Record};
-use super::imports::{self, Grants, LineSource, MemorySource};
+use super::imports::{self, Grants, MemorySource};
+use crate::lines::LineSource;
 use super::instance::{
     BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
     kind_of_failure,

@@ -10,9 +10,9 @@ use super::capability::Kinds;
 use super::engine::Meter;
 use super::v0_1::bindings::throughline::policy::{log, memories, settings, transcript};
 use crate::contract::{Memory, SessionRecord};
+use crate::lines::{Line, LineSource};
 
 pub use super::v0_1::bindings::throughline::policy::memories::Fact;
-pub use super::v0_1::bindings::throughline::policy::transcript::Line;
 
 /// The most that one `memories` call returns, whatever its `limit` says.
 const MOST_MEMORIES: u32 = 200;
@@ -26,12 +26,6 @@ const MOST_CALLS: u32 = 250_000;
 /// Bytes and lines that one instance may log.
 const MOST_LOG_BYTES: usize = 16 << 10;
 const MOST_LOG_LINES: u32 = 100;
-
-/// Lines of a transcript, in order.
-pub trait LineSource: Send {
-    /// The next lines, together up to about `max_bytes` and at least one; empty at the end.
-    fn read_lines(&mut self, max_bytes: usize) -> std::io::Result<Vec<Line>>;
-}
 
 /// Read access to the memories of one project.
 pub trait MemorySource {
@@ -150,10 +144,11 @@ fn trap(error: anyhow::Error) -> wasmtime::Error {
 impl transcript::Host for HostState {}
 
 impl transcript::HostReader for HostState {
-    fn read_lines(&mut self, reader: Resource<Reader>, max_bytes: u32) -> Result<Vec<Line>> {
+    fn read_lines(&mut self, reader: Resource<Reader>, max_bytes: u32) -> Result<Vec<transcript::Line>> {
         self.count_call()?;
         let reader = self.table.get_mut(&reader)?;
-        Ok(reader.source.read_lines(max_bytes as usize)?)
+        let lines = reader.source.read_lines(max_bytes as usize)?;
+        Ok(lines.into_iter().map(|Line { start, end, text }| transcript::Line { start, end, text }).collect())
     }
 
     fn drop(&mut self, reader: Resource<Reader>) -> Result<()> {

@@ -9,7 +9,8 @@ use wasmtime::{Store, Trap};
 
 use super::capability::{self, Capabilities, Import};
 use super::engine::{Clockwork, Limits, Meter};
-use super::imports::{Grants, HostState, LineSource, Reader};
+use super::imports::{Grants, HostState, Reader};
+use crate::lines::LineSource;
 use super::stage::Stage;
 use super::v0_1::bindings::exports::throughline::policy as stages;
 use super::v0_1::bindings::throughline::policy as capabilities;

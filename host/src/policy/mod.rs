@@ -19,6 +19,7 @@ pub mod managed;
 pub mod manifest;
 pub mod roster;
 pub mod rules;
+pub mod sample;
 pub mod shelf;
 pub mod stage;
 pub mod template;

@@ -53,7 +53,7 @@ pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
 pub use sharing::{SHARED_FROM, Suggestion};
-pub use transcripts::{Cursor, ExtractorState};
+pub use transcripts::ExtractorState;
 pub use verify::{Check, Fault};
 
 /// Where the WAL is worth moving into the database while something long is at work. Not done in a hook.

@@ -3,8 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::memories::{Put, put, retract};
+use crate::cursor::Cursor;
+
 use super::{
-    Cursor, ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime,
+    ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime,
 };
 use crate::contract::{Draft, SessionNotes, SessionRecord};
 use crate::journal::Seen;

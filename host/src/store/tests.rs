@@ -477,7 +477,8 @@ fn an_observation_that_climbs_several_steps_has_risen_once() {
     for session in ["t", "u", "v"] {
         it.store.mark_used(&[id], Some(session), 20).unwrap();
     }
-    let ladder = &crate::config::Config::default().observations.ladder;
+    let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+    let ladder = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
     let day = 86_400_000;
     let aged = it.store.graduate(ladder, 30, 40 * day, true).unwrap();
     assert_eq!(aged, Aged { raised: 1, dropped: 1 });

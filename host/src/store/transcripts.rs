@@ -2,38 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, Store, StoreError, time, untime};
+use crate::cursor::Cursor;
 
-/// How far a transcript has been read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cursor {
-    /// The transcript's path.
-    pub path: String,
-    /// The session that it belongs to.
-    pub session_id: String,
-    /// Device and inode, to notice a replaced file.
-    pub device: u64,
-    /// See `device`.
-    pub inode: u64,
-    /// The file's size when it was last looked at, bytes.
-    pub size: u64,
-    /// Its modification time then, nanoseconds since the Unix epoch.
-    pub modified: u64,
-    /// Everything before this byte is accounted for.
-    pub offset: u64,
-    /// The identifier of the last line before `offset` that has one, to find the place again in a rewritten file.
-    pub last_uuid: Option<String>,
-    /// Lines read so far.
-    pub lines: u64,
-    /// Lines that could not be parsed.
-    pub malformed: u64,
-    /// Lines beyond the host's limit.
-    pub oversized: u64,
-    /// Extractions in a row that failed at this offset.
-    pub failures: u32,
-    /// Counts writes; 0: never written.
-    pub version: u64,
-}
+use super::{Result, Store, StoreError, time, untime};
 
 /// What the extractor left for itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,33 +22,25 @@ pub struct ExtractorState {
 
 const COLUMNS: &str = "path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed, oversized, failures, version";
 
-impl Cursor {
-    /// Whether the file is something else than a transcript: most of its lines could not be parsed. (Empty lines are neither
-    /// malformed nor anything else, so a file of noise need not be malformed in all its lines.)
-    pub fn is_no_transcript(&self) -> bool {
-        self.malformed * 2 > self.lines
-    }
-
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let number = |index: usize| row.get::<_, i64>(index).map(untime);
-        Ok(Self {
-            path: row.get(0)?,
-            session_id: row.get(1)?,
-            #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
-            device: row.get::<_, i64>(2)? as u64,
-            #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
-            inode: row.get::<_, i64>(3)? as u64,
-            size: number(4)?,
-            modified: number(5)?,
-            offset: number(6)?,
-            last_uuid: row.get(7)?,
-            lines: number(8)?,
-            malformed: number(9)?,
-            oversized: number(10)?,
-            failures: row.get(11)?,
-            version: number(12)?,
-        })
-    }
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Cursor> {
+    let number = |index: usize| row.get::<_, i64>(index).map(untime);
+    Ok(Cursor {
+        path: row.get(0)?,
+        session_id: row.get(1)?,
+        #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
+        device: row.get::<_, i64>(2)? as u64,
+        #[expect(clippy::cast_sign_loss, reason = "stored as the same bits")]
+        inode: row.get::<_, i64>(3)? as u64,
+        size: number(4)?,
+        modified: number(5)?,
+        offset: number(6)?,
+        last_uuid: row.get(7)?,
+        lines: number(8)?,
+        malformed: number(9)?,
+        oversized: number(10)?,
+        failures: row.get(11)?,
+        version: number(12)?,
+    })
 }
 
 impl Store {
@@ -86,7 +49,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts WHERE path = ?1"))
-                .and_then(|mut s| s.query_row([path], Cursor::from_row).optional()),
+                .and_then(|mut s| s.query_row([path], from_row).optional()),
         )
     }
 
@@ -97,7 +60,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts WHERE path >= ?1 AND path < ?2"))
-                .and_then(|mut s| s.query_map([from, to], Cursor::from_row)?.collect()),
+                .and_then(|mut s| s.query_map([from, to], from_row)?.collect()),
         )
     }
 
@@ -106,7 +69,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM transcripts ORDER BY path"))
-                .and_then(|mut s| s.query_map([], Cursor::from_row)?.collect()),
+                .and_then(|mut s| s.query_map([], from_row)?.collect()),
         )
     }
 

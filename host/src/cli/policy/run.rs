@@ -21,7 +21,7 @@ use crate::policy::roster::owner_of;
 use crate::policy::stage::Stage;
 use crate::project::Project;
 use crate::store::Access;
-use crate::transcript::TextLines;
+use crate::lines::TextLines;
 
 /// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
 ///

@@ -11,7 +11,7 @@ use super::{
     is_kind, is_one_line, material, quoted,
 };
 use crate::policy::compare::{self, Learned};
-use crate::policy::imports::{Line, LineSource};
+use crate::lines::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction, Supplement};
 
 /// What the contract allows, bytes and characters.

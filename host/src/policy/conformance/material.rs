@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::contract::{Change, Decision, Discovery, Memory, Session, SessionNotes, SessionRecord};
-use crate::demo::sample;
+use crate::policy::sample;
 use crate::policy::imports::{Fact, MemorySource};
 
 /// The project's root folder.

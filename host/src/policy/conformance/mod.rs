@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::imports::{Grants, LineSource, MemorySource};
+use super::imports::{Grants, MemorySource};
+use crate::lines::LineSource;
 use super::instance::{
     BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Redacted, Running, Search, Summary, ToolEvent,
 };

@@ -80,12 +80,13 @@ fn with_times(line: &str, begin: u64) -> String {
     out
 }
 
-/// Writes the session as a transcript into `folder`, about a project there; returns its path.
-pub fn write_to(folder: &Path) -> io::Result<PathBuf> {
+/// Writes the session as a transcript into `folder`, about a project there, and returns its path. `begin`: milliseconds since the
+/// Unix epoch.
+pub fn write_to(folder: &Path, begin: u64) -> io::Result<PathBuf> {
     let project = folder.join("project");
     fs::create_dir_all(&project)?;
     let transcript = folder.join(format!("{SESSION}.jsonl"));
-    let lines = lines(&project, crate::runtime::now());
+    let lines = lines(&project, begin);
     fs::write(&transcript, lines.iter().fold(String::new(), |text, line| text + &line.text + "\n"))?;
     Ok(transcript)
 }

@@ -2,9 +2,6 @@
 
 use crate::config::{Config, Mode};
 
-/// The options, as the plugin's manifest names them.
-pub const KEYS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories"];
-
 /// Puts what is set in place of what the configuration file says. `variable` looks up a variable of the environment. Returns what
 /// cannot be used, in words; it then counts as not set.
 pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
@@ -41,6 +38,7 @@ pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plugin::OPTIONS;
 
     fn with(pairs: &[(&str, &str)]) -> (Config, Vec<String>) {
         let mut config = Config::default();
@@ -69,7 +67,7 @@ mod tests {
             ("CLAUDE_PLUGIN_OPTION_SHARED_MEMORIES", "maybe"),
         ]);
         assert_eq!(config, Config::default());
-        assert_eq!(wrong.len(), KEYS.len());
+        assert_eq!(wrong.len(), OPTIONS.len());
         for (said, key) in wrong.iter().zip(["context_budget", "checkpoint", "shared_memories"]) {
             assert!(said.starts_with(key), "{said}");
         }
