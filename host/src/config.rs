@@ -439,7 +439,9 @@ mod tests {
                 assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
             }
             assert!(
-                agents::hooks(agent).iter().all(|hook| agent != Agent::Codex || hook.event != "SessionEnd" || hook.timeout <= 3)
+                agents::hooks(agent)
+                    .iter()
+                    .all(|hook| agent != Agent::Codex || hook.event != "SessionEnd" || hook.timeout <= 3)
             );
         }
     }

@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::digest::sha256_hex;
 use crate::paths::{self, Paths};
+use throughline_model::digest::sha256_hex;
 
 /// The folder of namespaces in the data folder.
 const FOLDER: &str = "namespaces";

@@ -20,9 +20,9 @@ use crate::policy::managed::Managed;
 use crate::policy::roster::{Circumstances, Roster};
 use crate::privacy::intervals::Intervals;
 use crate::privacy::{Guard, Rules};
-use crate::project::Project;
 use crate::secrets::{Secrets, TagKey};
 use crate::store::{Access, Store, StoreError};
+use throughline_model::project::Project;
 
 /// How long a command waits for a policy that another process compiles.
 const PATIENCE: Duration = Duration::from_mins(1);

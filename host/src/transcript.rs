@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
-use crate::cursor::Cursor;
-use crate::lines::{Line, LineSource};
+use throughline_model::cursor::Cursor;
+use throughline_model::lines::{Line, LineSource};
 
 /// The longest line that is handed to a policy, bytes. The longest of 348,975 real lines had 3,047,188.
 pub const MOST_LINE_BYTES: usize = 16 << 20;

@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 use crate::backup;
 use crate::files;
 use crate::runtime::Runtime;
-use crate::cursor::Cursor;
 use crate::store::{Check, Fault, Store};
 use crate::transcript::{self, Refusal};
+use throughline_model::cursor::Cursor;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use host::contract::{Session, SessionNotes};
-use host::digest::sha256_hex;
 use host::log::Log;
 use host::policy::cache::Cache;
 use host::policy::chain::{Compiling, Policies, Reporter, Sandbox};
@@ -14,8 +12,10 @@ use host::policy::failures::Failures;
 use host::policy::folder::{Found, Source};
 use host::policy::manifest::Manifest;
 use host::policy::roster::{Candidate, Roster};
-use host::project::Project;
 use tests::wasm::{self, context_builder, summarizer, writes};
+use throughline_model::contract::{Session, SessionNotes};
+use throughline_model::digest::sha256_hex;
+use throughline_model::project::Project;
 
 /// Calls of a hook of three seconds.
 const HOOK: Duration = Duration::from_secs(3);

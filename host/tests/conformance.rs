@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use host::contract::{Draft, Memory, Session, SessionNotes};
 use host::policy::conformance::{self, Granted, Instance, Options, Report, Stage, Status, Subject};
 use host::policy::engine::{Clockwork, Limits};
-use host::policy::imports::{Grants, Line, LineSource, MemorySource};
+use host::policy::imports::{Grants, MemorySource};
 use host::policy::instance::{
     BuiltContext, ExtractRequest, Extraction, Finding, Loaded, Observation, Redacted, Search, Summary, ToolEvent,
 };
+use throughline_model::contract::{Draft, Memory, Session, SessionNotes};
+use throughline_model::lines::{Line, LineSource};
 use wasmtime::component::Component;
 
 mod support;

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use arbitrary::Unstructured;
-use host::digest::sha256_hex;
 use host::policy::cache::Cache;
 use host::policy::conformance::{self, Granted, Options, Stage};
 use host::policy::engine::{Clockwork, Limits};
 use host::policy::imports::Grants;
 use host::policy::instance::Loaded;
+use throughline_model::digest::sha256_hex;
 
 mod support;
 

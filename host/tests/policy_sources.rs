@@ -12,18 +12,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::contract::{Draft, Memory, Session, SessionRecord};
 use host::policy::build::{self, Built};
 use host::policy::cache::Cache;
 use host::policy::capability::Kinds;
 use host::policy::conformance::{self, Granted, Options, Status};
 use host::policy::engine::Clockwork;
-use host::policy::imports::{Fact, Grants, Line, LineSource, MemorySource};
+use host::policy::imports::{Fact, Grants, MemorySource};
 use host::policy::instance::{ExtractRequest, Extraction, Loaded, Running, Terms, ToolEvent};
 use host::policy::manifest::{Language, Manifest};
 use host::policy::template;
-use host::project::Project;
 use serde_json::{Value, json};
+use throughline_model::contract::{Draft, Memory, Session, SessionRecord};
+use throughline_model::lines::{Line, LineSource};
+use throughline_model::project::Project;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the host is in the repository").to_owned()

@@ -135,9 +135,16 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
     assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
 }
 
-fn session() -> host::contract::Session {
+fn session() -> throughline_model::contract::Session {
     let root = std::path::Path::new("/p");
-    host::contract::Session::new("s", &host::project::Project::of(root), root, "claude-code", None, 0)
+    throughline_model::contract::Session::new(
+        "s",
+        &throughline_model::project::Project::of(root),
+        root,
+        "claude-code",
+        None,
+        0,
+    )
 }
 
 /// The stages that no hook calls yet answer through the sandbox all the same.

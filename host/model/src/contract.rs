@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "component")]
 use wasmtime::component::{ComponentType, Lift, Lower};
 
 use crate::project::Project;
@@ -15,8 +16,9 @@ pub type Timestamp = u64;
 pub type Attribute = (String, String);
 
 /// The session that a call is about.
-#[derive(Debug, Clone, PartialEq, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Session {
     /// The agent's identifier of the session.
     pub id: String,
@@ -53,20 +55,22 @@ impl Session {
 }
 
 /// Where a memory was learned.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Origin {
     /// The transcript line's own identifier.
-    #[component(name = "line-uuid")]
+    #[cfg_attr(feature = "component", component(name = "line-uuid"))]
     pub line_uuid: Option<String>,
     /// When it was said or done, by the transcript's clock.
     pub at: Option<Timestamp>,
 }
 
 /// Something worth keeping, before the host has stored it.
-#[derive(Debug, Clone, Default, PartialEq, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Draft {
     /// Identity within the session; none: kind and content are the identity.
     pub key: Option<String>,
@@ -89,13 +93,14 @@ pub struct Draft {
 }
 
 /// A stored memory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Memory {
     /// Stable and opaque.
     pub id: String,
     /// The session in which it was first learned.
-    #[component(name = "session-id")]
+    #[cfg_attr(feature = "component", component(name = "session-id"))]
     pub session_id: String,
     /// A core kind or a policy's own.
     #[serde(rename = "type")]
@@ -121,9 +126,10 @@ pub struct Memory {
 }
 
 /// A choice between options.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Decision {
     /// What was chosen.
     pub what: String,
@@ -134,9 +140,10 @@ pub struct Decision {
 }
 
 /// An insight tied to a file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Discovery {
     /// The file, relative to the project's root where inside it.
     pub file: String,
@@ -147,9 +154,10 @@ pub struct Discovery {
 }
 
 /// What a session did to a file, in lines.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Change {
     /// Relative to the project's root where inside it.
     pub path: String,
@@ -160,16 +168,17 @@ pub struct Change {
 }
 
 /// What is known of a session as a whole, at its present end.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "component", component(record))]
 #[serde(default)]
 pub struct SessionNotes {
     /// What the human asked for first, in substance.
-    #[component(name = "original-request")]
+    #[cfg_attr(feature = "component", component(name = "original-request"))]
     pub original_request: String,
     /// What the session is about now, where that has moved on.
-    #[component(name = "current-objective")]
+    #[cfg_attr(feature = "component", component(name = "current-objective"))]
     pub current_objective: String,
     /// How it stands.
     pub outcome: String,
@@ -206,8 +215,9 @@ pub struct SessionNotes {
 }
 
 /// A past session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct SessionRecord {
     /// The agent's identifier.
     pub id: String,
@@ -226,14 +236,15 @@ pub struct SessionRecord {
 }
 
 /// Why a policy's call gave no result.
-#[derive(Debug, Clone, PartialEq, ComponentType, Lift, Lower)]
-#[component(variant)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(variant))]
 pub enum Failure {
     /// What was handed over cannot be used.
-    #[component(name = "invalid-input")]
+    #[cfg_attr(feature = "component", component(name = "invalid-input"))]
     InvalidInput(String),
     /// The policy's own fault.
-    #[component(name = "internal")]
+    #[cfg_attr(feature = "component", component(name = "internal"))]
     Internal(String),
 }
 

@@ -17,9 +17,9 @@ pub mod transcripts;
 
 use std::path::PathBuf;
 
-use crate::digest::sha256_hex;
 use fields::{Fields, Unreadable};
 use name::Agent;
+use throughline_model::digest::sha256_hex;
 
 /// Reads a hook's payload; `name`: the event, or the name of the hook, that was given on the command line.
 pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {

@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output;
 use crate::agent::name::Agent;
-use crate::contract::Session;
 use crate::hooks::{self, PATIENCE};
-use crate::project::Project;
 use crate::store::{Access, Store};
+use throughline_model::contract::Session;
+use throughline_model::project::Project;
 
 /// Print what the agent would be shown here and now
 ///

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
+use crate::export;
+use crate::files;
 use crate::hooks::PATIENCE;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store};
-use crate::{export, files};
 
 /// Write memories in a form that other programs read
 ///

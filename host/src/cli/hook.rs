@@ -14,6 +14,7 @@ use crate::hooks;
 use crate::log::{self, Level};
 use crate::paths::Paths;
 use crate::plugin;
+use crate::plugin_options;
 use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
 use crate::settings;

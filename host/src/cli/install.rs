@@ -10,7 +10,9 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::agent::name::Agent;
+use crate::config;
 use crate::hooks::PATIENCE;
+use crate::ingest;
 use crate::paths;
 use crate::plugin;
 use crate::policy::managed::Managed;
@@ -18,7 +20,6 @@ use crate::program;
 use crate::runtime::Runtime;
 use crate::settings::{self, Change, SettingsError, agents};
 use crate::store::Access;
-use crate::{config, ingest};
 
 /// Register the hooks with an agent, so that it remembers from now on
 ///

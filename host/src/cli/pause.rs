@@ -7,7 +7,7 @@ use super::failure::{Done, Failure};
 use super::output;
 use crate::paths;
 use crate::privacy::intervals::{self, Interval, Intervals};
-use crate::project::Project;
+use throughline_model::project::Project;
 
 /// Stop remembering for a while
 ///

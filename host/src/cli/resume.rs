@@ -10,13 +10,13 @@ use super::failure::{Done, Failure};
 use super::output;
 use super::pause::{self, Scope};
 use crate::agent::name::Agent;
-use crate::contract::Session;
 use crate::hooks::{self, PATIENCE};
 use crate::privacy::intervals::{self, Interval, Intervals};
-use crate::project::Project;
 use crate::projection::{self, SessionContext};
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
+use throughline_model::contract::Session;
+use throughline_model::project::Project;
 
 /// Bring back what was saved of a session, and remember again
 ///

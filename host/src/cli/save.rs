@@ -10,10 +10,10 @@ use super::pause;
 use crate::hooks::reading::{self, Job};
 use crate::hooks::{self, PATIENCE, finding};
 use crate::paths;
-use crate::project::Project;
 use crate::projection::{self, SessionContext, Written};
 use crate::runtime::Runtime;
 use crate::store::{Access, Store};
+use throughline_model::project::Project;
 
 /// The longest that the transcript is read.
 const PATIENT: Duration = Duration::from_mins(5);

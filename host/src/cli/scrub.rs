@@ -11,9 +11,9 @@ use super::failure::{Done, Failure};
 use super::output;
 use crate::hooks::{self, PATIENCE};
 use crate::memory::forgetting;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::Access;
+use throughline_model::project::Project;
 
 /// The longest that the redactors may take for some rows, or for one piece.
 const PATIENT: Duration = Duration::from_mins(1);

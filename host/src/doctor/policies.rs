@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::paths::Paths;
 use crate::policy::managed::Managed;
 use crate::policy::roster::{Refusal, Why};
-use crate::project::Project;
 use crate::runtime::Runtime;
+use throughline_model::project::Project;
 
 /// What the administrator laid down, as far as it can be read; and what is to be said of it, if anything.
 pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {

@@ -8,8 +8,8 @@ use super::Finding;
 use crate::config::Config;
 use crate::ingest;
 use crate::paths::{self, Paths};
-use crate::cursor::Cursor;
 use crate::store::Store;
+use throughline_model::cursor::Cursor;
 
 /// What was not read for so long is not just being written.
 const LATE: Duration = Duration::from_hours(24);

@@ -42,7 +42,7 @@ impl Wish {
                         Provider::Folder => format!("{:?}", settings.folder.path),
                     });
                 }
-                Self::Ask(crate::digest::hex(&sha.finalize()[..8]))
+                Self::Ask(throughline_model::digest::hex(&sha.finalize()[..8]))
             }
         }
     }

@@ -18,11 +18,11 @@ use crate::log::Level;
 use crate::memory::compressing;
 use crate::paths::{NAMESPACE, Paths};
 use crate::policy::chain::Compiling;
-use crate::project::Project;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
 use crate::store::{self, Access, Store, StoreError};
+use throughline_model::project::Project;
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);

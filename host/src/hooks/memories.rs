@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::contract::{Memory, SessionRecord};
 use crate::policy::imports::{Fact, MemorySource};
 use crate::search::query::Query;
 use crate::store::{DIGEST, Filter, Search, Store};
+use throughline_model::contract::{Memory, SessionRecord};
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
 pub struct ProjectMemories {
@@ -88,9 +88,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::contract::{Draft, Origin, SessionNotes};
-    use crate::project::Project;
     use crate::store::{Access, Batch, SessionUpdate};
+    use throughline_model::contract::{Draft, Origin, SessionNotes};
+    use throughline_model::project::Project;
 
     const SESSIONS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 

@@ -18,17 +18,17 @@ use crate::agent::name::Agent;
 use crate::agent::shorten::shorten_text;
 use crate::agent::transcripts::{Written, copilot};
 use crate::agent::{Event, Moment, ToolUse};
-use crate::digest::sha256_hex;
 use crate::files;
 use crate::journal::Journal;
 use crate::log::Level;
 use crate::paths;
 use crate::policy::chain::NotCompiled;
-use crate::project::Project;
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::store::{Selection, folded};
 use crate::transcript;
+use throughline_model::digest::sha256_hex;
+use throughline_model::project::Project;
 
 /// The most bytes of one session's minutes: what is beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;

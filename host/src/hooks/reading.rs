@@ -11,19 +11,19 @@ use super::{minutes, noting};
 use crate::agent::claude_code::{self, Head};
 use crate::agent::name::Agent;
 use crate::agent::transcripts::{self, Translator};
-use crate::contract::Session;
 use crate::journal::Seen;
 use crate::log::Level;
 use crate::namespace;
 use crate::policy::chain::{Extracted, Maker, Work};
-use crate::lines::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
 use crate::privacy::Guard;
-use crate::project::Project;
 use crate::runtime::Runtime;
-use crate::cursor::Cursor;
 use crate::store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
 use crate::transcript::{self, Refusal, Share, Transcript};
+use throughline_model::contract::Session;
+use throughline_model::cursor::Cursor;
+use throughline_model::lines::{Line, LineSource};
+use throughline_model::project::Project;
 
 /// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.
 const SHARE_BYTES: u64 = 8 << 20;

@@ -10,16 +10,16 @@ use super::{Outcome, checkpoints, noting};
 use crate::agent::name::Agent;
 use crate::agent::transcripts::codex;
 use crate::agent::{Event, ToolUse};
-use crate::contract::Session;
-use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
 use crate::log::Level;
 use crate::policy::instance::ToolEvent;
 use crate::privacy::Rules;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Failure, OBSERVATION, StoreError};
 use crate::transcript;
+use throughline_model::contract::Session;
+use throughline_model::digest::sha256_hex;
+use throughline_model::project::Project;
 
 /// The attribute by which failures are the same, and how much of its hash is kept.
 const SIGNATURE: &str = "signature";

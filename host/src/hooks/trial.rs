@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use super::reading::{self, Job, Report};
 use crate::agent::name::Agent;
 use crate::config::Config;
-use crate::contract::{Memory, Session, SessionNotes};
 use crate::paths::Paths;
 use crate::policy::chain::Policies;
 use crate::policy::instance::{BuiltContext, Summary};
 use crate::policy::managed::Managed;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, Filter};
+use throughline_model::contract::{Memory, Session, SessionNotes};
+use throughline_model::project::Project;
 
 /// More memories than any session has.
 const ALL: u32 = 100_000;

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::contract::Timestamp;
+use throughline_model::contract::Timestamp;
 
 /// The longest line, bytes: the longest content with every character escaped, and all else that may stand beside it.
 pub const MOST_LINE: usize = 1 << 20;

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::contract::{Draft, Origin};
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Import, Put, Store};
 pub use line::{Line, MOST_LINE, parse};
 use reader::{Lines, Read};
+use throughline_model::contract::{Draft, Origin};
+use throughline_model::project::Project;
 
 /// How many memories are stored in one transaction, at most.
 const BATCH: usize = 2_000;

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::sha256_hex;
 use crate::memory::Refused;
+use throughline_model::digest::sha256_hex;
 
 /// Longer ones are none of ours, bytes.
 const MOST: usize = 512;

@@ -15,9 +15,9 @@ use crate::hooks::{PATIENCE, background};
 use crate::log::Level;
 use crate::memory::Refused;
 use crate::paths::Paths;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{self, Access, Store, StoreError};
+use throughline_model::project::Project;
 
 /// How far a call is: steps done, steps in all, and what is done now.
 pub(super) type Step = (u32, u32, &'static str);

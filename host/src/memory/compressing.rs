@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Folding, Group, Source, Store, StoreError};
+use throughline_model::project::Project;
 
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;

@@ -4,14 +4,14 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::Refused;
-use crate::contract::Memory;
 use crate::hooks;
 use crate::log;
 use crate::privacy::intervals::{Interval, Intervals};
-use crate::project::Project;
 use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Forgotten, Selection, Store, folded};
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
 
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize)]

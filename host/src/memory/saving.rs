@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::Refused;
-use crate::contract::{Draft, Origin};
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Put, SAVED, SAVED_BY_AGENT, Store};
+use throughline_model::contract::{Draft, Origin};
+use throughline_model::project::Project;
 
 /// The longest text, bytes; the contract says so of every memory.
 pub const MOST_TEXT: usize = 64 << 10;

@@ -13,7 +13,7 @@ pub mod slug;
 pub mod sync;
 pub mod yaml;
 
-use crate::contract::Timestamp;
+use throughline_model::contract::Timestamp;
 
 /// The longest description, characters: the memory protocol says so.
 pub const MOST_DESCRIPTION: usize = 200;

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::digest::{hex, sha256_parts};
+use throughline_model::digest::{hex, sha256_parts};
 
 /// The longest slug, bytes: with day and ending it fits in the 255 of a file name, and in most of the paths of Windows.
 const MOST_BYTES: usize = 96;

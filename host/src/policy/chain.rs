@@ -18,7 +18,6 @@ use super::capability::{Capabilities, Kinds};
 use super::engine::{Clockwork, Limits};
 use super::failures::{Failures, Record};
 use super::imports::{self, Grants, MemorySource};
-use crate::lines::LineSource;
 use super::instance::{
     BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
     kind_of_failure,
@@ -27,9 +26,10 @@ use super::manifest::Mode;
 use super::roster::{Candidate, Roster};
 use super::rules;
 use super::stage::Stage;
-use crate::contract::{Memory, Session, SessionNotes};
 use crate::log::{Level, Log};
 use crate::secrets::{self, Secrets};
+use throughline_model::contract::{Memory, Session, SessionNotes};
+use throughline_model::lines::LineSource;
 
 /// The default policy: the component and its SHA-256, built from core-wasm/ and committed.
 pub const DEFAULT_WASM: &[u8] = include_bytes!("../../../policies/default/policy.wasm");
@@ -798,7 +798,7 @@ mod tests {
 
     #[test]
     fn the_committed_digest_and_manifest_are_the_components() {
-        assert_eq!(crate::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
+        assert_eq!(throughline_model::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
         let text = include_str!("../../../policies/default/policy.toml");
         let manifest = super::super::manifest::Manifest::parse(text).unwrap();
         assert_eq!(manifest.sha256.as_deref(), Some(DEFAULT_DIGEST.trim()));

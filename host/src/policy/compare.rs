@@ -7,7 +7,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::instance::{BuiltContext, Extraction, Summary};
-use crate::contract::{Draft, SessionNotes};
+use throughline_model::contract::{Draft, SessionNotes};
 
 /// What the host would know of a session after its extractions: drafts replaced by key, retractions carried out.
 #[derive(Debug, Clone, Default, PartialEq)]

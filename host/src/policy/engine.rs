@@ -189,7 +189,7 @@ pub fn compatibility_key(engine: &Engine) -> String {
     let mut sha = Sha(Sha256::new());
     WASMTIME_VERSION.hash(&mut sha);
     engine.precompile_compatibility_hash().hash(&mut sha);
-    crate::digest::hex(&sha.0.finalize()[..8])
+    throughline_model::digest::hex(&sha.0.finalize()[..8])
 }
 
 #[cfg(test)]

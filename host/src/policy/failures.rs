@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::stage::Stage;
-use crate::{files, paths};
+use crate::files;
+use crate::paths;
 
 /// Failures in a row after which a policy is set aside until the user looks.
 pub const SET_ASIDE: u32 = 3;

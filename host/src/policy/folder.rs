@@ -14,7 +14,7 @@ use super::cache::Cache;
 use super::engine::Limits;
 use super::instance::Terms;
 use super::manifest::{self, Manifest};
-use crate::digest::sha256_hex;
+use throughline_model::digest::sha256_hex;
 
 /// The largest component, bytes: Python with a policy is 18 MiB.
 pub const MOST_COMPONENT: u64 = 64 << 20;

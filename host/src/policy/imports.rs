@@ -9,8 +9,8 @@ use wasmtime::component::{Resource, ResourceTable};
 use super::capability::Kinds;
 use super::engine::Meter;
 use super::v0_1::bindings::throughline::policy::{log, memories, settings, transcript};
-use crate::contract::{Memory, SessionRecord};
-use crate::lines::{Line, LineSource};
+use throughline_model::contract::{Memory, SessionRecord};
+use throughline_model::lines::{Line, LineSource};
 
 pub use super::v0_1::bindings::throughline::policy::memories::Fact;
 

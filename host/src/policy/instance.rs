@@ -10,12 +10,12 @@ use wasmtime::{Store, Trap};
 use super::capability::{self, Capabilities, Import};
 use super::engine::{Clockwork, Limits, Meter};
 use super::imports::{Grants, HostState, Reader};
-use crate::lines::LineSource;
 use super::stage::Stage;
 use super::v0_1::bindings::exports::throughline::policy as stages;
 use super::v0_1::bindings::throughline::policy as capabilities;
 use super::wasi;
-use crate::contract::{Failure, Memory, Session, SessionNotes};
+use throughline_model::contract::{Failure, Memory, Session, SessionNotes};
+use throughline_model::lines::LineSource;
 
 pub use stages::context_builder::Context as BuiltContext;
 pub use stages::extractor::{Extraction, Request as ExtractRequest, Supplement};

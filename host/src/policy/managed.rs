@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::capability::Capabilities;
 use super::engine::Limits;
 use super::folder::{Owner, folder_trusted, read_trusted};
-use crate::digest::is_sha256_hex;
+use throughline_model::digest::is_sha256_hex;
 
 /// The largest file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::capability::{self, Capabilities};
 use super::engine::Limits;
 use super::stage::Stage;
-use crate::digest::is_sha256_hex;
+use throughline_model::digest::is_sha256_hex;
 
 /// The manifest's name in a policy's folder.
 pub const FILE: &str = "policy.toml";

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 
 use super::folder::{Found, Owner};
 use super::manifest;
-use crate::{files, paths};
+use crate::files;
+use crate::paths;
 
 /// Copies a policy into `folder`, under its own name. One of that name that is there is replaced if `replace` says so.
 pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
@@ -24,11 +25,11 @@ pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
         clear(&fresh)?;
         fs::DirBuilder::new().mode(0o700).create(&fresh)?;
         let text = fs::read(found.folder.join(manifest::FILE))?;
-        if crate::digest::sha256_hex(&text) != found.manifest_digest {
+        if throughline_model::digest::sha256_hex(&text) != found.manifest_digest {
             bail!("its manifest was changed just now");
         }
         let component = found.component(Owner::User).map_err(anyhow::Error::msg)?;
-        if crate::digest::sha256_hex(&component) != found.digest {
+        if throughline_model::digest::sha256_hex(&component) != found.digest {
             bail!("its component was changed just now");
         }
         files::replace(&fresh.join(manifest::FILE), &text, 0o600)?;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use crate::{files, paths};
+use crate::files;
+use crate::paths;
 
 /// The largest file that is read, bytes.
 const MOST_BYTES: u64 = 4 << 20;

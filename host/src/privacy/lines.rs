@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Rules;
 use super::intervals::Intervals;
-use crate::lines::{Line, LineSource};
+use throughline_model::lines::{Line, LineSource};
 
 /// Names of fields that hold the path of what the object is about.
 const PATH_FIELDS: &[&str] = &["file_path", "filePath", "filename", "path", "notebook_path", "displayPath", "relativePath"];
@@ -299,7 +299,7 @@ mod tests {
     use super::super::Settings;
     use super::super::intervals::{Interval, Intervals};
     use super::*;
-    use crate::lines::TextLines;
+    use throughline_model::lines::TextLines;
 
     fn guard(tools: &[&str], paths: &[&str], patterns: &[&str]) -> Guard {
         let list = |items: &[&str]| items.iter().map(ToString::to_string).collect();

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 
 use super::text::stamp;
-use crate::contract::{Decision, SessionNotes};
-use crate::project::Project;
 use crate::store::{Result, Store};
+use throughline_model::contract::{Decision, SessionNotes};
+use throughline_model::project::Project;
 
 /// Where it stands in a project's root.
 pub(super) const FOLDER: &str = ".claude";

@@ -21,11 +21,11 @@ pub use context::{SessionContext, context, would_be_tracked};
 pub use place::Written;
 
 use crate::config::Projections;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::Store;
 use context::{BACKUP, FILE, FOLDER};
 use place::Place;
+use throughline_model::project::Project;
 
 /// The file of a project.
 const MEMORY: &str = "memory.md";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
-use crate::project::Project;
+use throughline_model::project::Project;
 
 /// What says whose a project's folder is: the project's identifier, in a line.
 const MARKER: &str = ".project";

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
 use crate::journal::{Record, Seen};
 use crate::store::{Access, Batch, SAVED, SessionUpdate};
+use throughline_model::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
 
 /// 2026-01-15T10:30:00Z.
 const AT: u64 = 1_768_473_000_000;

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::tests::{Fixture, fixture, project};
 use super::*;
-use crate::contract::{Draft, Origin};
-use crate::project::Project;
 use crate::search::query::Query;
+use throughline_model::contract::{Draft, Origin};
+use throughline_model::project::Project;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -59,7 +59,7 @@ fn search(it: &Fixture, words: &str, project: &Project) -> Vec<(String, String)>
     found.hits.into_iter().map(|hit| (hit.memory.id, hit.memory.title)).collect()
 }
 
-fn listed(it: &Fixture) -> Vec<crate::contract::Memory> {
+fn listed(it: &Fixture) -> Vec<throughline_model::contract::Memory> {
     it.store.recent(&Filter::default(), 1_000).unwrap()
 }
 

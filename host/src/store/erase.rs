@@ -9,8 +9,8 @@ use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::{Result, Store, classify, json, time, unjson};
 use super::{digests, embedded, events, reindex, sharing};
-use crate::contract::{Draft, Memory, SessionNotes};
-use crate::digest::{hex, sha256_parts};
+use throughline_model::contract::{Draft, Memory, SessionNotes};
+use throughline_model::digest::{hex, sha256_parts};
 
 /// How many rows are redacted in one transaction: what a kill costs.
 const ROWS: u32 = 100;

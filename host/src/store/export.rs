@@ -6,9 +6,9 @@ use rusqlite::params;
 
 use super::memories::{COLUMNS, from_row};
 use super::{Result, Store};
-use crate::contract::Memory;
-use crate::digest::sha256_parts;
-use crate::project::Project;
+use throughline_model::contract::Memory;
+use throughline_model::digest::sha256_parts;
+use throughline_model::project::Project;
 
 /// What is written of digests (a condition on `memories m`): what they were made of, and not they themselves, which would double it;
 /// where its texts are gone, the digest.

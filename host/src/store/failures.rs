@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::memories::{put, remove};
 use super::{Result, Store, json, sharing, time, unjson, untime};
-use crate::contract::{Draft, Origin};
-use crate::digest::sha256_hex;
 use crate::journal::{Record, Seen};
+use throughline_model::contract::{Draft, Origin};
+use throughline_model::digest::sha256_hex;
 
 /// From this often on, a failure is a pattern: a memory of its own.
 const PATTERN: u32 = 2;

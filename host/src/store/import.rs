@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::failures::MAKER;
 use super::memories::{self, Put};
 use super::{Result, Store, json, projects, unjson};
-use crate::contract::{Attribute, Draft};
-use crate::digest::{hex, sha256_parts};
-use crate::project::Project;
+use throughline_model::contract::{Attribute, Draft};
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::project::Project;
 
 /// The attribute that holds what its author calls an imported memory.
 pub const EXTERNAL_ID: &str = "external-id";

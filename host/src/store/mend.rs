@@ -11,7 +11,7 @@ use super::memories::{ROW_BITS, recount};
 use super::transcripts::forget_place;
 use super::verify::{Check, LISTS, UNDERCOUNTED, behind, draft, miscounted, misindexed, references};
 use super::{Remade, Result, Store, digests, events, index::unindex, sharing, vectors};
-use crate::project::Project;
+use throughline_model::project::Project;
 
 /// How many memories are put into the index again in one transaction.
 const BATCH: usize = 200;

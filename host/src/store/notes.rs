@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::failures::MAKER;
 use super::memories::{self, COLUMNS, ContentHash, SAVED};
 use super::{Result, Store, StoreError, classify, digests, json, projects, sharing, time, unjson};
-use crate::contract::{Draft, Memory, Origin};
-use crate::digest::sha256_parts;
 use crate::notes::registry::Registry;
 use crate::notes::{MOST_TITLE, Note, describe, links, one_line, slug};
-use crate::project::Project;
+use throughline_model::contract::{Draft, Memory, Origin};
+use throughline_model::digest::sha256_parts;
+use throughline_model::project::Project;
 
 /// A note that is stored.
 #[derive(Clone, Debug, PartialEq)]

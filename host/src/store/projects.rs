@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, Store, time};
-use crate::project::Project;
+use throughline_model::project::Project;
 
 impl Store {
     /// Notes that the project exists.

@@ -207,7 +207,7 @@ fn remote(dims: usize) -> Model {
 }
 
 fn answer(text: &str, dims: usize) -> Embedding {
-    let numbers = crate::digest::sha256_parts(&[text]);
+    let numbers = throughline_model::digest::sha256_parts(&[text]);
     let numbers: Vec<f32> = numbers.iter().cycle().take(dims).map(|&byte| f32::from(byte) - 127.5).collect();
     let length = numbers.iter().map(|x| x * x).sum::<f32>().sqrt();
     Embedding { vector: numbers.iter().map(|x| x / length).collect(), known: 1.0 }

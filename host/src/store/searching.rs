@@ -18,14 +18,14 @@ use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
 use super::vectors::{Cosines, Scan};
 use super::{Result, Store, time, vectors};
-use crate::contract::Memory;
 use crate::embedding::local;
-use crate::project::Project;
 use crate::search::pieces;
 use crate::search::query::{Facts, Query};
 use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
 use crate::search::score::{Piece, Score, Words, idf};
 use crate::search::vector::Probe;
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
 
 /// How many memories a query without words looks through.
 const FILTERED: u32 = 2_000;

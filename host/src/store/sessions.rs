@@ -3,14 +3,12 @@
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::memories::{Put, put, retract};
-use crate::cursor::Cursor;
+use throughline_model::cursor::Cursor;
 
-use super::{
-    ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime,
-};
-use crate::contract::{Draft, SessionNotes, SessionRecord};
+use super::{ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime};
 use crate::journal::Seen;
-use crate::project::Project;
+use throughline_model::contract::{Draft, SessionNotes, SessionRecord};
+use throughline_model::project::Project;
 
 /// What is known of a session besides its memories.
 #[derive(Debug, Clone, Default)]

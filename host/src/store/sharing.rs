@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::memories::{self, COLUMNS, Knowledge, Put, from_row, retract};
 use super::{Result, Store, digests, json, projects, unjson};
-use crate::contract::{Attribute, Draft, Memory, Origin};
-use crate::project::Project;
 use crate::store::failures::MAKER;
+use throughline_model::contract::{Attribute, Draft, Memory, Origin};
+use throughline_model::project::Project;
 
 /// The attribute that names the memory of which this one is a copy.
 pub const SHARED_FROM: &str = "shared-from";

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::contract::{Decision, Draft, Origin, SessionNotes};
 use crate::journal::{Record, Seen};
-use crate::project::Project;
 use crate::search::query::Query;
+use throughline_model::contract::{Decision, Draft, Origin, SessionNotes};
+use throughline_model::cursor::Cursor;
+use throughline_model::project::Project;
 
 pub(super) struct Fixture {
     _dir: tempfile::TempDir,

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::cursor::Cursor;
+use throughline_model::cursor::Cursor;
 
 use super::{Result, Store, StoreError, time, untime};
 

@@ -407,9 +407,9 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
 }
 
 /// The draft that the index is made from again.
-pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<crate::contract::Draft> {
+pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<throughline_model::contract::Draft> {
     conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
-        Ok(crate::contract::Draft {
+        Ok(throughline_model::contract::Draft {
             title: row.get(0)?,
             content: row.get(1)?,
             keywords: unjson(&row.get::<_, String>(2)?),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::claude_code::{self, Head};
 use super::name::Agent;
 use super::terms::{self, Outcome};
-use crate::digest::sha256_hex;
+use throughline_model::digest::sha256_hex;
 
 /// How much of a transcript's beginning holds its first line, bytes. Codex's has 21 KB.
 pub const HEAD_BYTES: usize = 1 << 20;

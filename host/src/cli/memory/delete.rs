@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::output::{self, DIM};
 use super::{Failure, Runtime, Store};
-use crate::contract::Memory;
 use crate::memory::forgetting;
+use throughline_model::contract::Memory;
 
 /// Delete memories for good
 ///

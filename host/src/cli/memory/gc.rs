@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Failure, Runtime, Scope, Store, output};
 use crate::memory::{compressing, forgetting};
-use crate::project::Project;
+use throughline_model::project::Project;
 
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;

@@ -29,12 +29,12 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD, DIM};
 use crate::backup;
-use crate::contract::Memory;
 use crate::hooks::PATIENCE;
 use crate::paths;
-use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
 
 /// Search, list, show, write, sync, import and delete what is remembered
 ///

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{Failure, Runtime};
 use crate::notes::FOLDER;
 use crate::notes::registry::Registry;
-use crate::project::Project;
 use crate::store::StoredNote;
+use throughline_model::project::Project;
 
 /// A project, and where its notes stand as files.
 pub(super) struct Desk {

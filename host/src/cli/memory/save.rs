@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Failure, Runtime, Store, output};
 use crate::config::Mode;
 use crate::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
-use crate::project::Project;
+use throughline_model::project::Project;
 
 /// Store a memory by hand
 ///

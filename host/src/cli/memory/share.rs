@@ -8,8 +8,8 @@ use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Store};
 use crate::memory::forgetting;
 use crate::paths;
-use crate::project::Project;
 use crate::store::Found;
+use throughline_model::project::Project;
 
 /// Share a memory with all projects
 ///

@@ -24,8 +24,8 @@ use crate::policy::folder::{self, Broken, Found, Owner, Source};
 use crate::policy::instance::Terms;
 use crate::policy::ledger::Whose;
 use crate::policy::roster::{Candidate, Roster, folder_of};
-use crate::project::Project;
 use crate::runtime::Runtime;
+use throughline_model::project::Project;
 
 /// How long a command compiles a policy, at most: the slowest known takes 20 seconds.
 const COMPILE: Duration = Duration::from_mins(5);

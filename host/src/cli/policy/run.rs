@@ -11,7 +11,6 @@ use super::answer::{self, Answer};
 use super::{Done, Failure, Runtime};
 use crate::agent::name::Agent;
 use crate::cli::output;
-use crate::contract::{Session, SessionNotes};
 use crate::hooks::{PATIENCE, ProjectMemories};
 use crate::policy::capability::Capabilities;
 use crate::policy::chain::DEFAULT_NAME;
@@ -19,9 +18,10 @@ use crate::policy::imports::{Grants, Level, LogSink, MemorySource};
 use crate::policy::instance::{ExtractRequest, Loaded, ToolEvent};
 use crate::policy::roster::owner_of;
 use crate::policy::stage::Stage;
-use crate::project::Project;
 use crate::store::Access;
-use crate::lines::TextLines;
+use throughline_model::contract::{Session, SessionNotes};
+use throughline_model::lines::TextLines;
+use throughline_model::project::Project;
 
 /// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
 ///

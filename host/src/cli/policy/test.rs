@@ -10,8 +10,6 @@ use serde::Serialize;
 
 use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::contract::{Draft, Memory, Origin};
-use crate::demo::sample;
 use crate::hooks::trial::{Outcome, Trial};
 use crate::ingest;
 use crate::policy::chain::{Compiling, Policies};
@@ -19,6 +17,8 @@ use crate::policy::compare::{self, Difference, Learned, Side};
 use crate::policy::engine::Limits;
 use crate::policy::folder::{Found, Source};
 use crate::policy::roster::{Candidate, Roster};
+use crate::policy::sample;
+use throughline_model::contract::{Draft, Memory, Origin};
 
 /// Run a policy over recorded sessions and show what it changes, stage by stage
 ///
@@ -69,7 +69,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     let limits = super::terms(runtime, &found, source)?.limits;
     let folder = tempfile::tempdir().map_err(|error| Failure::new(format!("no temporary folder can be made: {error}")))?;
     let transcripts = if arguments.transcripts.is_empty() {
-        vec![sample::write_to(folder.path())?]
+        vec![sample::write_to(folder.path(), runtime.now)?]
     } else {
         let (sources, failed) = ingest::sources(&arguments.transcripts, &runtime.paths.claude_projects());
         if let Some(failed) = failed.first() {

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::{Failure, events, output, title};
 use crate::cli::output::{BOLD, DIM, GREEN};
 use crate::cli::{failures, memory, pager};
-use crate::contract::SessionNotes;
 use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{self, Event, KnownSession, PROMPT, Store, Wanted};
+use throughline_model::contract::SessionNotes;
 
 /// The most turns of one session that are shown, the last ones.
 const MOST_TURNS: u32 = 500;
@@ -112,15 +112,15 @@ pub(super) struct Whole<'a> {
     done: &'a [String],
     current: &'a [String],
     pending: &'a [String],
-    decisions: &'a [crate::contract::Decision],
-    discoveries: &'a [crate::contract::Discovery],
+    decisions: &'a [throughline_model::contract::Decision],
+    discoveries: &'a [throughline_model::contract::Discovery],
     learnings: &'a [String],
     preferences: &'a [String],
     blockers: &'a [String],
     /// Failures that it left open.
     errors: &'a [String],
     /// Files with lines added and removed.
-    changes: &'a [crate::contract::Change],
+    changes: &'a [throughline_model::contract::Change],
     commits: &'a [String],
     failures: Vec<failures::Entry<'a>>,
     tools: Vec<Tool<'a>>,

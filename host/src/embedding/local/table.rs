@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_file_is_the_one_that_its_readme_describes() {
-        let digest = crate::digest::hex(&Sha256::digest(FILE));
+        let digest = throughline_model::digest::hex(&Sha256::digest(FILE));
         assert!(include_str!("../../../models/minilm/README.md").contains(&digest), "model.bin has the SHA-256 {digest}");
     }
 

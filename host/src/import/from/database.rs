@@ -17,8 +17,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::contract::Timestamp;
 use crate::import::line;
+use throughline_model::contract::Timestamp;
 
 /// How often a copy is tried of a file that changes meanwhile.
 const TRIES: u32 = 5;

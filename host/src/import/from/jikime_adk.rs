@@ -13,9 +13,9 @@ use super::database::{Database, Row as Record};
 use super::markdown::{self, Section};
 use super::turns::{Entry, Role, Turn, Turns};
 use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, project_around, text_of};
-use crate::contract::Timestamp;
-use crate::digest::sha256_parts;
 use crate::import::line::{Line, cut, title_of};
+use throughline_model::contract::Timestamp;
+use throughline_model::digest::sha256_parts;
 
 /// The longest line about a use of a tool, characters.
 const MOST_USE: usize = 300;

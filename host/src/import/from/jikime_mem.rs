@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::database::{Database, Row as Record};
 use super::turns::{Entry, Role, Turn, Turns};
 use super::{Row, Sink, TURN, TURN_IMPORTANCE, text_of};
-use crate::contract::Timestamp;
 use crate::import::line::{Line, cut, title_of};
+use throughline_model::contract::Timestamp;
 
 /// The largest `projects.json` that is read, bytes.
 const MOST_PROJECTS: u64 = 16 << 20;

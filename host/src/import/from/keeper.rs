@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::markdown;
 use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, project_around, short_mark, text_of};
-use crate::contract::Timestamp;
 use crate::import::line::{self, Line, title_of};
+use throughline_model::contract::Timestamp;
 
 /// The deepest heading at which a book is cut.
 const DEEPEST: usize = 2;

@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, short_mark, text_of};
-use crate::contract::Timestamp;
 use crate::import::line::{self, Line, title_of};
+use throughline_model::contract::Timestamp;
 
 /// From this length on a file is told by its headings, bytes: more than a page of text is about more than one thing.
 const LONG: usize = 8 << 10;

@@ -8,8 +8,8 @@ use anyhow::Result;
 
 use super::database::Database;
 use super::{Row, Sink, TURN, TURN_IMPORTANCE, markdown};
-use crate::contract::Timestamp;
 use crate::import::line::{Line, title_of};
+use throughline_model::contract::Timestamp;
 
 pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let database = match Database::open(source) {

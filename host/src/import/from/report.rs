@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::contract::Timestamp;
 use crate::runtime;
+use throughline_model::contract::Timestamp;
 
 /// What cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

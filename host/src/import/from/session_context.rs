@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{MOST_FILE, Row, Sink, project_around, short_mark, text_of};
-use crate::contract::Timestamp;
 use crate::import::line::{self, Line, title_of};
+use throughline_model::contract::Timestamp;
 
 /// The parts of the summary, where they stand, and what stands before each in English and in Korean.
 const TOLD: [(&str, &str, &str); 6] = [

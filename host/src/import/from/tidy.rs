@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use super::System;
-use crate::digest::{hex, sha256_parts};
 use crate::import::line::{self, Line, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE, MOST_TYPE};
+use throughline_model::digest::{hex, sha256_parts};
 
 /// The kind of what is found by a search and never shown unasked.
 pub(super) const TURN: &str = "turn";

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::contract::Timestamp;
+use throughline_model::contract::Timestamp;
 
 /// What a row is of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Said;
-use crate::contract::Session;
 use crate::hooks;
 use crate::mcp::quote;
 use crate::mcp::worker::Desk;
+use throughline_model::contract::Session;
 
 /// The longest that a policy may take.
 const PATIENT: Duration = Duration::from_secs(20);

@@ -6,11 +6,11 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::contract::Memory;
 use crate::mcp::quote::{self, Origin};
 use crate::notes::registry::Registry;
 use crate::runtime;
 use crate::store::{SHARED_FROM, Store};
+use throughline_model::contract::Memory;
 
 /// The most characters of a title, and of an excerpt.
 const TITLE: usize = 160;

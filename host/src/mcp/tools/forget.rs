@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
 use super::{Said, get, parsed};
-use crate::contract::Memory;
 use crate::mcp::quote;
 use crate::mcp::worker::Desk;
 use crate::memory::Refused;
 use crate::memory::forgetting::{self, moment, words};
 use crate::store::{Forgotten, Selection, Store};
+use throughline_model::contract::Memory;
 
 /// The tool's name: the client is asked before it is done.
 pub(in crate::mcp) const NAME: &str = "memory_forget";

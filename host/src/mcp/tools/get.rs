@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Said, entry};
-use crate::contract::Memory;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
 use crate::memory::Refused;
-use crate::project::Project;
 use crate::runtime;
 use crate::store::Store;
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
 
 /// The most memories of one call.
 const MOST: usize = 20;

@@ -16,12 +16,12 @@ use serde::Serialize;
 use super::markdown::Around;
 use super::registry::Registry;
 use super::{Note, markdown, slug};
-use crate::digest::{hex, sha256_parts};
-use crate::project::Project;
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::store::{NoteChange, PutNote, Store, StoredNote, SyncedFile};
 use folder::{CONFLICT, Folder, Scan, Stat, settled};
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::project::Project;
 
 /// How many changes are made in one transaction: hooks wait meanwhile.
 const BATCH: usize = 200;

@@ -11,8 +11,8 @@ use super::{
     is_kind, is_one_line, material, quoted,
 };
 use crate::policy::compare::{self, Learned};
-use crate::lines::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction, Supplement};
+use throughline_model::lines::{Line, LineSource};
 
 /// What the contract allows, bytes and characters.
 const MOST_STATE_BYTES: usize = 256 << 10;

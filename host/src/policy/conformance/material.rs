@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::contract::{Change, Decision, Discovery, Memory, Session, SessionNotes, SessionRecord};
-use crate::policy::sample;
 use crate::policy::imports::{Fact, MemorySource};
+use crate::policy::sample;
+use throughline_model::contract::{Change, Decision, Discovery, Memory, Session, SessionNotes, SessionRecord};
 
 /// The project's root folder.
 pub const ROOT: &str = "/home/someone/tea-shop";

@@ -18,12 +18,12 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 
 use super::imports::{Grants, MemorySource};
-use crate::lines::LineSource;
 use super::instance::{
     BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Redacted, Running, Search, Summary, ToolEvent,
 };
 pub use super::stage::Stage;
-use crate::contract::{Memory, Session, SessionNotes};
+use throughline_model::contract::{Memory, Session, SessionNotes};
+use throughline_model::lines::LineSource;
 
 /// What may be checked: something that starts instances.
 pub trait Subject {

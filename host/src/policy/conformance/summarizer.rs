@@ -6,8 +6,8 @@ use super::{
     Faults, PLACE_INSTANCES, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, deterministic, is_one_line, material,
     quoted,
 };
-use crate::contract::SessionNotes;
 use crate::policy::instance::Summary;
+use throughline_model::contract::SessionNotes;
 
 const MOST_TOPICS: usize = 10;
 

@@ -1,4 +1,4 @@
-//! The contract as wasmtime sees it, generated from `wit/`. The shared words are [`crate::contract`]'s own types.
+//! The contract as wasmtime sees it, generated from `wit/`. The shared words are [`throughline_model::contract`]'s own types.
 #![allow(missing_docs, clippy::pedantic)]
 
 wasmtime::component::bindgen!({

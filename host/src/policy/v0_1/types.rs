@@ -1,7 +1,7 @@
-//! What generated bindings expect of the contract's `types` interface, around [`crate::contract`]'s own types. The
+//! What generated bindings expect of the contract's `types` interface, around [`throughline_model::contract`]'s own types. The
 //! interface has no functions, so there is nothing to link.
 
-pub use crate::contract::*;
+pub use throughline_model::contract::*;
 
 /// The interface has no functions.
 pub trait Host {}
