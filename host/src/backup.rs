@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::files;
-use crate::paths::{self, Paths};
 use crate::runtime::{Runtime, stamp};
 use crate::store::{self, Access, Content, Store, StoreError};
+use throughline_platform::files;
+use throughline_platform::paths::{self, Paths};
 
 /// How a SQLite database begins.
 const HEADER: &[u8] = b"SQLite format 3\0";

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::paths;
 use crate::store::Step;
+use throughline_platform::paths;
 
 /// The commented default configuration.
 pub const DEFAULT: &str = include_str!("config.default.toml");
@@ -51,7 +51,7 @@ pub struct Config {
     /// Section `[projections]`.
     pub projections: Projections,
     /// Section `[embedding]`.
-    pub embedding: crate::embedding::Settings,
+    pub embedding: throughline_embedding::Settings,
     /// Sections `[policy.NAME]`: the tables that policies see through their `settings`.
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
@@ -118,13 +118,13 @@ pub struct Log {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
-    /// How `memory search` ranks: the name of one of [`crate::search::rank::PROFILES`].
+    /// How `memory search` ranks: the name of one of [`throughline_search::rank::PROFILES`].
     pub profile: String,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { profile: crate::search::rank::DEFAULT.name.to_owned() }
+        Self { profile: throughline_search::rank::DEFAULT.name.to_owned() }
     }
 }
 
@@ -164,7 +164,7 @@ pub struct Compress {
     pub auto: bool,
     /// Days after which a memory is old that nobody looked at.
     pub older_than_days: u32,
-    /// What must speak for a memory that it stays, 0 to 1: see [`crate::search::rank::worth`].
+    /// What must speak for a memory that it stays, 0 to 1: see [`throughline_search::rank::worth`].
     pub below: f64,
     /// Whether the archive of turns is folded, too.
     pub turns: bool,
@@ -284,7 +284,7 @@ impl Default for Config {
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
             projections: Projections::default(),
-            embedding: crate::embedding::Settings::default(),
+            embedding: throughline_embedding::Settings::default(),
             policy: std::collections::BTreeMap::new(),
         }
     }
@@ -375,8 +375,8 @@ impl Config {
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
             return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
         }
-        if crate::search::rank::profile(&config.search.profile).is_none() {
-            let known = crate::search::rank::PROFILES.map(|profile| profile.name).join(", ");
+        if throughline_search::rank::profile(&config.search.profile).is_none() {
+            let known = throughline_search::rank::PROFILES.map(|profile| profile.name).join(", ");
             return Err(format!("search.profile is {:?}, and must be one of {known}", config.search.profile));
         }
         if config.checkpoint.every == 0 {

@@ -9,14 +9,14 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE};
-use crate::notes::registry::Registry;
-use crate::notes::sync::folder::Folder;
-use crate::notes::{FOLDER, markdown, slug};
+use crate::note_sync::folder::Folder;
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::store::{EXTERNAL_ID, Store};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_notes::registry::Registry;
+use throughline_notes::{FOLDER, markdown, slug};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;

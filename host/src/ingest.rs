@@ -11,10 +11,10 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::hooks::reading::{self, Job};
-use crate::namespace;
 use crate::runtime::Runtime;
 use crate::store::{Store, StoreError};
 use crate::transcript::Refusal;
+use throughline_platform::namespace;
 
 /// The longest that one transcript may take; only a policy that hangs at every call comes near it.
 const LONGEST: Duration = Duration::from_hours(1);

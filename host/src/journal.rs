@@ -16,8 +16,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use crate::paths;
 use throughline_model::digest::sha256_hex;
+use throughline_platform::paths;
 
 /// The most bytes of one session's journal: what is beyond is not noted until it has been taken.
 pub const MOST_BYTES: u64 = 32 << 20;

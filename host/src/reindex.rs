@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::embedding::wish::{NOBODY, Wish};
-use crate::embedding::{self, Embedded, Embedder, Failure, Model, Provider, Purpose, local};
-use crate::files;
-use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{IndexState, Remade, Store, StoreError, Unembedded};
+use throughline_embedding::wish::{NOBODY, Wish};
+use throughline_embedding::{self as embedding, Embedded, Embedder, Failure, Model, Provider, Purpose, local};
+use throughline_platform::files;
+use throughline_platform::log::Level;
 
 /// The longest that a step may keep other writers waiting, but for its last memory.
 const STEP: Duration = Duration::from_millis(15);

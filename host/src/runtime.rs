@@ -10,9 +10,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 
 use crate::config::Config;
-use crate::log::{Level, Log};
-use crate::namespace;
-use crate::paths::{self, Paths};
 use crate::policy::cache::{Cache, Origin};
 use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
 use crate::policy::failures::Failures;
@@ -23,6 +20,9 @@ use crate::privacy::{Guard, Rules};
 use crate::secrets::{Secrets, TagKey};
 use crate::store::{Access, Store, StoreError};
 use throughline_model::project::Project;
+use throughline_platform::log::{Level, Log};
+use throughline_platform::namespace;
+use throughline_platform::paths::{self, Paths};
 
 /// How long a command waits for a policy that another process compiles.
 const PATIENCE: Duration = Duration::from_mins(1);

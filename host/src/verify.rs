@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::backup;
-use crate::files;
 use crate::runtime::Runtime;
 use crate::store::{Check, Fault, Store};
 use crate::transcript::{self, Refusal};
 use throughline_model::cursor::Cursor;
+use throughline_platform::files;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]

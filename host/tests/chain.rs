@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use host::log::Log;
 use host::policy::cache::Cache;
 use host::policy::chain::{Compiling, Policies, Reporter, Sandbox};
 use host::policy::failures::Failures;
@@ -16,6 +15,7 @@ use tests::wasm::{self, context_builder, summarizer, writes};
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_platform::log::Log;
 
 /// Calls of a hook of three seconds.
 const HOOK: Duration = Duration::from_secs(3);

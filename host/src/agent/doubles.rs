@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::name::Agent;
-use crate::paths::Paths;
+use throughline_platform::paths::Paths;
 
 /// The longest file of hooks that is looked through, bytes.
 const MOST: u64 = 4 << 20;

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::hooks::background::{self, Task};
-use crate::log::Level;
-use crate::paths::Paths;
 use crate::runtime::Runtime;
+use throughline_platform::log::Level;
+use throughline_platform::paths::Paths;
 
 /// Runs the task.
 pub fn run(arguments: &[OsString]) -> ExitCode {

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::failure::{Done, Failure};
 use super::output;
 use crate::config;
-use crate::paths;
+use throughline_platform::paths;
 
 /// Show the configuration, or write the file with every setting explained
 #[derive(clap::Args)]

@@ -10,10 +10,10 @@ use super::failure::Failure;
 use super::memory::Scope;
 use super::output::{self, BOLD, DIM, RED};
 use crate::hooks::{self, PATIENCE};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{Access, Event, OBSERVATION, PROMPT, Store};
 use throughline_model::project::Project;
+use throughline_platform::paths;
 
 /// The variable in which Claude Code tells its commands whose they are.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";

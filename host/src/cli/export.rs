@@ -9,10 +9,10 @@ use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
 use crate::export;
-use crate::files;
 use crate::hooks::PATIENCE;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store};
+use throughline_platform::files;
 
 /// Write memories in a form that other programs read
 ///

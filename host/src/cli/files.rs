@@ -9,9 +9,9 @@ use super::events::{self, Table, When};
 use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{FileUse, OBSERVATION, Wanted};
+use throughline_platform::paths;
 
 /// Show which files sessions looked at and changed, the latest first
 ///

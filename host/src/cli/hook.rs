@@ -11,13 +11,13 @@ use crate::agent::fields::MOST_INPUT_BYTES;
 use crate::agent::name::Agent;
 use crate::agent::{self, Event, Moment, claude_code, codex, doubles};
 use crate::hooks;
-use crate::log::{self, Level};
-use crate::paths::Paths;
 use crate::plugin;
 use crate::plugin_options;
 use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
 use crate::settings;
+use throughline_platform::log::{self, Level};
+use throughline_platform::paths::Paths;
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);

@@ -11,10 +11,10 @@ use super::memory;
 use super::output::{self, BOLD, DIM};
 use crate::hooks::PATIENCE;
 use crate::import::from::{self, Moved, Nothing, Part, System};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 use throughline_model::project::Project;
+use throughline_platform::paths;
 
 const PLACES: &str = "\
 Where each is looked for when no PATH is given:

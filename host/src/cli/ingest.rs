@@ -10,9 +10,9 @@ use super::failure::{Done, Failure};
 use super::output;
 use crate::hooks::PATIENCE;
 use crate::ingest::{self, FileReport, Report, Source};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::Access;
+use throughline_platform::paths;
 
 /// Read existing transcripts into memory
 ///

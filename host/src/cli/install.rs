@@ -13,13 +13,13 @@ use crate::agent::name::Agent;
 use crate::config;
 use crate::hooks::PATIENCE;
 use crate::ingest;
-use crate::paths;
 use crate::plugin;
 use crate::policy::managed::Managed;
-use crate::program;
 use crate::runtime::Runtime;
 use crate::settings::{self, Change, SettingsError, agents};
 use crate::store::Access;
+use throughline_platform::paths;
+use throughline_platform::program;
 
 /// Register the hooks with an agent, so that it remembers from now on
 ///

@@ -49,12 +49,12 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::agent::name::Agent;
 use crate::hooks::background as behind;
-use crate::namespace::{self, BadName};
-use crate::paths::{NAMESPACE, Paths, Unknown};
 use crate::runtime::Runtime;
 use crate::store::{self, Access, Store, StoreError};
 use failure::{Done, Failure};
 use output::DIM;
+use throughline_platform::namespace::{self, BadName};
+use throughline_platform::paths::{NAMESPACE, Paths, Unknown};
 
 /// The namespace that the command line names.
 static SPACE: OnceLock<String> = OnceLock::new();

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::hooks::PATIENCE;
-use crate::namespace;
 use crate::store::{Access, StoreError};
+use throughline_platform::namespace;
 
 /// List the namespaces that there are
 ///

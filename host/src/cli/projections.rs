@@ -9,9 +9,9 @@ use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
 use crate::hooks::PATIENCE;
-use crate::paths;
 use crate::projection::{self, Written};
 use crate::store::Access;
+use throughline_platform::paths;
 
 /// Make the files that people and programs read from what is stored
 ///

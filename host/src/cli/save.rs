@@ -9,11 +9,11 @@ use super::output::{self, BOLD, DIM};
 use super::pause;
 use crate::hooks::reading::{self, Job};
 use crate::hooks::{self, PATIENCE, finding};
-use crate::paths;
 use crate::projection::{self, SessionContext, Written};
 use crate::runtime::Runtime;
 use crate::store::{Access, Store};
 use throughline_model::project::Project;
+use throughline_platform::paths;
 
 /// The longest that the transcript is read.
 const PATIENT: Duration = Duration::from_mins(5);

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::hooks::{self, Source, Whose};
 use super::{Finding, Status};
 use crate::agent::name::Agent;
-use crate::paths::{self, Paths};
-use crate::program;
 use crate::settings::{self, Registration, Scope, agents};
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
 
 /// The link.
 const CHECK: &str = "agents";

@@ -1,8 +1,8 @@
 //! Who turns texts into vectors, and whether what it needs is there. Nobody is asked: that would cost time, and perhaps money.
 
 use super::Finding;
-use crate::embedding::process::PROGRAM;
-use crate::embedding::{Embedder, Provider, Settings};
+use throughline_embedding::process::PROGRAM;
+use throughline_embedding::{Embedder, Provider, Settings};
 
 /// What there is to be said of it.
 pub(super) fn embedding(settings: &Settings) -> Finding {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, Status, plugin};
 use crate::agent::name::Agent;
-use crate::paths::{self, Paths};
-use crate::program;
 use crate::settings::{self, Profile, Registration, Scope};
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
 
 /// Whose hooks are looked at, and how that is told.
 pub(super) struct Whose {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::Finding;
 use crate::config::Config;
-use crate::log::{self, Level};
-use crate::namespace;
-use crate::paths::{self, Paths};
-use crate::program;
+use throughline_platform::log::{self, Level};
+use throughline_platform::namespace;
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
 
 /// Below this the disk counts as full, bytes: a transaction of one share of a transcript needs some.
 const FULL: u64 = 4 << 20;

@@ -19,8 +19,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::paths::Paths;
 use crate::runtime;
+use throughline_platform::paths::Paths;
 
 /// How a link is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

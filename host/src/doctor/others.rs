@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Finding;
-use crate::paths::{self, Paths};
 use crate::settings::{self, Scope};
+use throughline_platform::paths::{self, Paths};
 
 /// By what each shows in a command or in the name of a plugin, and what it is called by `import --from`.
 const OTHERS: [&str; 2] = ["jikime-mem", "claude-mem"];

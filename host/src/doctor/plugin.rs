@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::Finding;
 use super::hooks::Source;
-use crate::paths::{self, Paths};
 use crate::plugin;
 use crate::settings::{self, Plugin};
+use throughline_platform::paths::{self, Paths};
 
 /// How to mend it.
 const INSTALL: &str = "run `throughline install --plugin`";

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::Finding;
 use crate::config::Config;
-use crate::paths::Paths;
 use crate::policy::managed::Managed;
 use crate::policy::roster::{Refusal, Why};
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_platform::paths::Paths;
 
 /// What the administrator laid down, as far as it can be read; and what is to be said of it, if anything.
 pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {
@@ -52,7 +52,7 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         ));
     }
     for broken in &roster.broken {
-        let what = format!("{}: {}", crate::paths::display(&broken.path, &paths.home), broken.what);
+        let what = format!("{}: {}", throughline_platform::paths::display(&broken.path, &paths.home), broken.what);
         findings.push(Finding::warn("policies", what, broken.hint.clone()));
     }
     let mut running = Vec::new();

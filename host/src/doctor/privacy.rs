@@ -2,9 +2,9 @@
 
 use super::Finding;
 use crate::config::Config;
-use crate::paths::{self, Paths};
 use crate::policy::rules;
 use crate::privacy::intervals::Intervals;
+use throughline_platform::paths::{self, Paths};
 
 /// What there is to be said of it; nothing where nothing is set.
 pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {

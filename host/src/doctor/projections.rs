@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::Finding;
 use crate::config::Config;
-use crate::paths::{self, Paths};
 use crate::projection;
 use throughline_model::project::Project;
+use throughline_platform::paths::{self, Paths};
 
 /// What there is to be said of them; nothing where none are wanted.
 pub(super) fn projections(paths: &Paths, config: &Config, folder: &Path) -> Vec<Finding> {

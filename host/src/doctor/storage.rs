@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::config::Config;
-use crate::embedding::wish::Wish;
-use crate::paths::{self, Paths};
 use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
 use crate::store::{Access, SCHEMA_VERSION, Store, StoreError};
+use throughline_embedding::wish::Wish;
+use throughline_platform::paths::{self, Paths};
 
 /// How long another process that writes is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);

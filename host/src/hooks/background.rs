@@ -13,16 +13,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::reading::{self, Job};
 use super::{minutes, noting};
-use crate::files;
-use crate::log::Level;
 use crate::memory::compressing;
-use crate::paths::{NAMESPACE, Paths};
 use crate::policy::chain::Compiling;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
 use crate::store::{self, Access, Store, StoreError};
 use throughline_model::project::Project;
+use throughline_platform::files;
+use throughline_platform::log::Level;
+use throughline_platform::paths::{NAMESPACE, Paths};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -276,7 +276,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
 }
 
 fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
-    crate::paths::create_private(&runtime.paths.data)?;
+    throughline_platform::paths::create_private(&runtime.paths.data)?;
     let Some(_lock) = lock(runtime, "compile.lock")? else { return Ok(()) };
     limit_compiling();
     runtime.compile(Compiling::All(Instant::now() + LONGEST));

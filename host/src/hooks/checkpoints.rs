@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{Outcome, background};
 use crate::agent::{Event, Moment};
 use crate::config::{By, Checkpoint, Mode};
-use crate::log::Level;
 use crate::runtime::Runtime;
+use throughline_platform::log::Level;
 
 /// How much of a transcript's end is looked through for what the agent's last request cost, bytes.
 const TAIL: u64 = 256 << 10;

@@ -11,10 +11,10 @@ use super::reading::{self, Job};
 use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
 use crate::agent::Event;
 use crate::journal::{self, Seen};
-use crate::log::Level;
 use crate::runtime::Runtime;
 use crate::store::{self, Access, Store, StoreError};
 use throughline_model::contract::Session;
+use throughline_platform::log::Level;
 
 /// How long other writers are waited for where the answer does not depend on it.
 const BRIEFLY: Duration = Duration::from_millis(100);

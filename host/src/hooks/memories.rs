@@ -5,9 +5,9 @@ use std::rc::Rc;
 use anyhow::Result;
 
 use crate::policy::imports::{Fact, MemorySource};
-use crate::search::query::Query;
 use crate::store::{DIGEST, Filter, Search, Store};
 use throughline_model::contract::{Memory, SessionRecord};
+use throughline_search::query::Query;
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
 pub struct ProjectMemories {

@@ -18,10 +18,7 @@ use crate::agent::name::Agent;
 use crate::agent::shorten::shorten_text;
 use crate::agent::transcripts::{Written, copilot};
 use crate::agent::{Event, Moment, ToolUse};
-use crate::files;
 use crate::journal::Journal;
-use crate::log::Level;
-use crate::paths;
 use crate::policy::chain::NotCompiled;
 use crate::redaction;
 use crate::runtime::Runtime;
@@ -29,6 +26,9 @@ use crate::store::{Selection, folded};
 use crate::transcript;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_platform::files;
+use throughline_platform::log::Level;
+use throughline_platform::paths;
 
 /// The most bytes of one session's minutes: what is beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;

@@ -25,11 +25,11 @@ pub use memories::ProjectMemories;
 pub use noting::store as store_journal;
 
 use crate::agent::{self, Event, Moment};
-use crate::log::Level;
-use crate::namespace;
 use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
 use crate::store::{self, Store, StoreError};
+use throughline_platform::log::Level;
+use throughline_platform::namespace;
 
 /// How long a hook waits for another process that writes, at most.
 pub const PATIENCE: Duration = Duration::from_millis(800);

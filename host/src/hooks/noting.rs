@@ -6,10 +6,10 @@ use super::Outcome;
 use super::reading::project_of;
 use crate::agent::Event;
 use crate::journal::{self, Appended, Journal, Record, Seen};
-use crate::log::Level;
 use crate::policy::chain::Work;
 use crate::runtime::Runtime;
 use crate::store::Store;
+use throughline_platform::log::Level;
 
 /// The longest detail, bytes, and the most lines of it: the design's bounds of an observation.
 const MOST_DETAIL: usize = 10 << 10;

@@ -12,8 +12,6 @@ use crate::agent::claude_code::{self, Head};
 use crate::agent::name::Agent;
 use crate::agent::transcripts::{self, Translator};
 use crate::journal::Seen;
-use crate::log::Level;
-use crate::namespace;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
 use crate::privacy::Guard;
@@ -24,6 +22,8 @@ use throughline_model::contract::Session;
 use throughline_model::cursor::Cursor;
 use throughline_model::lines::{Line, LineSource};
 use throughline_model::project::Project;
+use throughline_platform::log::Level;
+use throughline_platform::namespace;
 
 /// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.
 const SHARE_BYTES: u64 = 8 << 20;

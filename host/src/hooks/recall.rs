@@ -10,11 +10,11 @@ use crate::agent::shorten::shorten_text;
 use crate::agent::{self, Event};
 use crate::journal::Seen;
 use crate::runtime::Runtime;
-use crate::search::query::Query;
 use crate::store::{Access, PROMPT, Search, StoreError};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_search::query::Query;
 
 /// What a prompt is answered with at most, UTF-16 units: it comes with every one.
 const BUDGET: u32 = 2_000;

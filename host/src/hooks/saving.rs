@@ -7,12 +7,12 @@ use super::{Outcome, PATIENCE, background, checkpoints, noting};
 use crate::agent::shorten::shorten_text;
 use crate::agent::{Event, Moment};
 use crate::journal::Seen;
-use crate::log::Level;
 use crate::policy::chain::NotCompiled;
 use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Access, Store, Turn};
 use throughline_model::project::Project;
+use throughline_platform::log::Level;
 
 /// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own. What is
 /// returned is for the agent.

@@ -11,7 +11,6 @@ use crate::agent::name::Agent;
 use crate::agent::transcripts::codex;
 use crate::agent::{Event, ToolUse};
 use crate::journal::{Record, Seen};
-use crate::log::Level;
 use crate::policy::instance::ToolEvent;
 use crate::privacy::Rules;
 use crate::runtime::Runtime;
@@ -20,6 +19,7 @@ use crate::transcript;
 use throughline_model::contract::Session;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_platform::log::Level;
 
 /// The attribute by which failures are the same, and how much of its hash is kept.
 const SIGNATURE: &str = "signature";

@@ -11,7 +11,6 @@ use tempfile::TempDir;
 use super::reading::{self, Job, Report};
 use crate::agent::name::Agent;
 use crate::config::Config;
-use crate::paths::Paths;
 use crate::policy::chain::Policies;
 use crate::policy::instance::{BuiltContext, Summary};
 use crate::policy::managed::Managed;
@@ -19,6 +18,7 @@ use crate::runtime::Runtime;
 use crate::store::{Access, Filter};
 use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::project::Project;
+use throughline_platform::paths::Paths;
 
 /// More memories than any session has.
 const ALL: u32 = 100_000;

@@ -16,7 +16,7 @@ mod worker;
 use anyhow::{Context as _, Result};
 use rmcp::ServiceExt as _;
 
-use crate::paths::Paths;
+use throughline_platform::paths::Paths;
 
 /// Serves one client until it closes standard input or stops reading standard output.
 pub fn serve(paths: Paths) -> Result<()> {

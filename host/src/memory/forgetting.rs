@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::Refused;
 use crate::hooks;
-use crate::log;
 use crate::privacy::intervals::{Interval, Intervals};
 use crate::projection;
 use crate::runtime::Runtime;
 use crate::store::{Forgotten, Selection, Store, folded};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_platform::log;
 
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize)]

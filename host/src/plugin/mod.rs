@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::files;
-use crate::paths::{self, Paths};
+use throughline_platform::files;
+use throughline_platform::paths::{self, Paths};
 
 /// The plugin's name, which is the marketplace's too.
 pub const NAME: &str = "throughline";

@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail, ensure};
 use toml_edit::{DocumentMut, value};
 
 use super::manifest::{self, Build, Language, Manifest};
-use crate::files;
 use throughline_model::digest::sha256_hex;
+use throughline_platform::files;
 
 /// What every component begins with: the magic number, version 13, and the layer "component".
 const COMPONENT_HEADER: &[u8] = b"\0asm\x0d\0\x01\0";

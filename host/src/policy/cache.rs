@@ -25,8 +25,8 @@ use wasmtime::component::Component;
 
 use super::engine;
 use super::folder::read_whole;
-use crate::files;
 use throughline_model::digest::sha256_hex;
+use throughline_platform::files;
 
 /// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
 const OLD: Duration = Duration::from_hours(30 * 24);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::stage::Stage;
-use crate::files;
-use crate::paths;
+use throughline_platform::files;
+use throughline_platform::paths;
 
 /// Failures in a row after which a policy is set aside until the user looks.
 pub const SET_ASIDE: u32 = 3;

@@ -12,8 +12,8 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::capability::{Capabilities, Capability};
 use super::folder::{Owner, read_trusted};
-use crate::files;
-use crate::paths;
+use throughline_platform::files;
+use throughline_platform::paths;
 
 /// The largest file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;

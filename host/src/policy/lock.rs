@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Found, Owner, read_trusted};
-use crate::files;
+use throughline_platform::files;
 
 /// The largest lock file, bytes.
 const MOST_BYTES: u64 = 256 << 10;

@@ -19,7 +19,7 @@ use super::lock::{self, Lock};
 use super::managed::Managed;
 use super::manifest::Mode;
 use super::stage::Stage;
-use crate::paths::Paths;
+use throughline_platform::paths::Paths;
 
 /// Where a project keeps its policies, below its root.
 pub const PROJECT_FOLDER: &str = ".throughline/policies";

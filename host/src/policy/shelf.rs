@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 
 use super::folder::{Found, Owner};
 use super::manifest;
-use crate::files;
-use crate::paths;
+use throughline_platform::files;
+use throughline_platform::paths;
 
 /// Copies a policy into `folder`, under its own name. One of that name that is there is replaced if `replace` says so.
 pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {

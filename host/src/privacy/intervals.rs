@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use crate::files;
-use crate::paths;
+use throughline_platform::files;
+use throughline_platform::paths;
 
 /// The largest file that is read, bytes.
 const MOST_BYTES: u64 = 4 << 20;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Scope;
 use super::json::Syntax;
 use crate::agent::name::Agent;
-use crate::paths::Paths;
+use throughline_platform::paths::Paths;
 
 /// A hook as it is registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,8 +17,8 @@ pub use hooks::{Malformed, Registration, is_set};
 pub use plugin::{Plugin, plugin};
 
 use crate::agent::name::Agent;
-use crate::files;
-use crate::paths::Paths;
+use throughline_platform::files;
+use throughline_platform::paths::Paths;
 
 /// The largest settings file that is read, bytes.
 const MOST_BYTES: u64 = 16 << 20;

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::tests::{Fixture, fixture, project};
 use super::*;
-use crate::search::query::Query;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
+use throughline_search::query::Query;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -54,7 +54,7 @@ fn fold(it: &mut Fixture, project: &Project) -> Vec<String> {
 /// Identifiers and titles of what a search finds.
 fn search(it: &Fixture, words: &str, project: &Project) -> Vec<(String, String)> {
     let query = Query::parse(words, &jiff::Zoned::now());
-    let profile = crate::search::rank::profile("text").unwrap();
+    let profile = throughline_search::rank::profile("text").unwrap();
     let found = it.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 50, NOW) }).unwrap();
     found.hits.into_iter().map(|hit| (hit.memory.id, hit.memory.title)).collect()
 }
@@ -423,7 +423,7 @@ fn what_is_exported_is_what_was_folded() {
     let (mut it, project) = (fixture(), project("a"));
     otters(&mut it, &project);
     let ids = fold(&mut it, &project);
-    let registry = crate::notes::registry::Registry::own();
+    let registry = throughline_notes::registry::Registry::own();
     let exported = |it: &Fixture| {
         let mut titles = Vec::new();
         it.store
@@ -447,7 +447,7 @@ fn what_is_exported_is_what_was_folded() {
 fn the_file_of_what_was_folded_brings_it_back() {
     let (mut it, project) = (fixture(), project("a"));
     otters(&mut it, &project);
-    let registry = crate::notes::registry::Registry::own();
+    let registry = throughline_notes::registry::Registry::own();
     let mut notes: Vec<_> = it.store.notes_of(&project.id, &registry).unwrap().into_iter().map(|of| of.note).collect();
     fold(&mut it, &project);
     notes[1].content = "The otterc moved to the third drawer.".into();

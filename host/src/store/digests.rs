@@ -14,9 +14,9 @@ use super::index::{index, unindex, unqueue};
 use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, insert, remove};
 use super::verify::draft;
 use super::{Result, Store, json, time, unjson, untime};
-use crate::notes::one_line;
-use crate::search::rank;
 use throughline_model::contract::{Draft, Memory, Origin};
+use throughline_notes::one_line;
+use throughline_search::rank;
 
 /// The fewest memories that make a digest: with less, a line each is hardly shorter than they are.
 pub const FEWEST: usize = 5;

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::index::{self, LIVE, Tables};
 use super::{Result, Store, time, vectors};
-use crate::embedding::{Embedding, Model, local};
-use crate::search::pieces;
+use throughline_embedding::{Embedding, Model, local};
+use throughline_search::pieces;
 
 /// A memory that waits for its vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::{Result, Store, classify, failures, json, memories, projects, time, unjson, untime};
 use crate::journal::{self, Record, Seen};
-use crate::search::query::{Facts, Query};
-use crate::search::tokens;
 use throughline_model::project::Project;
+use throughline_search::query::{Facts, Query};
+use throughline_search::tokens;
 
 /// What the events of a tool's use are called: the design's name for them.
 pub const OBSERVATION: &str = "tool_observation";

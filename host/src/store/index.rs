@@ -8,9 +8,9 @@ use std::fmt;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::vectors;
-use crate::embedding::{Embedding, local};
-use crate::search::{pieces, tokens};
+use throughline_embedding::{Embedding, local};
 use throughline_model::contract::Draft;
+use throughline_search::{pieces, tokens};
 
 /// The names of one set of tables.
 #[derive(Debug, PartialEq, Eq)]

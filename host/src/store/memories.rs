@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::failures::MAKER;
 use super::index::{index, unindex};
 use super::{Result, Store, digests, json, projects, sharing, time, unjson, untime};
-use crate::search::query::Query;
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
+use throughline_search::query::Query;
 
 /// Kinds that hold for the project as a whole: the view `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];

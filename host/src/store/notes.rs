@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::failures::MAKER;
 use super::memories::{self, COLUMNS, ContentHash, SAVED};
 use super::{Result, Store, StoreError, classify, digests, json, projects, sharing, time, unjson};
-use crate::notes::registry::Registry;
-use crate::notes::{MOST_TITLE, Note, describe, links, one_line, slug};
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_model::digest::sha256_parts;
 use throughline_model::project::Project;
+use throughline_notes::registry::Registry;
+use throughline_notes::{MOST_TITLE, Note, describe, links, one_line, slug};
 
 /// A note that is stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -346,7 +346,7 @@ fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> 
 
 /// A memory that a policy made, as a note.
 fn adopted(memory: Memory, registry: &Registry) -> Note {
-    let note_type = registry.type_of(&memory.kind).unwrap_or(crate::notes::registry::GENERAL).to_owned();
+    let note_type = registry.type_of(&memory.kind).unwrap_or(throughline_notes::registry::GENERAL).to_owned();
     let title = one_line(&memory.title, MOST_TITLE);
     Note {
         tags: registry.get(&note_type).map(|it| it.tags.clone()).unwrap_or_default(),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::{self, INDEX_VERSION, LIVE, MODEL, NEXT, NEXT_MODEL, NEXT_VERSION, OLD, Said, Tables, VERSION, Version};
 use super::{Result, Store, embedded, events, unjson, untime, vectors};
-use crate::search::tokens::FTS5_TOKENIZER;
+use throughline_search::tokens::FTS5_TOKENIZER;
 
 /// Keys of `meta`: the last memory that was put into the tables that will be searched, and how many were.
 const AT: &str = "reindex_at";

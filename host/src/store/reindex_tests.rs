@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::index::{self, LIVE, NEXT, OLD, VERSION};
 use super::tests::{Fixture, draft, edit, fixture, project, used};
 use super::*;
-use crate::embedding::{Embedding, Model};
-use crate::search::vector::Probe;
+use throughline_embedding::{Embedding, Model};
+use throughline_search::vector::Probe;
 
 /// As much time as a step wants.
 const LONG: Duration = Duration::from_mins(1);
@@ -56,7 +56,7 @@ fn contents(store: &Store, dims: usize) -> Contents {
     let mut rows = select.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let (block, codes): (i64, Vec<u8>) = (row.get(0).unwrap(), row.get(1).unwrap());
-        let size = 2 + crate::search::vector::code_bytes(dims);
+        let size = 2 + throughline_search::vector::code_bytes(dims);
         assert_eq!(codes.len() % size, 0);
         for entry in codes.chunks_exact(size) {
             let place = u16::from_le_bytes([entry[0], entry[1]]);
@@ -112,7 +112,7 @@ fn other_connections_read_and_write_on_through_a_swap() {
     it.commit(&project, "s", &[draft(None, "The otter sleeps by day", "u")], &[]);
     let mut other = Store::open(&it.path, Access::Existing, Duration::from_secs(1)).unwrap();
     let found = |store: &Store, words: &str| {
-        let query = crate::search::query::Query::parse(words, &jiff::Zoned::now());
+        let query = throughline_search::query::Query::parse(words, &jiff::Zoned::now());
         store.find_memories(&query, Some(&project.id), 10, 3_000).unwrap().len()
     };
     for round in 0..3 {
@@ -258,7 +258,7 @@ fn vectors_of_another_model_are_asked_for_once() {
     remade(&mut it.store);
     assert_eq!(contents(&it.store, 12), before);
     assert!(!it.store.index_state().unwrap().has_queue);
-    let query = crate::search::query::Query::parse("zebra", &jiff::Zoned::now());
+    let query = throughline_search::query::Query::parse("zebra", &jiff::Zoned::now());
     let probe = Probe::new(answer("The heron waits", 12).vector, 1.0);
     let search = Search { probe: Some(probe), ..Search::new(&query, Some(&project.id), 1, 1) };
     let found = it.store.search(&search).unwrap();

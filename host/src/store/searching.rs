@@ -18,14 +18,14 @@ use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
 use super::vectors::{Cosines, Scan};
 use super::{Result, Store, time, vectors};
-use crate::embedding::local;
-use crate::search::pieces;
-use crate::search::query::{Facts, Query};
-use crate::search::rank::{self, CANDIDATES, Candidate, Profile, Why};
-use crate::search::score::{Piece, Score, Words, idf};
-use crate::search::vector::Probe;
+use throughline_embedding::local;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_search::pieces;
+use throughline_search::query::{Facts, Query};
+use throughline_search::rank::{self, CANDIDATES, Candidate, Profile, Why};
+use throughline_search::score::{Piece, Score, Words, idf};
+use throughline_search::vector::Probe;
 
 /// How many memories a query without words looks through.
 const FILTERED: u32 = 2_000;

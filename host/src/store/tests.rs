@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::journal::{Record, Seen};
-use crate::search::query::Query;
 use throughline_model::contract::{Decision, Draft, Origin, SessionNotes};
 use throughline_model::cursor::Cursor;
 use throughline_model::project::Project;
+use throughline_search::query::Query;
 
 pub(super) struct Fixture {
     _dir: tempfile::TempDir,
@@ -127,7 +127,7 @@ impl Fixture {
 
     pub(super) fn found(&self, words: &str, project: &Project) -> Vec<String> {
         let query = Query::parse(words, &jiff::Zoned::now());
-        let profile = crate::search::rank::profile("text").unwrap();
+        let profile = throughline_search::rank::profile("text").unwrap();
         let found = self.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 10, 3_000) }).unwrap();
         found.hits.into_iter().map(|hit| hit.memory.content).collect()
     }

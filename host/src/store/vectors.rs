@@ -11,8 +11,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::helper::{Asked, Helper};
 use super::index::Tables;
-use crate::search::pieces;
-use crate::search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
+use throughline_search::pieces;
+use throughline_search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
 /// Memories a block of codes. Two blocks of one-piece memories with the built-in model's codes fill a page of the database,
 /// and the place of a piece in its block fits 16 bits.

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
 use super::memories::{MOST_SIGHTINGS, ROW_BITS, SIGHTING_WEIGHT};
 use super::{Result, Store, digests, embedded, sharing, unjson, vectors};
-use crate::embedding::local;
-use crate::search::{pieces, vector};
+use throughline_embedding::local;
+use throughline_search::{pieces, vector};
 
 /// How many lines of SQLite's own check are told.
 const MOST_TOLD: u32 = 20;

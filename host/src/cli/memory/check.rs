@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Done, Failure, Runtime, Store, output};
-use crate::notes::check::{self, Fault, Resolve};
-use crate::notes::links::{Link, Names};
-use crate::notes::markdown::{self, Around};
-use crate::notes::schema::Schemas;
-use crate::notes::sync::folder::Folder;
+use crate::note_sync::folder::Folder;
+use throughline_notes::check::{self, Fault, Resolve};
+use throughline_notes::links::{Link, Names};
+use throughline_notes::markdown::{self, Around};
+use throughline_notes::schema::Schemas;
 
 /// Check notes against their types: required fields, schemas, tags, links
 ///

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use super::{Failure, Look, Restriction, Runtime, Store};
-use crate::notes::registry::Registry;
 use crate::store::Filter;
+use throughline_notes::registry::Registry;
 
 /// List memories, newest first
 ///

@@ -30,11 +30,11 @@ use super::failure::{Done, Failure};
 use super::output::{self, BOLD, DIM};
 use crate::backup;
 use crate::hooks::PATIENCE;
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_platform::paths;
 
 /// Search, list, show, write, sync, import and delete what is remembered
 ///
@@ -388,6 +388,6 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory show", of::<show::Whole<'_>>()),
         ("memory stats", of::<crate::store::Stats>()),
         ("memory store", of::<store::Said<'_>>()),
-        ("memory sync", of::<crate::notes::sync::Report>()),
+        ("memory sync", of::<crate::note_sync::Report>()),
     ]
 }

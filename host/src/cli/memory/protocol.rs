@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::notes::Desk;
 use super::{Failure, output};
-use crate::notes::registry::{RELATIONS, SCHEMA_FOLDER, TYPES};
-use crate::notes::schema::SCHEMAS;
+use throughline_notes::registry::{RELATIONS, SCHEMA_FOLDER, TYPES};
+use throughline_notes::schema::SCHEMAS;
 
 const SCRIPTS: &[(&str, &str)] = &[
     ("md-store-memory.sh", include_str!("scripts/md-store-memory.sh")),

@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
 use crate::memory::probing;
-use crate::notes::registry::Registry;
-use crate::search::query::Query;
-use crate::search::rank::{self, Profile, Why};
-use crate::search::tokens;
 use crate::store::{Answer, DIGEST, Hit, Search};
 use throughline_model::contract::Memory;
+use throughline_notes::registry::Registry;
+use throughline_search::query::Query;
+use throughline_search::rank::{self, Profile, Why};
+use throughline_search::tokens;
 
 /// How many results there are where neither the person nor the profile says.
 const RESULTS: u32 = 10;

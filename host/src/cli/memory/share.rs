@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Store};
 use crate::memory::forgetting;
-use crate::paths;
 use crate::store::Found;
 use throughline_model::project::Project;
+use throughline_platform::paths;
 
 /// Share a memory with all projects
 ///

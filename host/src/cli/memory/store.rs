@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Failure, Runtime, Store, output};
-use crate::notes::registry::GENERAL;
-use crate::notes::{MOST_CONTENT, MOST_DESCRIPTION, MOST_TITLE, Note, describe, listed, one_line, sync};
+use crate::note_sync as sync;
 use crate::redaction;
-use crate::search::query::Query;
-use crate::search::tokens;
 use crate::store::{PutNote, StoredNote, Way};
+use throughline_notes::registry::GENERAL;
+use throughline_notes::{MOST_CONTENT, MOST_DESCRIPTION, MOST_TITLE, Note, describe, listed, one_line};
+use throughline_search::query::Query;
+use throughline_search::tokens;
 
 /// How much of their words two notes share that are close: the size of the intersection over that of the union.
 const CLOSE: f64 = 0.5;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::notes::Desk;
 use super::{Done, Failure, Runtime, Store, output};
-use crate::notes::sync::{self, Report, Settings};
-use crate::paths;
+use crate::note_sync::{self as sync, Report, Settings};
+use throughline_platform::paths;
 
 /// Bring notes and a folder of Markdown to agree
 ///

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::events::{self, Line, Table, When};
 use super::{Failure, Scope, output};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{Event, OBSERVATION, Store, Wanted};
+use throughline_platform::paths;
 
 const SYNTAX: &str = "\
 The words may hold, beside words (put `--` before one that begins with a hyphen):

@@ -8,9 +8,9 @@ use super::events::{self, Step};
 use super::{Failure, Scope, output};
 use crate::cli::output::{BOLD, DIM};
 use crate::cli::pager;
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{Event, Store};
+use throughline_platform::paths;
 
 /// Show all that is kept of observations
 #[derive(clap::Args)]

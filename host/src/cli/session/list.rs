@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::{Failure, events, outcome, output, title};
 use crate::cli::memory::Scope;
 use crate::cli::output::{BOLD, DIM};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{KnownSession, Store};
+use throughline_platform::paths;
 
 /// List sessions, the latest first
 #[derive(clap::Args)]

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::{Failure, events, output, title};
 use crate::cli::output::{BOLD, DIM, GREEN};
 use crate::cli::{failures, memory, pager};
-use crate::paths;
 use crate::runtime::Runtime;
 use crate::store::{self, Event, KnownSession, PROMPT, Store, Wanted};
 use throughline_model::contract::SessionNotes;
+use throughline_platform::paths;
 
 /// The most turns of one session that are shown, the last ones.
 const MOST_TURNS: u32 = 500;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::System;
-use crate::paths::Paths;
+use throughline_platform::paths::Paths;
 
 /// Where one kind of file of a system usually lies.
 struct Usual {

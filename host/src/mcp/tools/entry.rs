@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::mcp::quote::{self, Origin};
-use crate::notes::registry::Registry;
 use crate::runtime;
 use crate::store::{SHARED_FROM, Store};
 use throughline_model::contract::Memory;
+use throughline_notes::registry::Registry;
 
 /// The most characters of a title, and of an excerpt.
 const TITLE: usize = 160;

@@ -13,15 +13,15 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use super::markdown::Around;
-use super::registry::Registry;
-use super::{Note, markdown, slug};
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::store::{NoteChange, PutNote, Store, StoredNote, SyncedFile};
 use folder::{CONFLICT, Folder, Scan, Stat, settled};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
+use throughline_notes::markdown::Around;
+use throughline_notes::registry::Registry;
+use throughline_notes::{Note, markdown, slug};
 
 /// How many changes are made in one transaction: hooks wait meanwhile.
 const BATCH: usize = 200;

@@ -159,7 +159,7 @@ pub struct Ranked<Id> {
 
 /// Where a score comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
     /// BM25 of its best piece.
     pub bm25: f64,

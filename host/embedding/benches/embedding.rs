@@ -1,4 +1,4 @@
-//! What the local model costs: `cargo bench -p host --bench embedding`.
+//! What the local model costs: `cargo bench -p throughline-embedding --bench embedding`.
 //!
 //! The first call is timed on its own, since it is the only one of most processes: a hook embeds one text and ends, and its
 //! share is not arithmetic but pages of the program that are touched for the first time.
@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use host::embedding::local::{NAME, embed};
+use throughline_embedding::local::{NAME, embed};
 
 const QUERY: &str = "why did we replace the retry loop in getUserName with exponential backoff last week already";
 

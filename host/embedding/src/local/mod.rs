@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn references() -> Vec<Reference> {
-        let lines = include_str!("../../../models/minilm/reference.jsonl").lines();
+        let lines = include_str!("../../models/minilm/reference.jsonl").lines();
         lines.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

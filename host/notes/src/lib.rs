@@ -10,7 +10,6 @@ pub mod markdown;
 pub mod registry;
 pub mod schema;
 pub mod slug;
-pub mod sync;
 pub mod yaml;
 
 use throughline_model::contract::Timestamp;

@@ -19,7 +19,7 @@ const LONGEST: u64 = 600_000;
 
 /// Who turns texts into vectors, and how they are asked.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Who.
@@ -40,7 +40,7 @@ pub struct Settings {
 
 /// What `embedding.provider` can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
     /// The model that is part of this program.
@@ -59,7 +59,7 @@ pub enum Wanted {
 
 /// Who can turn texts into vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
     /// The model that is part of this program.
@@ -74,7 +74,7 @@ pub enum Provider {
 
 /// A server that speaks OpenAI's protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Openai {
     /// What `/embeddings` is added to.
@@ -84,7 +84,7 @@ pub struct Openai {
     /// How many numbers a vector is to have; none: as many as the model gives.
     pub dimensions: Option<usize>,
     /// How the server is asked to write vectors.
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub encoding_format: EncodingFormat,
     /// Variables of the environment, the first that is set holds the key; none: the server wants none.
     pub key_env: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Openai {
 
 /// Gemini.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Gemini {
     /// What `/models/…` is added to.
@@ -107,7 +107,7 @@ pub struct Gemini {
 
 /// A model on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Folder {
     /// Holds `config.json`, `tokenizer.json` and `model.safetensors`.

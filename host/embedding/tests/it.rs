@@ -7,16 +7,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use host::embedding::{self, Embedded, Embedder, Failure, Model, Provider, Purpose, Settings};
-use host::log::Log;
 use tests::fake_provider::{Act, DIMS, FakeProvider, vector_of};
 use tests::process;
+use throughline_embedding::{self as embedding, Embedded, Embedder, Failure, Model, Provider, Purpose, Settings};
+use throughline_platform::log::Log;
 
 const KEY: &str = "key-QWERTYUIOPasdfghjkl";
 
 fn settings(text: &str) -> Settings {
-    let settings: Settings = host::config::Config::parse(text).expect("a configuration").embedding;
-    settings
+    let table: toml::Table = toml::from_str(text).expect("TOML");
+    table["embedding"].clone().try_into().expect("settings")
 }
 
 /// An environment in which both keys are set.

@@ -10,7 +10,7 @@ use super::{Note, one_line};
 
 /// Something that is wrong with a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// The line of the file, from 1; 0 where it is about the whole.
     pub line: usize,

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::log::{Level, Log};
+use throughline_platform::log::{Level, Log};
 
 pub mod choice;
 pub mod failure;

@@ -18,7 +18,7 @@
 
 use super::DIMS;
 
-const FILE: &[u8] = include_bytes!("../../../models/minilm/model.bin");
+const FILE: &[u8] = include_bytes!("../../models/minilm/model.bin");
 
 const HEADER: usize = 32;
 const TOKENS: usize = header(1);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_file_is_the_one_that_its_readme_describes() {
         let digest = throughline_model::digest::hex(&Sha256::digest(FILE));
-        assert!(include_str!("../../../models/minilm/README.md").contains(&digest), "model.bin has the SHA-256 {digest}");
+        assert!(include_str!("../../models/minilm/README.md").contains(&digest), "model.bin has the SHA-256 {digest}");
     }
 
     impl Row {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
 
-use super::super::registry::SCHEMA_FOLDER;
+use throughline_notes::registry::SCHEMA_FOLDER;
 
 /// The largest file that is read, bytes: four times the largest note, with room for front matter.
 const MOST_BYTES: u64 = 320 << 10;
