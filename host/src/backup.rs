@@ -15,9 +15,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 
 use crate::runtime::{Runtime, stamp};
-use crate::store::{self, Access, Content, Store, StoreError};
 use throughline_platform::files;
 use throughline_platform::paths::{self, Paths};
+use throughline_store::{self as store, Access, Content, Store, StoreError};
 
 /// How a SQLite database begins.
 const HEADER: &[u8] = b"SQLite format 3\0";

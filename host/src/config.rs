@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::Step;
 use throughline_platform::paths;
+use throughline_store::Step;
 
 /// The commented default configuration.
 pub const DEFAULT: &str = include_str!("config.default.toml");
@@ -33,7 +33,7 @@ pub struct Config {
     /// Section `[redaction]`.
     pub redaction: Redaction,
     /// Section `[privacy]`.
-    pub privacy: crate::privacy::Settings,
+    pub privacy: throughline_privacy::Settings,
     /// Section `[log]`.
     pub log: Log,
     /// Section `[search]`.
@@ -275,7 +275,7 @@ impl Default for Config {
             hooks: Hooks::default(),
             transcripts: Transcripts::default(),
             redaction: Redaction::default(),
-            privacy: crate::privacy::Settings::default(),
+            privacy: throughline_privacy::Settings::default(),
             log: Log::default(),
             search: Search::default(),
             sharing: Sharing::default(),
@@ -390,7 +390,7 @@ impl Config {
         }
         config.embedding.check()?;
         // Compiled again by whoever needs it; where nothing is set it costs nothing.
-        crate::privacy::Rules::new(&config.privacy, Path::new("/"))?;
+        throughline_privacy::Rules::new(&config.privacy, Path::new("/"))?;
         Ok(config)
     }
 }
@@ -407,8 +407,8 @@ pub fn init(file: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::name::Agent;
-    use crate::settings::agents;
+    use throughline_agents::protocol::name::Agent;
+    use throughline_agents::settings::agents;
 
     #[test]
     fn the_commented_default_is_the_default() {

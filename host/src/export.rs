@@ -12,11 +12,11 @@ use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, 
 use crate::note_sync::folder::Folder;
 use crate::redaction;
 use crate::runtime::Runtime;
-use crate::store::{EXTERNAL_ID, Store};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_notes::registry::Registry;
 use throughline_notes::{FOLDER, markdown, slug};
+use throughline_store::{EXTERNAL_ID, Store};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;

@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::hooks::reading::{self, Job};
 use crate::runtime::Runtime;
-use crate::store::{Store, StoreError};
-use crate::transcript::Refusal;
+use throughline_agents::transcript::Refusal;
 use throughline_platform::namespace;
+use throughline_store::{Store, StoreError};
 
 /// The longest that one transcript may take; only a policy that hangs at every call comes near it.
 const LONGEST: Duration = Duration::from_hours(1);

@@ -1,6 +1,5 @@
 //! The native shim of Throughline: hooks in, context out, a policy in its sandbox between, one SQLite file beneath.
 
-pub mod agent;
 pub mod backup;
 pub mod cli;
 pub mod config;
@@ -10,20 +9,13 @@ pub mod export;
 pub mod hooks;
 pub mod import;
 pub mod ingest;
-pub mod journal;
 pub mod mcp;
 pub mod memory;
 pub mod note_sync;
-pub mod plugin;
 pub mod plugin_options;
 pub mod policy;
-pub mod privacy;
 pub mod projection;
 pub mod redaction;
 pub mod reindex;
 pub mod runtime;
-pub mod secrets;
-pub mod settings;
-pub mod store;
-pub mod transcript;
 pub mod verify;

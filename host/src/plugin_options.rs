@@ -38,7 +38,7 @@ pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin::OPTIONS;
+    use throughline_agents::plugin::OPTIONS;
 
     fn with(pairs: &[(&str, &str)]) -> (Config, Vec<String>) {
         let mut config = Config::default();

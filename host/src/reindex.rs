@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::runtime::Runtime;
-use crate::store::{IndexState, Remade, Store, StoreError, Unembedded};
 use throughline_embedding::wish::{NOBODY, Wish};
 use throughline_embedding::{self as embedding, Embedded, Embedder, Failure, Model, Provider, Purpose, local};
 use throughline_platform::files;
 use throughline_platform::log::Level;
+use throughline_store::{IndexState, Remade, Store, StoreError, Unembedded};
 
 /// The longest that a step may keep other writers waiting, but for its last memory.
 const STEP: Duration = Duration::from_millis(15);

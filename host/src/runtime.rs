@@ -15,14 +15,14 @@ use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox}
 use crate::policy::failures::Failures;
 use crate::policy::managed::Managed;
 use crate::policy::roster::{Circumstances, Roster};
-use crate::privacy::intervals::Intervals;
-use crate::privacy::{Guard, Rules};
-use crate::secrets::{Secrets, TagKey};
-use crate::store::{Access, Store, StoreError};
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
 use throughline_platform::namespace;
 use throughline_platform::paths::{self, Paths};
+use throughline_privacy::intervals::Intervals;
+use throughline_privacy::secrets::{Secrets, TagKey};
+use throughline_privacy::{Guard, Rules};
+use throughline_store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result};
 
 use crate::backup;
 use crate::runtime::Runtime;
-use crate::store::{Check, Fault, Store};
-use crate::transcript::{self, Refusal};
+use throughline_agents::transcript::{self, Refusal};
 use throughline_model::cursor::Cursor;
 use throughline_platform::files;
+use throughline_store::{Check, Fault, Store};
 
 /// What was found.
 #[derive(Debug, Clone, Default)]

@@ -191,7 +191,7 @@ fn drop_ins_together_have_half_of_the_time() {
 #[test]
 fn values_of_the_environment_are_masked_before_and_after_all_redactors() {
     let bench = Fixture::new();
-    let secrets = host::secrets::Secrets::of([("SERVICE_TOKEN", "qzplain9but8secret7")]);
+    let secrets = throughline_privacy::secrets::Secrets::of([("SERVICE_TOKEN", "qzplain9but8secret7")]);
     let policies = bench.policies().redacting(Rc::new(secrets), vec![PathBuf::from("/no/such/rules.toml")]);
     let deadline = Instant::now() + HOOK;
     let mut work = policies.work(None, deadline).expect("the default is there");

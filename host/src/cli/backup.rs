@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::failure::{Done, Failure};
 use super::output;
 use crate::backup;
-use crate::store::{Access, StoreError};
+use throughline_store::{Access, StoreError};
 
 /// Write all that is remembered into one file
 ///

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::agent::name::Agent;
 use crate::hooks::{self, PATIENCE};
-use crate::store::{Access, Store};
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
+use throughline_store::{Access, Store};
 
 /// Print what the agent would be shown here and now
 ///

@@ -11,9 +11,9 @@ use super::memory::Scope;
 use super::output::{self, BOLD, DIM, RED};
 use crate::hooks::{self, PATIENCE};
 use crate::runtime::Runtime;
-use crate::store::{Access, Event, OBSERVATION, PROMPT, Store};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::{Access, Event, OBSERVATION, PROMPT, Store};
 
 /// The variable in which Claude Code tells its commands whose they are.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";

@@ -11,8 +11,8 @@ use super::output;
 use crate::export;
 use crate::hooks::PATIENCE;
 use crate::runtime::Runtime;
-use crate::store::{Access, Store};
 use throughline_platform::files;
+use throughline_store::{Access, Store};
 
 /// Write memories in a form that other programs read
 ///

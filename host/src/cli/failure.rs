@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::memory::Refused;
 use crate::policy::instance::Unfit;
-use crate::store::StoreError;
+use throughline_store::StoreError;
 
 /// The end of a command that has said all there was to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

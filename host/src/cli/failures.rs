@@ -9,8 +9,8 @@ use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, BOLD, DIM, GREEN, RED};
 use crate::runtime::Runtime;
-use crate::store;
 use throughline_platform::paths;
+use throughline_store as store;
 
 /// Show what went wrong, how often, and what helped: what came back most often first
 ///

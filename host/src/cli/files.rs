@@ -10,8 +10,8 @@ use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
 use crate::runtime::Runtime;
-use crate::store::{FileUse, OBSERVATION, Wanted};
 use throughline_platform::paths;
+use throughline_store::{FileUse, OBSERVATION, Wanted};
 
 /// Show which files sessions looked at and changed, the latest first
 ///

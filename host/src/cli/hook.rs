@@ -7,15 +7,15 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::agent::fields::MOST_INPUT_BYTES;
-use crate::agent::name::Agent;
-use crate::agent::{self, Event, Moment, claude_code, codex, doubles};
 use crate::hooks;
-use crate::plugin;
 use crate::plugin_options;
 use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
-use crate::settings;
+use throughline_agents::plugin;
+use throughline_agents::protocol::fields::MOST_INPUT_BYTES;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, doubles};
+use throughline_agents::settings;
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 

@@ -12,9 +12,9 @@ use super::output::{self, BOLD, DIM};
 use crate::hooks::PATIENCE;
 use crate::import::from::{self, Moved, Nothing, Part, System};
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, StoreError};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::{Access, Store, StoreError};
 
 const PLACES: &str = "\
 Where each is looked for when no PATH is given:

@@ -11,8 +11,8 @@ use super::output;
 use crate::hooks::PATIENCE;
 use crate::ingest::{self, FileReport, Report, Source};
 use crate::runtime::Runtime;
-use crate::store::Access;
 use throughline_platform::paths;
+use throughline_store::Access;
 
 /// Read existing transcripts into memory
 ///

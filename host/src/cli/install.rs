@@ -9,17 +9,17 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
-use crate::agent::name::Agent;
 use crate::config;
 use crate::hooks::PATIENCE;
 use crate::ingest;
-use crate::plugin;
 use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
-use crate::settings::{self, Change, SettingsError, agents};
-use crate::store::Access;
+use throughline_agents::plugin;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::settings::{self, Change, SettingsError, agents};
 use throughline_platform::paths;
 use throughline_platform::program;
+use throughline_store::Access;
 
 /// Register the hooks with an agent, so that it remembers from now on
 ///

@@ -47,14 +47,14 @@ use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::agent::name::Agent;
 use crate::hooks::background as behind;
 use crate::runtime::Runtime;
-use crate::store::{self, Access, Store, StoreError};
 use failure::{Done, Failure};
 use output::DIM;
+use throughline_agents::protocol::name::Agent;
 use throughline_platform::namespace::{self, BadName};
 use throughline_platform::paths::{NAMESPACE, Paths, Unknown};
+use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The namespace that the command line names.
 static SPACE: OnceLock<String> = OnceLock::new();

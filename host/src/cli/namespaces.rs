@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
 use crate::hooks::PATIENCE;
-use crate::store::{Access, StoreError};
 use throughline_platform::namespace;
+use throughline_store::{Access, StoreError};
 
 /// List the namespaces that there are
 ///
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         let runtime = super::runtime_of(there).map_err(Failure::new)?;
         let stats = match runtime.store(Access::Existing, PATIENCE * 4) {
             Ok(store) => store.stats(None)?,
-            Err(StoreError::Missing(_)) => crate::store::Stats::default(),
+            Err(StoreError::Missing(_)) => throughline_store::Stats::default(),
             Err(error) => return Err(error.into()),
         };
         let current = name == paths.namespace;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::privacy::intervals::{self, Interval, Intervals};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_privacy::intervals::{self, Interval, Intervals};
 
 /// Stop remembering for a while
 ///

@@ -10,8 +10,8 @@ use super::memory::Scope;
 use super::output;
 use crate::hooks::PATIENCE;
 use crate::projection::{self, Written};
-use crate::store::Access;
 use throughline_platform::paths;
+use throughline_store::Access;
 
 /// Make the files that people and programs read from what is stored
 ///

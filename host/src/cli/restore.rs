@@ -10,8 +10,8 @@ use super::output;
 use crate::backup::{self, Staged, Unusable};
 use crate::hooks::PATIENCE;
 use crate::memory::forgetting;
-use crate::store::{Access, Content};
 use throughline_model::project::Project;
+use throughline_store::{Access, Content};
 
 /// Put a backup in the place of all that is remembered
 ///

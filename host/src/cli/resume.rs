@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::output;
 use super::pause::{self, Scope};
-use crate::agent::name::Agent;
 use crate::hooks::{self, PATIENCE};
-use crate::privacy::intervals::{self, Interval, Intervals};
 use crate::projection::{self, SessionContext};
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, StoreError};
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
+use throughline_privacy::intervals::{self, Interval, Intervals};
+use throughline_store::{Access, Store, StoreError};
 
 /// Bring back what was saved of a session, and remember again
 ///

@@ -11,9 +11,9 @@ use crate::hooks::reading::{self, Job};
 use crate::hooks::{self, PATIENCE, finding};
 use crate::projection::{self, SessionContext, Written};
 use crate::runtime::Runtime;
-use crate::store::{Access, Store};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::{Access, Store};
 
 /// The longest that the transcript is read.
 const PATIENT: Duration = Duration::from_mins(5);

@@ -39,7 +39,7 @@ const OTHERWISE: &[(&str, &str)] =
 
 fn outputs() -> BTreeMap<&'static str, Schema> {
     let own = [
-        ("backup", of::<crate::store::Content>()),
+        ("backup", of::<throughline_store::Content>()),
         ("config show", of::<crate::config::Config>()),
         ("context", of::<context::Shown<'_>>()),
         ("demo", of::<crate::demo::Played>()),

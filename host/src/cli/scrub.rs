@@ -12,8 +12,8 @@ use super::output;
 use crate::hooks::{self, PATIENCE};
 use crate::memory::forgetting;
 use crate::runtime::Runtime;
-use crate::store::Access;
 use throughline_model::project::Project;
+use throughline_store::Access;
 
 /// The longest that the redactors may take for some rows, or for one piece.
 const PATIENT: Duration = Duration::from_mins(1);

@@ -8,7 +8,7 @@ use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::{output, pager};
 use crate::runtime::Runtime;
-use crate::store::{Event, Store, Wanted};
+use throughline_store::{Event, Store, Wanted};
 
 /// Show what happened: prompts, uses of tools, failures and ends of turns, the oldest first
 ///

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::hooks::{self, Source, Whose};
 use super::{Finding, Status};
-use crate::agent::name::Agent;
-use crate::settings::{self, Registration, Scope, agents};
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::settings::{self, Registration, Scope, agents};
 use throughline_platform::paths::{self, Paths};
 use throughline_platform::program;
 

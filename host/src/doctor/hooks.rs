@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Status, plugin};
-use crate::agent::name::Agent;
-use crate::settings::{self, Profile, Registration, Scope};
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::settings::{self, Profile, Registration, Scope};
 use throughline_platform::paths::{self, Paths};
 use throughline_platform::program;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Finding;
-use crate::settings::{self, Scope};
+use throughline_agents::settings::{self, Scope};
 use throughline_platform::paths::{self, Paths};
 
 /// By what each shows in a command or in the name of a plugin, and what it is called by `import --from`.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::Finding;
 use super::hooks::Source;
-use crate::plugin;
-use crate::settings::{self, Plugin};
+use throughline_agents::plugin;
+use throughline_agents::settings::{self, Plugin};
 use throughline_platform::paths::{self, Paths};
 
 /// How to mend it.

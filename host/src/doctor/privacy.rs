@@ -3,8 +3,8 @@
 use super::Finding;
 use crate::config::Config;
 use crate::policy::rules;
-use crate::privacy::intervals::Intervals;
 use throughline_platform::paths::{self, Paths};
+use throughline_privacy::intervals::Intervals;
 
 /// What there is to be said of it; nothing where nothing is set.
 pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {

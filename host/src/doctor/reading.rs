@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 use super::Finding;
 use crate::config::Config;
 use crate::ingest;
-use crate::store::Store;
 use throughline_model::cursor::Cursor;
 use throughline_platform::paths::{self, Paths};
+use throughline_store::Store;
 
 /// What was not read for so long is not just being written.
 const LATE: Duration = Duration::from_hours(24);

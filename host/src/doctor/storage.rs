@@ -6,9 +6,9 @@ use super::Finding;
 use crate::config::Config;
 use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
-use crate::store::{Access, SCHEMA_VERSION, Store, StoreError};
 use throughline_embedding::wish::Wish;
 use throughline_platform::paths::{self, Paths};
+use throughline_store::{Access, SCHEMA_VERSION, Store, StoreError};
 
 /// How long another process that writes is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -18,11 +18,11 @@ use crate::policy::chain::Compiling;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
-use crate::store::{self, Access, Store, StoreError};
 use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
 use throughline_platform::paths::{NAMESPACE, Paths};
+use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The longest that a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);

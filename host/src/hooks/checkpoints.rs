@@ -8,9 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Outcome, background};
-use crate::agent::{Event, Moment};
 use crate::config::{By, Checkpoint, Mode};
 use crate::runtime::Runtime;
+use throughline_agents::protocol::{Event, Moment};
 use throughline_platform::log::Level;
 
 /// How much of a transcript's end is looked through for what the agent's last request cost, bytes.

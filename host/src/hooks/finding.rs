@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agent::{claude_code, transcripts};
-use crate::store::{Result, Store};
+use throughline_agents::protocol::{claude_code, transcripts};
+use throughline_store::{Result, Store};
 
 /// The transcript of a session: where it was read before, or by its name below `projects`.
 pub fn of_session(store: &Store, projects: &Path, session: &str) -> Result<Option<PathBuf>> {
@@ -56,7 +56,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::store::Access;
+    use throughline_store::Access;
 
     const ONE: &str = "00000001-5e55-4000-8000-000000000001";
     const TWO: &str = "00000002-5e55-4000-8000-000000000002";

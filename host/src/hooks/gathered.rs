@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::journal::Seen;
 use crate::policy::chain::{Extracted, Maker, Work};
-use crate::privacy::Rules;
-use crate::store::ExtractorState;
 use throughline_model::contract::{Draft, Origin, Session, SessionNotes};
+use throughline_privacy::Rules;
+use throughline_store::ExtractorState;
+use throughline_store::journal::Seen;
 
 /// The key of a session's summary among its drafts.
 const SUMMARY_KEY: &str = "session-summary";

@@ -9,12 +9,12 @@ use anyhow::Result;
 
 use super::reading::{self, Job};
 use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
-use crate::agent::Event;
-use crate::journal::{self, Seen};
 use crate::runtime::Runtime;
-use crate::store::{self, Access, Store, StoreError};
+use throughline_agents::protocol::Event;
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
+use throughline_store::journal::{self, Seen};
+use throughline_store::{self as store, Access, Store, StoreError};
 
 /// How long other writers are waited for where the answer does not depend on it.
 const BRIEFLY: Duration = Duration::from_millis(100);

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use anyhow::Result;
 
 use crate::policy::imports::{Fact, MemorySource};
-use crate::store::{DIGEST, Filter, Search, Store};
 use throughline_model::contract::{Memory, SessionRecord};
 use throughline_search::query::Query;
+use throughline_store::{DIGEST, Filter, Search, Store};
 
 /// One project's memories; the present session is known, so that "the last session" can leave it out.
 pub struct ProjectMemories {
@@ -88,9 +88,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::{Access, Batch, SessionUpdate};
     use throughline_model::contract::{Draft, Origin, SessionNotes};
     use throughline_model::project::Project;
+    use throughline_store::{Access, Batch, SessionUpdate};
 
     const SESSIONS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 

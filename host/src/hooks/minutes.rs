@@ -14,21 +14,21 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::tracking;
-use crate::agent::name::Agent;
-use crate::agent::shorten::shorten_text;
-use crate::agent::transcripts::{Written, copilot};
-use crate::agent::{Event, Moment, ToolUse};
-use crate::journal::Journal;
 use crate::policy::chain::NotCompiled;
 use crate::redaction;
 use crate::runtime::Runtime;
-use crate::store::{Selection, folded};
-use crate::transcript;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::shorten::shorten_text;
+use throughline_agents::protocol::transcripts::{Written, copilot};
+use throughline_agents::protocol::{Event, Moment, ToolUse};
+use throughline_agents::transcript;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
 use throughline_platform::paths;
+use throughline_store::journal::Journal;
+use throughline_store::{Selection, folded};
 
 /// The most bytes of one session's minutes: what is beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use super::Outcome;
 use super::reading::project_of;
-use crate::agent::Event;
-use crate::journal::{self, Appended, Journal, Record, Seen};
 use crate::policy::chain::Work;
 use crate::runtime::Runtime;
-use crate::store::Store;
+use throughline_agents::protocol::Event;
 use throughline_platform::log::Level;
+use throughline_store::Store;
+use throughline_store::journal::{self, Appended, Journal, Record, Seen};
 
 /// The longest detail, bytes, and the most lines of it: the design's bounds of an observation.
 const MOST_DETAIL: usize = 10 << 10;

@@ -8,22 +8,22 @@ use anyhow::{Context, Result, bail};
 
 use super::gathered::{self, Gathered};
 use super::{minutes, noting};
-use crate::agent::claude_code::{self, Head};
-use crate::agent::name::Agent;
-use crate::agent::transcripts::{self, Translator};
-use crate::journal::Seen;
 use crate::policy::chain::{Extracted, Maker, Work};
 use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
-use crate::privacy::Guard;
 use crate::runtime::Runtime;
-use crate::store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
-use crate::transcript::{self, Refusal, Share, Transcript};
+use throughline_agents::protocol::claude_code::{self, Head};
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::transcripts::{self, Translator};
+use throughline_agents::transcript::{self, Refusal, Share, Transcript};
 use throughline_model::contract::Session;
 use throughline_model::cursor::Cursor;
 use throughline_model::lines::{Line, LineSource};
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
+use throughline_privacy::Guard;
+use throughline_store::journal::Seen;
+use throughline_store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
 
 /// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.
 const SHARE_BYTES: u64 = 8 << 20;

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use super::reading::project_of;
 use super::{Outcome, PATIENCE, ProjectMemories, noting};
-use crate::agent::shorten::shorten_text;
-use crate::agent::{self, Event};
-use crate::journal::Seen;
 use crate::runtime::Runtime;
-use crate::store::{Access, PROMPT, Search, StoreError};
+use throughline_agents::protocol::shorten::shorten_text;
+use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_search::query::Query;
+use throughline_store::journal::Seen;
+use throughline_store::{Access, PROMPT, Search, StoreError};
 
 /// What a prompt is answered with at most, UTF-16 units: it comes with every one.
 const BUDGET: u32 = 2_000;

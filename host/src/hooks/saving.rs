@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use super::reading::{self, Job, Report};
 use super::{Outcome, PATIENCE, background, checkpoints, noting};
-use crate::agent::shorten::shorten_text;
-use crate::agent::{Event, Moment};
-use crate::journal::Seen;
 use crate::policy::chain::NotCompiled;
 use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Access, Store, Turn};
+use throughline_agents::protocol::shorten::shorten_text;
+use throughline_agents::protocol::{Event, Moment};
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
+use throughline_store::journal::Seen;
+use throughline_store::{Access, Store, Turn};
 
 /// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own. What is
 /// returned is for the agent.
@@ -71,7 +71,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         | Moment::Other { .. } => return Ok(None),
     }
     let report = match reading::read(runtime, &mut store, &job, deadline) {
-        Err(error) if error.is::<crate::transcript::Refusal>() => {
+        Err(error) if error.is::<throughline_agents::transcript::Refusal>() => {
             runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}"));
             // What the event itself carried is still worth keeping.
             job.path = None;

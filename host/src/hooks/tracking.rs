@@ -7,19 +7,19 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::{Outcome, checkpoints, noting};
-use crate::agent::name::Agent;
-use crate::agent::transcripts::codex;
-use crate::agent::{Event, ToolUse};
-use crate::journal::{Record, Seen};
 use crate::policy::instance::ToolEvent;
-use crate::privacy::Rules;
 use crate::runtime::Runtime;
-use crate::store::{Access, Failure, OBSERVATION, StoreError};
-use crate::transcript;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::transcripts::codex;
+use throughline_agents::protocol::{Event, ToolUse};
+use throughline_agents::transcript;
 use throughline_model::contract::Session;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
+use throughline_privacy::Rules;
+use throughline_store::journal::{Record, Seen};
+use throughline_store::{Access, Failure, OBSERVATION, StoreError};
 
 /// The attribute by which failures are the same, and how much of its hash is kept.
 const SIGNATURE: &str = "signature";

@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::reading::{self, Job, Report};
-use crate::agent::name::Agent;
 use crate::config::Config;
 use crate::policy::chain::Policies;
 use crate::policy::instance::{BuiltContext, Summary};
 use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
-use crate::store::{Access, Filter};
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::project::Project;
 use throughline_platform::paths::Paths;
+use throughline_store::{Access, Filter};
 
 /// More memories than any session has.
 const ALL: u32 = 100_000;

@@ -17,11 +17,11 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::runtime::Runtime;
-use crate::store::{Import, Put, Store};
 pub use line::{Line, MOST_LINE, parse};
 use reader::{Lines, Read};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
+use throughline_store::{Import, Put, Store};
 
 /// How many memories are stored in one transaction, at most.
 const BATCH: usize = 2_000;

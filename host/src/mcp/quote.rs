@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::store::{EXTERNAL_ID, SAVED, SAVED_BY_AGENT};
 use throughline_model::contract::Memory;
 use throughline_model::digest::sha256_hex;
+use throughline_store::{EXTERNAL_ID, SAVED, SAVED_BY_AGENT};
 
 /// Said before everything that is quoted.
 pub(super) const NOTICE: &str =

@@ -6,7 +6,7 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use super::tools::{self, ContextWanted};
 use super::worker::Desk;
 use super::{cursor, quote};
-use crate::store::Filter;
+use throughline_store::Filter;
 
 /// The project's context.
 const CONTEXT: &str = "throughline://context";

@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::hooks::{PATIENCE, background};
 use crate::memory::Refused;
 use crate::runtime::Runtime;
-use crate::store::{self, Access, Store, StoreError};
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
+use throughline_store::{self as store, Access, Store, StoreError};
 
 /// How far a call is: steps done, steps in all, and what is done now.
 pub(super) type Step = (u32, u32, &'static str);

@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::runtime::Runtime;
-use crate::store::{Folding, Group, Source, Store, StoreError};
 use throughline_model::project::Project;
+use throughline_store::{Folding, Group, Source, Store, StoreError};
 
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;

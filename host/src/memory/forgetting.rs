@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::Refused;
 use crate::hooks;
-use crate::privacy::intervals::{Interval, Intervals};
 use crate::projection;
 use crate::runtime::Runtime;
-use crate::store::{Forgotten, Selection, Store, folded};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::log;
+use throughline_privacy::intervals::{Interval, Intervals};
+use throughline_store::{Forgotten, Selection, Store, folded};
 
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize)]

@@ -2,11 +2,11 @@
 
 use crate::reindex::provider_of;
 use crate::runtime::Runtime;
-use crate::store::{IndexState, Store, StoreError};
 use throughline_embedding::{Embedder, Provider, Purpose};
 use throughline_search::query::Query;
 use throughline_search::rank::Profile;
 use throughline_search::vector::Probe;
+use throughline_store::{IndexState, Store, StoreError};
 
 /// The query as a vector where the database's are of another model than the built-in one, else none; and where there should
 /// be one, why there is not. Only the maker of the database's vectors is asked, and only where the configuration names it.

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::Refused;
 use crate::runtime::Runtime;
-use crate::store::{Put, SAVED, SAVED_BY_AGENT, Store};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
+use throughline_store::{Put, SAVED, SAVED_BY_AGENT, Store};
 
 /// The longest text, bytes; the contract says so of every memory.
 pub const MOST_TEXT: usize = 64 << 10;

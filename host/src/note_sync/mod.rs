@@ -15,13 +15,13 @@ use serde::Serialize;
 
 use crate::redaction;
 use crate::runtime::Runtime;
-use crate::store::{NoteChange, PutNote, Store, StoredNote, SyncedFile};
 use folder::{CONFLICT, Folder, Scan, Stat, settled};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_notes::markdown::Around;
 use throughline_notes::registry::Registry;
 use throughline_notes::{Note, markdown, slug};
+use throughline_store::{NoteChange, NoteRow, PutNote, Store, StoredNote, SyncedFile};
 
 /// How many changes are made in one transaction: hooks wait meanwhile.
 const BATCH: usize = 200;
@@ -110,13 +110,13 @@ enum Step {
     /// A file's note is new.
     Store { path: String, file: ReadFile },
     /// A file was edited.
-    Edit { path: String, rowid: i64, file: ReadFile },
+    Edit { path: String, row: NoteRow, file: ReadFile },
     /// A file has another name, and says what it said.
-    Rename { path: String, rowid: i64, note: Note, agreed: SyncedFile },
+    Rename { path: String, row: NoteRow, note: Note, agreed: SyncedFile },
     /// A file is gone.
-    Delete { path: String, rowid: i64 },
-    /// A note has no file. `rowid`: it has no name of its own yet.
-    Write { path: String, rowid: Option<i64>, note: Note },
+    Delete { path: String, row: NoteRow },
+    /// A note has no file. `row`: it has no name of its own yet.
+    Write { path: String, row: Option<NoteRow>, note: Note },
     /// A note was changed.
     Rewrite { path: String, note: Note },
     /// A note is gone.
@@ -406,7 +406,7 @@ impl<'a> Plan<'a> {
             }
             Some(_) if is_known => self.unchanged += 1,
             Some(it) if it.is_named && it.stem == stem_of(&path) => self.steps.push(Step::Agree { path, agreed }),
-            Some(it) => self.steps.push(Step::Rename { path, rowid: it.rowid, note: it.note.clone(), agreed }),
+            Some(it) => self.steps.push(Step::Rename { path, row: it.row, note: it.note.clone(), agreed }),
         }
     }
 
@@ -422,7 +422,7 @@ impl<'a> Plan<'a> {
             self.steps.push(Step::Agree { path, agreed });
         } else if now == known.note_hash || (known.conflict && !self.scan.conflicts.contains_key(&path)) {
             // Only the file was changed; or both, and a person took the other side away.
-            self.steps.push(Step::Edit { path, rowid: it.rowid, file });
+            self.steps.push(Step::Edit { path, row: it.row, file });
         } else {
             self.both(path, it, known);
         }
@@ -486,7 +486,7 @@ impl<'a> Plan<'a> {
                 None => self.steps.push(Step::Forget { path }),
                 Some(_) if is_accident => {}
                 Some(it) if digest(&it.note, self.registry) == known.note_hash => {
-                    self.steps.push(Step::Delete { path, rowid: it.rowid });
+                    self.steps.push(Step::Delete { path, row: it.row });
                 }
                 Some(it) => {
                     self.conflict(
@@ -511,7 +511,7 @@ impl<'a> Plan<'a> {
             let path = file(&stem);
             taken.insert(path.clone());
             let is_named = it.is_named && it.stem == stem_of(&path);
-            self.steps.push(Step::Write { rowid: (!is_named).then_some(it.rowid), note: it.note.clone(), path });
+            self.steps.push(Step::Write { row: (!is_named).then_some(it.row), note: it.note.clone(), path });
         }
     }
 }
@@ -576,11 +576,11 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Re
                 Step::Store { path, file } => {
                     changes.push(NoteChange::Put { note: file.note.clone(), stem: stem_of(path).to_owned() });
                 }
-                Step::Edit { rowid, file, .. } => changes.push(NoteChange::Edit { rowid: *rowid, note: file.note.clone() }),
-                Step::Rename { path, rowid, note, .. } | Step::Write { path, rowid: Some(rowid), note } => {
-                    changes.push(NoteChange::Name { rowid: *rowid, note: note.clone(), stem: stem_of(path).to_owned() });
+                Step::Edit { row, file, .. } => changes.push(NoteChange::Edit { row: *row, note: file.note.clone() }),
+                Step::Rename { path, row, note, .. } | Step::Write { path, row: Some(row), note } => {
+                    changes.push(NoteChange::Name { row: *row, note: note.clone(), stem: stem_of(path).to_owned() });
                 }
-                Step::Delete { rowid, .. } => changes.push(NoteChange::Delete { rowid: *rowid }),
+                Step::Delete { row, .. } => changes.push(NoteChange::Delete { row: *row }),
                 _ => {}
             }
         }
@@ -650,8 +650,8 @@ fn carry_out_one(
             puts.next();
             None
         }
-        Step::Write { path, rowid, note } => {
-            if rowid.is_some() {
+        Step::Write { path, row, note } => {
+            if row.is_some() {
                 puts.next();
             }
             let (file_hash, stat) = write(path)?;

@@ -26,10 +26,10 @@ use super::manifest::Mode;
 use super::roster::{Candidate, Roster};
 use super::rules;
 use super::stage::Stage;
-use crate::secrets::{self, Secrets};
 use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::lines::LineSource;
 use throughline_platform::log::{Level, Log};
+use throughline_privacy::secrets::{self, Secrets};
 
 /// The default policy: the component and its SHA-256, built from core-wasm/ and committed.
 pub const DEFAULT_WASM: &[u8] = include_bytes!("../../../policies/default/policy.wasm");

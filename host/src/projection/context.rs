@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 
 use super::text::stamp;
-use crate::store::{Result, Store};
 use throughline_model::contract::{Decision, SessionNotes};
 use throughline_model::project::Project;
+use throughline_store::{Result, Store};
 
 /// Where it stands in a project's root.
 pub(super) const FOLDER: &str = ".claude";

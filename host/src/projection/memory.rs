@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 
 use super::session::saved_summary;
 use super::text::{line, list, local, stamp};
-use crate::store::{Failure, Filter, Result, Store};
 use throughline_model::contract::{Memory, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
+use throughline_store::{Failure, Filter, Result, Store};
 
 /// What counts as a decision.
 const DECISIONS: [&str; 3] = ["decision", "preference", "architecture"];

@@ -22,10 +22,10 @@ pub use place::Written;
 
 use crate::config::Projections;
 use crate::runtime::Runtime;
-use crate::store::Store;
 use context::{BACKUP, FILE, FOLDER};
 use place::Place;
 use throughline_model::project::Project;
+use throughline_store::Store;
 
 /// The file of a project.
 const MEMORY: &str = "memory.md";

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use jiff::tz::TimeZone;
 
 use super::text::{code, line, list, local, stamp};
-use crate::store::{Filter, Result, SAVED, Store};
 use throughline_model::contract::{Decision, Memory, SessionRecord};
+use throughline_store::{Filter, Result, SAVED, Store};
 
 /// What the line begins with by which a file is known to be of a session.
 const OF: &str = "- Session: ";

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::journal::{Record, Seen};
-use crate::store::{Access, Batch, SAVED, SessionUpdate};
 use throughline_model::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
+use throughline_store::journal::{Record, Seen};
+use throughline_store::{Access, Batch, SAVED, SessionUpdate};
 
 /// 2026-01-15T10:30:00Z.
 const AT: u64 = 1_768_473_000_000;
@@ -299,7 +299,7 @@ fn what_is_no_longer_stored_stands_in_no_file() {
     let projects = it.store.all_projects().unwrap();
     assert_eq!(projects, [it.project.clone()]);
 
-    let one = crate::store::Selection { session: Some("two".into()), ..crate::store::Selection::default() };
+    let one = throughline_store::Selection { session: Some("two".into()), ..throughline_store::Selection::default() };
     it.store.forget(&one, AT, true).unwrap();
     make_anew(&it.store, &settings, &projects).unwrap();
     assert_eq!(it.sessions().len(), 2, "{:?}", it.sessions());
@@ -307,7 +307,8 @@ fn what_is_no_longer_stored_stands_in_no_file() {
     assert!(fs::read_to_string(&context).unwrap().contains("\"one\""));
     assert!(!context.with_extension("json.bak").exists());
 
-    let all = crate::store::Selection { project: Some(it.project.id.clone()), ..crate::store::Selection::default() };
+    let all =
+        throughline_store::Selection { project: Some(it.project.id.clone()), ..throughline_store::Selection::default() };
     it.store.forget(&all, AT, true).unwrap();
     make_anew(&it.store, &settings, &projects).unwrap();
     assert!(!context.exists() && mine.exists());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Scope, Store};
 use crate::memory::compressing::{self, Folded};
-use crate::store::Unfolded;
+use throughline_store::Unfolded;
 
 /// Fold old memories that nobody looked at into digests
 ///

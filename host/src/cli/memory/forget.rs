@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{Failure, Runtime, Store, output};
 use crate::memory::forgetting::{self, Report};
-use crate::store::{Forgotten, Selection};
 use throughline_model::project::Project;
+use throughline_store::{Forgotten, Selection};
 
 /// Forget for good what was said: by words, session, project or time
 ///

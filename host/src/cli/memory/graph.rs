@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Failure, Store, output};
-use crate::store::StoredNote;
 use throughline_notes::links::{Link, Names};
+use throughline_store::StoredNote;
 
 /// How a neighbourhood is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use super::{Failure, Look, Restriction, Runtime, Store};
-use crate::store::Filter;
 use throughline_notes::registry::Registry;
+use throughline_store::Filter;
 
 /// List memories, newest first
 ///

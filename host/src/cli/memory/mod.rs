@@ -31,10 +31,10 @@ use super::output::{self, BOLD, DIM};
 use crate::backup;
 use crate::hooks::PATIENCE;
 use crate::runtime::Runtime;
-use crate::store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 
 /// Search, list, show, write, sync, import and delete what is remembered
 ///
@@ -384,9 +384,9 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory search", of::<Vec<search::Found<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
-        ("memory suggest-shared", of::<Vec<crate::store::Suggestion>>()),
+        ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
         ("memory show", of::<show::Whole<'_>>()),
-        ("memory stats", of::<crate::store::Stats>()),
+        ("memory stats", of::<throughline_store::Stats>()),
         ("memory store", of::<store::Said<'_>>()),
         ("memory sync", of::<crate::note_sync::Report>()),
     ]

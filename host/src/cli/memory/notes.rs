@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{Failure, Runtime};
-use crate::store::StoredNote;
 use throughline_model::project::Project;
 use throughline_notes::FOLDER;
 use throughline_notes::registry::Registry;
+use throughline_store::StoredNote;
 
 /// A project, and where its notes stand as files.
 pub(super) struct Desk {

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Failure, Runtime, Store, output};
-use crate::store::{StoredNote, day};
 use throughline_notes::links::Link;
 use throughline_notes::one_line;
 use throughline_search::query::Query;
+use throughline_store::{StoredNote, day};
 
 /// How many lines of a note are shown in full mode.
 const LINES: usize = 20;

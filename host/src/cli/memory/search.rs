@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
 use crate::memory::probing;
-use crate::store::{Answer, DIGEST, Hit, Search};
 use throughline_model::contract::Memory;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
 use throughline_search::rank::{self, Profile, Why};
 use throughline_search::tokens;
+use throughline_store::{Answer, DIGEST, Hit, Search};
 
 /// How many results there are where neither the person nor the profile says.
 const RESULTS: u32 = 10;

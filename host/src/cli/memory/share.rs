@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Store};
 use crate::memory::forgetting;
-use crate::store::Found;
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::Found;
 
 /// Share a memory with all projects
 ///

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::output::{self, BOLD, DIM};
 use super::{Entry, Failure, Runtime, Store};
 use crate::memory::compressing::Folded as Source;
-use crate::store::{Folded, Found};
 use throughline_platform::paths;
+use throughline_store::{Folded, Found};
 
 /// Show one memory whole, and where it comes from
 #[derive(clap::Args)]

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::output::{self, DIM};
 use super::{Failure, Runtime, Scope, Store};
-use crate::store::Stats;
 use throughline_platform::paths;
+use throughline_store::Stats;
 
 /// Say how much is stored
 #[derive(clap::Args)]

@@ -10,11 +10,11 @@ use super::notes::Desk;
 use super::{Failure, Runtime, Store, output};
 use crate::note_sync as sync;
 use crate::redaction;
-use crate::store::{PutNote, StoredNote, Way};
 use throughline_notes::registry::GENERAL;
 use throughline_notes::{MOST_CONTENT, MOST_DESCRIPTION, MOST_TITLE, Note, describe, listed, one_line};
 use throughline_search::query::Query;
 use throughline_search::tokens;
+use throughline_store::{PutNote, StoredNote, Way};
 
 /// How much of their words two notes share that are close: the size of the intersection over that of the union.
 const CLOSE: f64 = 0.5;

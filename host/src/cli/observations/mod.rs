@@ -10,7 +10,7 @@ use super::events;
 use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
-use crate::store::{Event, Store};
+use throughline_store::{Event, Store};
 
 /// Find out what was done with tools, and how it ended
 ///

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::events::{self, Line, Table, When};
 use super::{Failure, Scope, output};
 use crate::runtime::Runtime;
-use crate::store::{Event, OBSERVATION, Store, Wanted};
 use throughline_platform::paths;
+use throughline_store::{Event, OBSERVATION, Store, Wanted};
 
 const SYNTAX: &str = "\
 The words may hold, beside words (put `--` before one that begins with a hyphen):

@@ -9,8 +9,8 @@ use super::{Failure, Scope, output};
 use crate::cli::output::{BOLD, DIM};
 use crate::cli::pager;
 use crate::runtime::Runtime;
-use crate::store::{Event, Store};
 use throughline_platform::paths;
+use throughline_store::{Event, Store};
 
 /// Show all that is kept of observations
 #[derive(clap::Args)]

@@ -10,7 +10,7 @@ use super::{Failure, Scope, output};
 use crate::cli::output::DIM;
 use crate::cli::pager;
 use crate::runtime::Runtime;
-use crate::store::{Event, Store};
+use throughline_store::{Event, Store};
 
 /// Show what happened around observations, in their sessions
 #[derive(clap::Args)]

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::answer::{self, Answer};
 use super::{Done, Failure, Runtime};
-use crate::agent::name::Agent;
 use crate::cli::output;
 use crate::hooks::{PATIENCE, ProjectMemories};
 use crate::policy::capability::Capabilities;
@@ -18,10 +17,11 @@ use crate::policy::imports::{Grants, Level, LogSink, MemorySource};
 use crate::policy::instance::{ExtractRequest, Loaded, ToolEvent};
 use crate::policy::roster::owner_of;
 use crate::policy::stage::Stage;
-use crate::store::Access;
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::lines::TextLines;
 use throughline_model::project::Project;
+use throughline_store::Access;
 
 /// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
 ///

@@ -8,8 +8,8 @@ use super::{Failure, events, outcome, output, title};
 use crate::cli::memory::Scope;
 use crate::cli::output::{BOLD, DIM};
 use crate::runtime::Runtime;
-use crate::store::{KnownSession, Store};
 use throughline_platform::paths;
+use throughline_store::{KnownSession, Store};
 
 /// List sessions, the latest first
 #[derive(clap::Args)]

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::events;
 use super::failure::{Done, Failure};
 use super::output;
-use crate::store::KnownSession;
+use throughline_store::KnownSession;
 
 /// Show what sessions were about, how they ended and what they left
 #[derive(Args)]

@@ -9,9 +9,9 @@ use super::{Failure, events, output, title};
 use crate::cli::output::{BOLD, DIM, GREEN};
 use crate::cli::{failures, memory, pager};
 use crate::runtime::Runtime;
-use crate::store::{self, Event, KnownSession, PROMPT, Store, Wanted};
 use throughline_model::contract::SessionNotes;
 use throughline_platform::paths;
+use throughline_store::{self as store, Event, KnownSession, PROMPT, Store, Wanted};
 
 /// The most turns of one session that are shown, the last ones.
 const MOST_TURNS: u32 = 500;

@@ -24,13 +24,13 @@ use anyhow::Result;
 use super::line::Line;
 use super::{Importer, MOST_TOLD};
 use crate::runtime::Runtime;
-use crate::store::Store;
 pub use report::{Moved, Part, Trouble};
 pub use sources::{Nothing, find};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::Store;
 use tidy::{TURN, TURN_IMPORTANCE, split, tidy};
 
 /// A system that remembered before.

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::mcp::quote::{self, Origin};
 use crate::runtime;
-use crate::store::{SHARED_FROM, Store};
 use throughline_model::contract::Memory;
 use throughline_notes::registry::Registry;
+use throughline_store::{SHARED_FROM, Store};
 
 /// The most characters of a title, and of an excerpt.
 const TITLE: usize = 160;

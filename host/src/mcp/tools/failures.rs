@@ -12,7 +12,7 @@ use crate::hooks;
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
-use crate::store::{self, folded};
+use throughline_store::{self as store, folded};
 
 /// As many failures are looked through, those that came back most often.
 const LOOK: u32 = 2_000;

@@ -13,8 +13,8 @@ use crate::mcp::quote;
 use crate::mcp::worker::Desk;
 use crate::memory::Refused;
 use crate::memory::forgetting::{self, moment, words};
-use crate::store::{Forgotten, Selection, Store};
 use throughline_model::contract::Memory;
+use throughline_store::{Forgotten, Selection, Store};
 
 /// The tool's name: the client is asked before it is done.
 pub(in crate::mcp) const NAME: &str = "memory_forget";

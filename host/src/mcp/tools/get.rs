@@ -11,9 +11,9 @@ use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
 use crate::memory::Refused;
 use crate::runtime;
-use crate::store::Store;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_store::Store;
 
 /// The most memories of one call.
 const MOST: usize = 20;

@@ -28,7 +28,7 @@ use super::quote;
 use super::worker::Desk;
 use crate::memory::Refused;
 use crate::policy::instance::Unfit;
-use crate::store::StoreError;
+use throughline_store::StoreError;
 
 /// What a call says: for the model to read, and for programs.
 pub(super) struct Said {

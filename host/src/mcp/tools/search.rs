@@ -11,10 +11,10 @@ use super::entry::{self, Entry};
 use crate::mcp::worker::Desk;
 use crate::mcp::{cursor, quote};
 use crate::memory::{Refused, probing};
-use crate::store::Search;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
 use throughline_search::rank;
+use throughline_store::Search;
 
 /// Of how many results one can see all pages: what is further down does not answer.
 const REACH: u32 = 200;

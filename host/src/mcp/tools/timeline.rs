@@ -12,7 +12,7 @@ use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
 use crate::runtime;
-use crate::store::{Event, OBSERVATION, PROMPT, Wanted};
+use throughline_store::{Event, OBSERVATION, PROMPT, Wanted};
 
 /// The most characters of an event's line.
 const LINE: usize = 240;

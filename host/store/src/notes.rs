@@ -13,11 +13,15 @@ use throughline_model::project::Project;
 use throughline_notes::registry::Registry;
 use throughline_notes::{MOST_TITLE, Note, describe, links, one_line, slug};
 
+/// Identifies a stored note to the store. It holds only until the next write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoteRow(i64);
+
 /// A note that is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredNote {
     /// Its row.
-    pub(crate) rowid: i64,
+    pub row: NoteRow,
     /// The memory that it is.
     pub memory: String,
     /// The name of its file, without folder and ending; what has none yet has the one that it would be given.
@@ -235,15 +239,15 @@ fn run_changes(
     for change in changes {
         puts.push(match change {
             NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
-            NoteChange::Edit { rowid, note } => edit(tx, *rowid, project, note, registry)?,
-            NoteChange::Name { rowid, note, stem } => {
+            NoteChange::Edit { row, note } => edit(tx, row.0, project, note, registry)?,
+            NoteChange::Name { row, note, stem } => {
                 // What has a file is not folded; it may have been since the files were looked at.
-                digests::revive(tx, *rowid, None)?;
-                write_note(tx, *rowid, project, note, stem)?;
+                digests::revive(tx, row.0, None)?;
+                write_note(tx, row.0, project, note, stem)?;
                 PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
             }
-            NoteChange::Delete { rowid } => {
-                delete(tx, *rowid, now)?;
+            NoteChange::Delete { row } => {
+                delete(tx, row.0, now)?;
                 PutNote::Forgotten
             }
         });
@@ -288,14 +292,14 @@ pub enum NoteChange {
     /// A file was edited.
     Edit {
         /// The memory's row.
-        rowid: i64,
+        row: NoteRow,
         /// As the file says.
         note: Note,
     },
     /// A memory becomes a note with a name.
     Name {
         /// The memory's row.
-        rowid: i64,
+        row: NoteRow,
         /// The note.
         note: Note,
         /// Its name.
@@ -304,7 +308,7 @@ pub enum NoteChange {
     /// A file was deleted.
     Delete {
         /// The memory's row.
-        rowid: i64,
+        row: NoteRow,
     },
 }
 
@@ -315,10 +319,10 @@ const AT: usize = 12;
 
 fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> {
     let memory = memories::from_row(row)?;
-    let rowid = row.get(AT - 1)?;
+    let note_row = NoteRow(row.get(AT - 1)?);
     let Some(uid) = row.get::<_, Option<String>>(AT)? else {
         return Ok(StoredNote {
-            rowid,
+            row: note_row,
             memory: memory.id.clone(),
             stem: String::new(),
             is_named: false,
@@ -341,7 +345,7 @@ fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> 
         created: memory.created,
         session: memory.session_id,
     };
-    Ok(StoredNote { rowid, memory: memory.id, stem: row.get(AT + 2)?, is_named: true, note })
+    Ok(StoredNote { row: note_row, memory: memory.id, stem: row.get(AT + 2)?, is_named: true, note })
 }
 
 /// A memory that a policy made, as a note.
@@ -489,7 +493,7 @@ fn same_content(
         .optional()?;
     if let Some(made) = &made {
         // Somebody wrote what was folded into a digest.
-        digests::revive(tx, made.rowid, Some(&draft(kind, note)))?;
+        digests::revive(tx, made.row.0, Some(&draft(kind, note)))?;
     }
     Ok(made.map(|made| PutNote::Duplicate {
         stem: slug::stem(&day(made.note.created), &made.note.title),

@@ -20,7 +20,7 @@ const EVENT_WORDS: &str = "events_fts";
 
 /// What was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// SQLite's check of the file: pages, rows, types.
@@ -59,7 +59,7 @@ pub enum Check {
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// What was looked at.
     pub check: Check,

@@ -91,7 +91,7 @@ pub struct Noted {
 
 /// One step of the ladder on which observations rise as they prove themselves.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// How often it must have been looked at.
@@ -106,7 +106,7 @@ pub struct Step {
 
 /// What growing old did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Aged {
     /// Observations that rose.
     pub raised: u64,

@@ -11,7 +11,7 @@ pub mod fields;
 mod gemini;
 pub mod name;
 mod patch;
-pub(crate) mod shorten;
+pub mod shorten;
 mod terms;
 pub mod transcripts;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::memories::{self, COLUMNS, Knowledge, Put, from_row, retract};
 use super::{Result, Store, digests, json, projects, unjson};
-use crate::store::failures::MAKER;
+use crate::failures::MAKER;
 use throughline_model::contract::{Attribute, Draft, Memory, Origin};
 use throughline_model::project::Project;
 
@@ -26,7 +26,7 @@ pub const SUGGESTED_FROM: usize = 3;
 
 /// Something that several projects learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suggestion {
     /// The memory to share.
     pub id: String,

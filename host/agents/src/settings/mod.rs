@@ -16,7 +16,7 @@ pub use agents::{Hook, Profile};
 pub use hooks::{Malformed, Registration, is_set};
 pub use plugin::{Plugin, plugin};
 
-use crate::agent::name::Agent;
+use crate::protocol::name::Agent;
 use throughline_platform::files;
 use throughline_platform::paths::Paths;
 

@@ -28,7 +28,7 @@ const OURS: [&str; 5] = ["memories", "meta", "projects", "sightings", "transcrip
 
 /// What a copy holds.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Content {
     /// Its schema.
     pub schema: u32,

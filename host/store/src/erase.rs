@@ -30,7 +30,7 @@ pub struct Selection {
 
 /// How much was forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forgotten {
     /// Memories.
     pub memories: u64,

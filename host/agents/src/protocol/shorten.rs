@@ -43,7 +43,7 @@ pub(super) fn shorten(json: &str) -> String {
 
 /// A plain text, at most [`WHOLE`] bytes of it or a little more than twice [`END`]: what is kept of it is cut once its secrets are
 /// gone, and must not be cut through one before.
-pub(crate) fn shorten_text(text: &str) -> String {
+pub fn shorten_text(text: &str) -> String {
     if text.len() <= WHOLE {
         return text.to_owned();
     }

@@ -90,7 +90,7 @@ pub struct Knowledge {
 
 /// How much is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Memories, without those that were folded into a digest.
     pub memories: u64,
@@ -104,7 +104,7 @@ pub struct Stats {
     pub events: u64,
     /// Memories of each type, most first; in JSON an object.
     #[serde(serialize_with = "as_object")]
-    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
     pub types: Vec<(String, u64)>,
     /// Projects.
     pub projects: u64,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Scope;
 use super::json::Syntax;
-use crate::agent::name::Agent;
+use crate::protocol::name::Agent;
 use throughline_platform::paths::Paths;
 
 /// A hook as it is registered.

@@ -3,6 +3,7 @@
 
 pub mod intervals;
 mod lines;
+pub mod secrets;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -20,7 +21,7 @@ const LONGEST_PATH: usize = 4096;
 
 /// Section `[privacy]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Globs of files.

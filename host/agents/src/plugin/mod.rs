@@ -34,7 +34,7 @@ struct File {
 
 macro_rules! file {
     ($path:literal, $mode:literal) => {
-        File { path: $path, bytes: include_bytes!(concat!("../../../", $path)), mode: $mode }
+        File { path: $path, bytes: include_bytes!(concat!("../../", $path)), mode: $mode }
     };
 }
 
@@ -124,11 +124,11 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::agent::name::Agent;
+    use crate::protocol::name::Agent;
     use crate::settings::Profile;
 
     fn repository() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
     fn below(folder: &Path, into: &mut BTreeSet<PathBuf>) {

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::Told;
-use crate::agent::codex::outcome;
-use crate::agent::patch::{self, MOST_FILES};
-use crate::agent::terms::{self, Outcome, part};
+use crate::protocol::codex::outcome;
+use crate::protocol::patch::{self, MOST_FILES};
+use crate::protocol::terms::{self, Outcome, part};
 
 /// Beginnings of what Codex itself says in a person's place.
 const MACHINE: &[&str] = &[

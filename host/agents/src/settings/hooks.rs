@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::agents::{Call, Hook, Layout, Profile};
 use super::json::{Document, Piece, Step, Syntax};
-use crate::agent::name::Agent;
+use crate::protocol::name::Agent;
 
 /// One of our hooks, found in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]

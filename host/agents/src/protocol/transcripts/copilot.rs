@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::Told;
-use crate::agent::copilot::said_by;
-use crate::agent::terms::{self, Outcome};
+use crate::protocol::copilot::said_by;
+use crate::protocol::terms::{self, Outcome};
 
 pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     let data = &line["data"];

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::Told;
-use crate::agent::gemini::{said_by, without_context};
-use crate::agent::terms::{self, Outcome};
+use crate::protocol::gemini::{said_by, without_context};
+use crate::protocol::terms::{self, Outcome};
 
 /// Beginnings of what Gemini CLI itself says in a person's place.
 const MACHINE: &[&str] = &["<session_context>", "<hook_context>", "<system-reminder>", "System: "];
