@@ -13,7 +13,6 @@ pub mod mcp;
 pub mod memory;
 pub mod note_sync;
 pub mod plugin_options;
-pub mod policy;
 pub mod projection;
 pub mod redaction;
 pub mod reindex;

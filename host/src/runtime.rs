@@ -10,11 +10,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 
 use crate::config::Config;
-use crate::policy::cache::{Cache, Origin};
-use crate::policy::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
-use crate::policy::failures::Failures;
-use crate::policy::managed::Managed;
-use crate::policy::roster::{Circumstances, Roster};
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
 use throughline_platform::namespace;
@@ -22,6 +17,11 @@ use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
 use throughline_privacy::secrets::{Secrets, TagKey};
 use throughline_privacy::{Guard, Rules};
+use throughline_sandbox::cache::{Cache, Origin};
+use throughline_sandbox::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
+use throughline_sandbox::failures::Failures;
+use throughline_sandbox::managed::Managed;
+use throughline_sandbox::roster::{Circumstances, Roster};
 use throughline_store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process compiles.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::memory::Refused;
-use crate::policy::instance::Unfit;
+use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 
 /// The end of a command that has said all there was to say.

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use crate::hooks;
 use crate::plugin_options;
-use crate::policy::managed::Managed;
 use crate::runtime::{self, Runtime};
 use throughline_agents::plugin;
 use throughline_agents::protocol::fields::MOST_INPUT_BYTES;
@@ -18,6 +17,7 @@ use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, co
 use throughline_agents::settings;
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
+use throughline_sandbox::managed::Managed;
 
 /// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
 const HARD_LIMIT: Duration = Duration::from_secs(14);

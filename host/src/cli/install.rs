@@ -12,13 +12,13 @@ use super::output::{self, BOLD};
 use crate::config;
 use crate::hooks::PATIENCE;
 use crate::ingest;
-use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, SettingsError, agents};
 use throughline_platform::paths;
 use throughline_platform::program;
+use throughline_sandbox::managed::Managed;
 use throughline_store::Access;
 
 /// Register the hooks with an agent, so that it remembers from now on

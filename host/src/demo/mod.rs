@@ -12,10 +12,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::policy::sample::{self, Moment};
 use crate::runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Registration};
+use throughline_policy_kit::sample::{self, Moment};
 
 /// The session of the next day.
 const NEXT_SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da72";

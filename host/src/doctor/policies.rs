@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::Finding;
 use crate::config::Config;
-use crate::policy::managed::Managed;
-use crate::policy::roster::{Refusal, Why};
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths::Paths;
+use throughline_sandbox::managed::Managed;
+use throughline_sandbox::roster::{Refusal, Why};
 
 /// What the administrator laid down, as far as it can be read; and what is to be said of it, if anything.
 pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {

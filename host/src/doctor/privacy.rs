@@ -2,9 +2,9 @@
 
 use super::Finding;
 use crate::config::Config;
-use crate::policy::rules;
 use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
+use throughline_sandbox::rules;
 
 /// What there is to be said of it; nothing where nothing is set.
 pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use super::Finding;
 use crate::config::Config;
 use crate::hooks::trial::Trial;
-use crate::policy::cache::{Cache, Origin};
-use crate::policy::chain::Sandbox;
-use crate::policy::sample;
 use throughline_platform::paths::{self, Paths};
+use throughline_policy_kit::sample;
+use throughline_sandbox::cache::{Cache, Origin};
+use throughline_sandbox::chain::Sandbox;
 
 /// The longest that compiling may take, or waiting for another process that does it.
 const COMPILE: Duration = Duration::from_mins(1);

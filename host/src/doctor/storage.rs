@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::config::Config;
-use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
 use throughline_embedding::wish::Wish;
 use throughline_platform::paths::{self, Paths};
+use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, SCHEMA_VERSION, Store, StoreError};
 
 /// How long another process that writes is waited for.

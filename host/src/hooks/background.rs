@@ -14,7 +14,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::reading::{self, Job};
 use super::{minutes, noting};
 use crate::memory::compressing;
-use crate::policy::chain::Compiling;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
@@ -22,6 +21,7 @@ use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
 use throughline_platform::paths::{NAMESPACE, Paths};
+use throughline_sandbox::chain::Compiling;
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The longest that a detached process works.

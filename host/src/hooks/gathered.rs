@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::policy::chain::{Extracted, Maker, Work};
 use throughline_model::contract::{Draft, Origin, Session, SessionNotes};
 use throughline_privacy::Rules;
+use throughline_sandbox::chain::{Extracted, Maker, Work};
 use throughline_store::ExtractorState;
 use throughline_store::journal::Seen;
 

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::policy::imports::{Fact, MemorySource};
 use throughline_model::contract::{Memory, SessionRecord};
+use throughline_sandbox::imports::{Fact, MemorySource};
 use throughline_search::query::Query;
 use throughline_store::{DIGEST, Filter, Search, Store};
 

@@ -14,7 +14,6 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::tracking;
-use crate::policy::chain::NotCompiled;
 use crate::redaction;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
@@ -27,6 +26,7 @@ use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
 use throughline_platform::paths;
+use throughline_sandbox::chain::NotCompiled;
 use throughline_store::journal::Journal;
 use throughline_store::{Selection, folded};
 

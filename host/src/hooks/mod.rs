@@ -24,11 +24,11 @@ pub use load::context;
 pub use memories::ProjectMemories;
 pub use noting::store as store_journal;
 
-use crate::policy::chain::{Compiling, NotCompiled};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{self as agent, Event, Moment};
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
+use throughline_sandbox::chain::{Compiling, NotCompiled};
 use throughline_store::{self as store, Store, StoreError};
 
 /// How long a hook waits for another process that writes, at most.

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use super::Outcome;
 use super::reading::project_of;
-use crate::policy::chain::Work;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
 use throughline_platform::log::Level;
+use throughline_sandbox::chain::Work;
 use throughline_store::Store;
 use throughline_store::journal::{self, Appended, Journal, Record, Seen};
 

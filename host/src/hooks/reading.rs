@@ -8,8 +8,6 @@ use anyhow::{Context, Result, bail};
 
 use super::gathered::{self, Gathered};
 use super::{minutes, noting};
-use crate::policy::chain::{Extracted, Maker, Work};
-use crate::policy::instance::{ExtractRequest, Extraction as Found, Supplement};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::claude_code::{self, Head};
 use throughline_agents::protocol::name::Agent;
@@ -22,6 +20,8 @@ use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
 use throughline_privacy::Guard;
+use throughline_sandbox::chain::{Extracted, Maker, Work};
+use throughline_sandbox::instance::{ExtractRequest, Extraction as Found, Supplement};
 use throughline_store::journal::Seen;
 use throughline_store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
 

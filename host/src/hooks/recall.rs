@@ -109,7 +109,7 @@ fn covers(query: &Query, memory: &Memory) -> bool {
 /// The prompt as an event.
 fn keep(
     runtime: &Runtime,
-    work: &mut crate::policy::chain::Work<'_>,
+    work: &mut throughline_sandbox::chain::Work<'_>,
     event: &Event,
     prompt: &str,
     deadline: Instant,

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use super::reading::{self, Job, Report};
 use super::{Outcome, PATIENCE, background, checkpoints, noting};
-use crate::policy::chain::NotCompiled;
 use crate::projection;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::shorten::shorten_text;
 use throughline_agents::protocol::{Event, Moment};
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
+use throughline_sandbox::chain::NotCompiled;
 use throughline_store::journal::Seen;
 use throughline_store::{Access, Store, Turn};
 

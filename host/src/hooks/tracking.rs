@@ -7,7 +7,6 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::{Outcome, checkpoints, noting};
-use crate::policy::instance::ToolEvent;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::codex;
@@ -18,6 +17,7 @@ use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_privacy::Rules;
+use throughline_sandbox::instance::ToolEvent;
 use throughline_store::journal::{Record, Seen};
 use throughline_store::{Access, Failure, OBSERVATION, StoreError};
 
@@ -145,7 +145,7 @@ fn clean(rules: &Rules, value: &mut Value) {
 
 fn observe(
     runtime: &Runtime,
-    work: &mut crate::policy::chain::Work<'_>,
+    work: &mut throughline_sandbox::chain::Work<'_>,
     session: &Session,
     tool_use: &ToolUse,
     deadline: Instant,

@@ -10,14 +10,14 @@ use tempfile::TempDir;
 
 use super::reading::{self, Job, Report};
 use crate::config::Config;
-use crate::policy::chain::Policies;
-use crate::policy::instance::{BuiltContext, Summary};
-use crate::policy::managed::Managed;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::project::Project;
 use throughline_platform::paths::Paths;
+use throughline_sandbox::chain::Policies;
+use throughline_sandbox::instance::{BuiltContext, Summary};
+use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, Filter};
 
 /// More memories than any session has.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::{Done, Failure, Place, Runtime};
 use crate::cli::output::{self, BOLD};
-use crate::policy::cache::Cache;
-use crate::policy::folder::{self, Owner};
-use crate::policy::ledger::Editor;
-use crate::policy::shelf;
+use throughline_sandbox::cache::Cache;
+use throughline_sandbox::folder::{self, Owner};
+use throughline_sandbox::ledger::Editor;
+use throughline_sandbox::shelf;
 
 /// Put a policy into your policies, or a project's
 ///

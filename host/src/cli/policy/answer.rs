@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::policy::instance;
 use throughline_model::contract::{Attribute, Draft, Origin, SessionNotes};
+use throughline_sandbox::instance;
 
 /// The answer of one stage; null where the stage has nothing to say.
 #[derive(Serialize)]

@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::policy::anatomy;
-use crate::policy::conformance::{self, Granted, Options, Report, Status};
-use crate::policy::folder::{Found, Source};
-use crate::policy::imports::Grants;
-use crate::policy::instance::{Loaded, Terms, Unfit};
-use crate::policy::stage::Stage;
+use throughline_policy_kit::anatomy;
+use throughline_policy_kit::conformance::{self, Granted, Options, Report, Status};
+use throughline_sandbox::folder::{Found, Source};
+use throughline_sandbox::imports::Grants;
+use throughline_sandbox::instance::{Loaded, Terms, Unfit};
+use throughline_sandbox::stage::Stage;
 
 /// Check a policy against the contract: manifest, imports, limits, and a run through all that its stages promise
 ///
@@ -102,7 +102,7 @@ fn before_running(runtime: &Runtime, found: &Found, source: Source, terms: Terms
         lines.push(Line { part: part.into(), check: check.into(), status, seen, why: why.into() });
         status != Status::Fail
     };
-    let owner = crate::policy::roster::owner_of(source);
+    let owner = throughline_sandbox::roster::owner_of(source);
     let manifest = &found.manifest;
     let digest = match &manifest.sha256 {
         Some(digest) if *digest == found.digest => (Status::Pass, "it is the component's".to_owned()),

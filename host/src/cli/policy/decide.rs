@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::{Done, Failure, Place, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::policy::capability::{Capabilities, Capability};
-use crate::policy::folder::{self, Source};
-use crate::policy::ledger::Editor;
-use crate::policy::lock::{self, Lock as LockFile};
-use crate::policy::roster::{Candidate, owner_of};
+use throughline_sandbox::capability::{Capabilities, Capability};
+use throughline_sandbox::folder::{self, Source};
+use throughline_sandbox::ledger::Editor;
+use throughline_sandbox::lock::{self, Lock as LockFile};
+use throughline_sandbox::roster::{Candidate, owner_of};
 
 /// Let a policy run, also one that was set aside because it failed
 #[derive(clap::Args)]
@@ -171,7 +171,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
         return Ok(Done::Well);
     }
     if found.is_empty() {
-        let place = root.join(crate::policy::roster::PROJECT_FOLDER);
+        let place = root.join(throughline_sandbox::roster::PROJECT_FOLDER);
         let failure = Failure::new(format!("{} holds no policy", place.display()));
         return Err(match roster.broken.iter().find(|broken| broken.path.starts_with(&place)) {
             Some(broken) => failure.hint(format!("{}: {}", broken.path.display(), broken.what)),
@@ -191,7 +191,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
             if asks.is_empty() { "nothing".into() } else { asks.join(", ") }
         )?;
         if arguments.grant {
-            let whose = crate::policy::ledger::Whose::Project(&root);
+            let whose = throughline_sandbox::ledger::Whose::Project(&root);
             editor.grant(whose, &policy.manifest.name, &policy.manifest.capabilities);
         } else if !asks.is_empty() {
             writeln!(out, "  {DIM}throughline policy grant {} --all --in-project{DIM:#}", policy.manifest.name)?;

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::policy::anatomy::{self, Anatomy};
-use crate::policy::capability::{self, Import};
-use crate::policy::folder::Found;
-use crate::policy::roster::owner_of;
+use throughline_policy_kit::anatomy::{self, Anatomy};
+use throughline_sandbox::capability::{self, Import};
+use throughline_sandbox::folder::Found;
+use throughline_sandbox::roster::owner_of;
 
 /// Show a policy's manifest, imports, exports, size and digest
 ///

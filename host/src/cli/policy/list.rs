@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::policy::chain::{DEFAULT_NAME, Policies, short};
-use crate::policy::folder::{Broken, Source};
-use crate::policy::manifest::Mode;
-use crate::policy::stage::Stage;
+use throughline_sandbox::chain::{DEFAULT_NAME, Policies, short};
+use throughline_sandbox::folder::{Broken, Source};
+use throughline_sandbox::manifest::Mode;
+use throughline_sandbox::stage::Stage;
 
 /// Show what would run for each stage in the present folder, and why
 #[derive(clap::Args)]

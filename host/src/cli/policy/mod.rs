@@ -19,13 +19,13 @@ use clap::{Args, Subcommand};
 
 use super::failure::{Done, Failure};
 use super::output::DIM;
-use crate::policy::cache::Cache;
-use crate::policy::folder::{self, Broken, Found, Owner, Source};
-use crate::policy::instance::Terms;
-use crate::policy::ledger::Whose;
-use crate::policy::roster::{Candidate, Roster, folder_of};
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_sandbox::cache::Cache;
+use throughline_sandbox::folder::{self, Broken, Found, Owner, Source};
+use throughline_sandbox::instance::Terms;
+use throughline_sandbox::ledger::Whose;
+use throughline_sandbox::roster::{Candidate, Roster, folder_of};
 
 /// How long a command compiles a policy, at most: the slowest known takes 20 seconds.
 const COMPILE: Duration = Duration::from_mins(5);
@@ -137,7 +137,7 @@ fn named<'a>(roster: &'a Roster, name: &str, place: Place) -> Result<&'a Candida
 /// A policy by its name, as the present project would use it, or by the path of its folder.
 fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found, Source), Failure> {
     let path = Path::new(what);
-    if !crate::policy::manifest::is_name(what) || path.join(crate::policy::manifest::FILE).exists() {
+    if !throughline_sandbox::manifest::is_name(what) || path.join(throughline_sandbox::manifest::FILE).exists() {
         let cache = Cache::new(runtime.paths.components());
         return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| tell(&broken))?, Source::User));
     }
@@ -153,7 +153,7 @@ fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found,
 /// On which a policy is tried by hand: with all that it asks for, granted or not, and its own limits. What the administrator
 /// forbids is not tried either.
 fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, Failure> {
-    if let Some(refusal) = crate::policy::roster::forbidden(&runtime.managed, source, found) {
+    if let Some(refusal) = throughline_sandbox::roster::forbidden(&runtime.managed, source, found) {
         return Err(Failure::new(refusal.what).hint(refusal.hint));
     }
     Ok(found.terms(runtime.managed.limit(found.manifest.limits())))

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Done, Failure};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::policy::build;
-use crate::policy::manifest::Language;
-use crate::policy::template;
+use throughline_policy_kit::build;
+use throughline_policy_kit::template;
+use throughline_sandbox::manifest::Language;
 
 /// Write a small policy project that builds at once
 #[derive(clap::Args)]

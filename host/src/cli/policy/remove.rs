@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::{Done, Failure, Place, Runtime};
 use crate::cli::output::{self, BOLD};
-use crate::policy::ledger::Editor;
-use crate::policy::shelf;
+use throughline_sandbox::ledger::Editor;
+use throughline_sandbox::shelf;
 
 /// Take a policy out of your policies, or a project's, with what it was granted
 ///

@@ -11,16 +11,16 @@ use super::answer::{self, Answer};
 use super::{Done, Failure, Runtime};
 use crate::cli::output;
 use crate::hooks::{PATIENCE, ProjectMemories};
-use crate::policy::capability::Capabilities;
-use crate::policy::chain::DEFAULT_NAME;
-use crate::policy::imports::{Grants, Level, LogSink, MemorySource};
-use crate::policy::instance::{ExtractRequest, Loaded, ToolEvent};
-use crate::policy::roster::owner_of;
-use crate::policy::stage::Stage;
 use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::lines::TextLines;
 use throughline_model::project::Project;
+use throughline_sandbox::capability::Capabilities;
+use throughline_sandbox::chain::DEFAULT_NAME;
+use throughline_sandbox::imports::{Grants, Level, LogSink, MemorySource};
+use throughline_sandbox::instance::{ExtractRequest, Loaded, ToolEvent};
+use throughline_sandbox::roster::owner_of;
+use throughline_sandbox::stage::Stage;
 use throughline_store::Access;
 
 /// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr

@@ -12,13 +12,13 @@ use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use crate::hooks::trial::{Outcome, Trial};
 use crate::ingest;
-use crate::policy::chain::{Compiling, Policies};
-use crate::policy::compare::{self, Difference, Learned, Side};
-use crate::policy::engine::Limits;
-use crate::policy::folder::{Found, Source};
-use crate::policy::roster::{Candidate, Roster};
-use crate::policy::sample;
 use throughline_model::contract::{Draft, Memory, Origin};
+use throughline_policy_kit::compare::{self, Difference, Learned, Side};
+use throughline_policy_kit::sample;
+use throughline_sandbox::chain::{Compiling, Policies};
+use throughline_sandbox::engine::Limits;
+use throughline_sandbox::folder::{Found, Source};
+use throughline_sandbox::roster::{Candidate, Roster};
 
 /// Run a policy over recorded sessions and show what it changes, stage by stage
 ///

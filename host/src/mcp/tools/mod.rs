@@ -27,7 +27,7 @@ pub(super) use get::whole;
 use super::quote;
 use super::worker::Desk;
 use crate::memory::Refused;
-use crate::policy::instance::Unfit;
+use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 
 /// What a call says: for the model to read, and for programs.
