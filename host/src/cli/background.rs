@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::hooks::background::{self, Task};
-use crate::runtime::Runtime;
+use throughline_engine::hooks::background::{self, Task};
+use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::backup;
+use throughline_engine::backup;
 use throughline_store::{Access, StoreError};
 
 /// Write all that is remembered into one file

@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::config;
+use throughline_engine::config;
 use throughline_platform::paths;
 
 /// Show the configuration, or write the file with every setting explained

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::hooks::{self, PATIENCE};
 use throughline_agents::protocol::name::Agent;
+use throughline_engine::hooks::{self, PATIENCE};
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store};

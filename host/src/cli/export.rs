@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
-use crate::export;
-use crate::hooks::PATIENCE;
-use crate::runtime::Runtime;
+use throughline_engine::export;
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::files;
 use throughline_store::{Access, Store};
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::memory::Refused;
+use throughline_engine::memory::Refused;
 use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 

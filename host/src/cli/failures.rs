@@ -8,7 +8,7 @@ use super::events;
 use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, BOLD, DIM, GREEN, RED};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store as store;
 

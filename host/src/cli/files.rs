@@ -9,7 +9,7 @@ use super::events::{self, Table, When};
 use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{FileUse, OBSERVATION, Wanted};
 

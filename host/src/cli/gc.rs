@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::hooks::PATIENCE;
+use throughline_engine::hooks::PATIENCE;
 use throughline_store::{Access, Aged};
 
 /// Let observations rise that proved themselves, and delete those whose time is up

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::hooks;
-use crate::plugin_options;
-use crate::runtime::{self, Runtime};
 use throughline_agents::plugin;
 use throughline_agents::protocol::fields::MOST_INPUT_BYTES;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, doubles};
 use throughline_agents::settings;
+use throughline_engine::hooks;
+use throughline_engine::plugin_options;
+use throughline_engine::runtime::{self, Runtime};
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_sandbox::managed::Managed;
@@ -41,7 +41,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let mut runtime = match Runtime::new(paths.clone()) {
         Ok(runtime) => runtime,
         Err(error) => {
-            let runtime = Runtime::with(paths, crate::config::Config::default(), Managed::default());
+            let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
             runtime.log.note(Level::Error, "the configuration is damaged; nothing is remembered until it is mended", error);
             runtime.finish();
             return ExitCode::SUCCESS;

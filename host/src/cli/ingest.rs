@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::hooks::PATIENCE;
-use crate::ingest::{self, FileReport, Report, Source};
-use crate::runtime::Runtime;
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::ingest::{self, FileReport, Report, Source};
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::Access;
 

@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
-use crate::config;
-use crate::hooks::PATIENCE;
-use crate::ingest;
-use crate::runtime::Runtime;
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, SettingsError, agents};
+use throughline_engine::config;
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::ingest;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_platform::program;
 use throughline_sandbox::managed::Managed;

@@ -47,11 +47,11 @@ use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::hooks::background as behind;
-use crate::runtime::Runtime;
 use failure::{Done, Failure};
 use output::DIM;
 use throughline_agents::protocol::name::Agent;
+use throughline_engine::hooks::background as behind;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::namespace::{self, BadName};
 use throughline_platform::paths::{NAMESPACE, Paths, Unknown};
 use throughline_store::{self as store, Access, Store, StoreError};

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD};
-use crate::hooks::PATIENCE;
+use throughline_engine::hooks::PATIENCE;
 use throughline_platform::namespace;
 use throughline_store::{Access, StoreError};
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
-use crate::hooks::PATIENCE;
-use crate::projection::{self, Written};
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::projection::{self, Written};
 use throughline_platform::paths;
 use throughline_store::Access;
 

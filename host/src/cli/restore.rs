@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::backup::{self, Staged, Unusable};
-use crate::hooks::PATIENCE;
-use crate::memory::forgetting;
+use throughline_engine::backup::{self, Staged, Unusable};
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::memory::forgetting;
 use throughline_model::project::Project;
 use throughline_store::{Access, Content};
 

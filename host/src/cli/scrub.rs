@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output;
-use crate::hooks::{self, PATIENCE};
-use crate::memory::forgetting;
-use crate::runtime::Runtime;
+use throughline_engine::hooks::{self, PATIENCE};
+use throughline_engine::memory::forgetting;
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_store::Access;
 

@@ -7,7 +7,7 @@ use super::events::{self, Table, When};
 use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::{output, pager};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_store::{Event, Store, Wanted};
 
 /// Show what happened: prompts, uses of tools, failures and ends of turns, the oldest first

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, GREEN};
-use crate::backup;
-use crate::verify::{self, Findings, Repaired};
+use throughline_engine::backup;
+use throughline_engine::verify::{self, Findings, Repaired};
 use throughline_store::{Access, Fault, StoreError};
 
 /// Check that everything that is kept fits together

@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Registration};
+use throughline_engine::runtime;
 use throughline_policy_kit::sample::{self, Moment};
 
 /// The session of the next day.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::config::Config;
+use throughline_engine::config::Config;
 use throughline_platform::log::{self, Level};
 use throughline_platform::namespace;
 use throughline_platform::paths::{self, Paths};

@@ -18,8 +18,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::config::Config;
-use crate::runtime;
+use throughline_engine::config::Config;
+use throughline_engine::runtime;
 use throughline_platform::paths::Paths;
 
 /// How a link is.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Finding;
-use crate::config::Config;
-use crate::runtime::Runtime;
+use throughline_engine::config::Config;
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths::Paths;
 use throughline_sandbox::managed::Managed;
@@ -71,7 +71,7 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         } else if let Some(record) =
             runtime.reporter().failures.borrow().of(&candidate.found.digest).filter(|record| record.in_a_row > 0)
         {
-            let at = crate::runtime::stamp(record.at);
+            let at = throughline_engine::runtime::stamp(record.at);
             findings.push(Finding::warn(
                 "policies",
                 format!("{name} failed {} in a row, last at {at}: {}", record.in_a_row, record.what),

@@ -1,7 +1,7 @@
 //! What the user wants left out: what is paused, and rules of redaction that cannot be read.
 
 use super::Finding;
-use crate::config::Config;
+use throughline_engine::config::Config;
 use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
 use throughline_sandbox::rules;
@@ -21,7 +21,7 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
                 (None, Some(root)) => paths::display(root, &paths.home),
                 (None, None) => "everything".into(),
             };
-            let since = crate::runtime::stamp(interval.from);
+            let since = throughline_engine::runtime::stamp(interval.from);
             let how = interval.session.as_ref().map_or(String::new(), |session| format!(" --session {session}"));
             Finding::warn("privacy", format!("{what} is paused since {since}"), format!("throughline resume{how}"))
         })),

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Finding;
-use crate::config::Config;
-use crate::projection;
+use throughline_engine::config::Config;
+use throughline_engine::projection;
 use throughline_model::project::Project;
 use throughline_platform::paths::{self, Paths};
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::Finding;
-use crate::config::Config;
-use crate::ingest;
+use throughline_engine::config::Config;
+use throughline_engine::ingest;
 use throughline_model::cursor::Cursor;
 use throughline_platform::paths::{self, Paths};
 use throughline_store::Store;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::Finding;
-use crate::config::Config;
-use crate::hooks::trial::Trial;
+use throughline_engine::config::Config;
+use throughline_engine::hooks::trial::Trial;
 use throughline_platform::paths::{self, Paths};
 use throughline_policy_kit::sample;
 use throughline_sandbox::cache::{Cache, Origin};
@@ -58,7 +58,8 @@ pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
 /// Returns how many memories the sample gave, and how many UTF-16 units the next session is told.
 fn rehearse(paths: &Paths, config: &Config) -> Result<(u32, usize)> {
     let trial = Trial::new(paths, config)?;
-    let outcome = trial.play(&sample::write_to(&trial.folder(), crate::runtime::now())?, Instant::now() + REHEARSE)?;
+    let outcome =
+        trial.play(&sample::write_to(&trial.folder(), throughline_engine::runtime::now())?, Instant::now() + REHEARSE)?;
     if outcome.report.stored == 0 {
         bail!("the sample session gave no memory");
     }

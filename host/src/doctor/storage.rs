@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::Finding;
-use crate::config::Config;
-use crate::runtime::Runtime;
 use throughline_embedding::wish::Wish;
+use throughline_engine::config::Config;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths::{self, Paths};
 use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, SCHEMA_VERSION, Store, StoreError};

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::Refused;
+use throughline_engine::memory::Refused;
 use throughline_model::digest::sha256_hex;
 
 /// Longer ones are none of ours, bytes.

@@ -11,9 +11,9 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::hooks::{PATIENCE, background};
-use crate::memory::Refused;
-use crate::runtime::Runtime;
+use throughline_engine::hooks::{PATIENCE, background};
+use throughline_engine::memory::Refused;
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;

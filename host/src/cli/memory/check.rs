@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Done, Failure, Runtime, Store, output};
-use crate::note_sync::folder::Folder;
+use throughline_engine::note_sync::folder::Folder;
 use throughline_notes::check::{self, Fault, Resolve};
 use throughline_notes::links::{Link, Names};
 use throughline_notes::markdown::{self, Around};

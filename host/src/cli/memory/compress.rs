@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Scope, Store};
-use crate::memory::compressing::{self, Folded};
+use throughline_engine::memory::compressing::{self, Folded};
 use throughline_store::Unfolded;
 
 /// Fold old memories that nobody looked at into digests

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, DIM};
 use super::{Failure, Runtime, Store};
-use crate::memory::forgetting;
+use throughline_engine::memory::forgetting;
 use throughline_model::contract::Memory;
 
 /// Delete memories for good

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{Failure, Runtime, Store, output};
-use crate::memory::forgetting::{self, Report};
+use throughline_engine::memory::forgetting::{self, Report};
 use throughline_model::project::Project;
 use throughline_store::{Forgotten, Selection};
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{Failure, Runtime, Scope, Store, output};
-use crate::memory::{compressing, forgetting};
+use throughline_engine::memory::{compressing, forgetting};
 use throughline_model::project::Project;
 
 /// A day, milliseconds.

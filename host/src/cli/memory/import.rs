@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, Runtime, Store, output};
-use crate::import::{self, Report};
+use throughline_engine::import::{self, Report};
 
 const FIELDS: &str = "\
 Each line is a JSON object; only `content` is required, and fields that are not named here are passed over:

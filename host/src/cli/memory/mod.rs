@@ -28,9 +28,9 @@ use serde::Serialize;
 
 use super::failure::{Done, Failure};
 use super::output::{self, BOLD, DIM};
-use crate::backup;
-use crate::hooks::PATIENCE;
-use crate::runtime::Runtime;
+use throughline_engine::backup;
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -370,13 +370,13 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
         ("memory check", of::<Vec<check::Found>>()),
-        ("memory compress", of::<crate::memory::compressing::Report>()),
+        ("memory compress", of::<throughline_engine::memory::compressing::Report>()),
         ("memory decompress", of::<compress::Back>()),
         ("memory delete", of::<delete::Deleted>()),
-        ("memory forget", of::<crate::memory::forgetting::Report>()),
+        ("memory forget", of::<throughline_engine::memory::forgetting::Report>()),
         ("memory gc", of::<gc::Collected>()),
         ("memory graph", of::<graph::Neighbourhood<'_>>()),
-        ("memory import", of::<crate::import::Report>()),
+        ("memory import", of::<throughline_engine::import::Report>()),
         ("memory list", of::<Vec<Entry<'_>>>()),
         ("memory recall", of::<Vec<recall::Recalled<'_>>>()),
         ("memory reindex", of::<reindex::Done<'_>>()),
@@ -388,6 +388,6 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory show", of::<show::Whole<'_>>()),
         ("memory stats", of::<throughline_store::Stats>()),
         ("memory store", of::<store::Said<'_>>()),
-        ("memory sync", of::<crate::note_sync::Report>()),
+        ("memory sync", of::<throughline_engine::note_sync::Report>()),
     ]
 }

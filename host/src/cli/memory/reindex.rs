@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::{Failure, Runtime, Store, output};
-use crate::reindex::{self, Progress, Report};
+use throughline_engine::reindex::{self, Progress, Report};
 
 /// Make the index anew where it has to be, and the vectors that are missing
 ///

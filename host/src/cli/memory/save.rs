@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Failure, Runtime, Store, output};
-use crate::config::Mode;
-use crate::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
+use throughline_engine::config::Mode;
+use throughline_engine::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
 use throughline_model::project::Project;
 
 /// Store a memory by hand

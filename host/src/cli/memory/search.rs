@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Entry, Failure, Look, Restriction, Runtime, Store};
 use crate::cli::output;
-use crate::memory::probing;
+use throughline_engine::memory::probing;
 use throughline_model::contract::Memory;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Failure, Runtime, Store};
-use crate::memory::forgetting;
+use throughline_engine::memory::forgetting;
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::Found;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{Entry, Failure, Runtime, Store};
-use crate::memory::compressing::Folded as Source;
+use throughline_engine::memory::compressing::Folded as Source;
 use throughline_platform::paths;
 use throughline_store::{Folded, Found};
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::notes::Desk;
 use super::{Failure, Runtime, Store, output};
-use crate::note_sync as sync;
-use crate::redaction;
+use throughline_engine::note_sync as sync;
+use throughline_engine::redaction;
 use throughline_notes::registry::GENERAL;
 use throughline_notes::{MOST_CONTENT, MOST_DESCRIPTION, MOST_TITLE, Note, describe, listed, one_line};
 use throughline_search::query::Query;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::notes::Desk;
 use super::{Done, Failure, Runtime, Store, output};
-use crate::note_sync::{self as sync, Report, Settings};
+use throughline_engine::note_sync::{self as sync, Report, Settings};
 use throughline_platform::paths;
 
 /// Bring notes and a folder of Markdown to agree

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::events::{self, Line, Table, When};
 use super::{Failure, Scope, output};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{Event, OBSERVATION, Store, Wanted};
 

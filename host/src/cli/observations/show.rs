@@ -8,7 +8,7 @@ use super::events::{self, Step};
 use super::{Failure, Scope, output};
 use crate::cli::output::{BOLD, DIM};
 use crate::cli::pager;
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{Event, Store};
 

@@ -9,7 +9,7 @@ use super::events::{self, Step, Table, When};
 use super::{Failure, Scope, output};
 use crate::cli::output::DIM;
 use crate::cli::pager;
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_store::{Event, Store};
 
 /// Show what happened around observations, in their sessions

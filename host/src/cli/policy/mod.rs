@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 
 use super::failure::{Done, Failure};
 use super::output::DIM;
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Broken, Found, Owner, Source};

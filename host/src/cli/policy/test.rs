@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::{Done, Failure, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use crate::hooks::trial::{Outcome, Trial};
-use crate::ingest;
+use throughline_engine::hooks::trial::{Outcome, Trial};
+use throughline_engine::ingest;
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_policy_kit::compare::{self, Difference, Learned, Side};
 use throughline_policy_kit::sample;

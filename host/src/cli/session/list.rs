@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Failure, events, outcome, output, title};
 use crate::cli::memory::Scope;
 use crate::cli::output::{BOLD, DIM};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{KnownSession, Store};
 

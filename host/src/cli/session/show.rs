@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Failure, events, output, title};
 use crate::cli::output::{BOLD, DIM, GREEN};
 use crate::cli::{failures, memory, pager};
-use crate::runtime::Runtime;
+use throughline_engine::runtime::Runtime;
 use throughline_model::contract::SessionNotes;
 use throughline_platform::paths;
 use throughline_store::{self as store, Event, KnownSession, PROMPT, Store, Wanted};

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Said;
-use crate::hooks;
 use crate::mcp::quote;
 use crate::mcp::worker::Desk;
+use throughline_engine::hooks;
 use throughline_model::contract::Session;
 
 /// The longest that a policy may take.

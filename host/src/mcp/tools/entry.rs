@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::mcp::quote::{self, Origin};
-use crate::runtime;
+use throughline_engine::runtime;
 use throughline_model::contract::Memory;
 use throughline_notes::registry::Registry;
 use throughline_store::{SHARED_FROM, Store};

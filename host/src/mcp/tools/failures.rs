@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::day;
 use super::{Said, timeline};
-use crate::hooks;
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
+use throughline_engine::hooks;
 use throughline_store::{self as store, folded};
 
 /// As many failures are looked through, those that came back most often.

@@ -11,8 +11,8 @@ use super::entry::Entry;
 use super::{Said, get, parsed};
 use crate::mcp::quote;
 use crate::mcp::worker::Desk;
-use crate::memory::Refused;
-use crate::memory::forgetting::{self, moment, words};
+use throughline_engine::memory::Refused;
+use throughline_engine::memory::forgetting::{self, moment, words};
 use throughline_model::contract::Memory;
 use throughline_store::{Forgotten, Selection, Store};
 

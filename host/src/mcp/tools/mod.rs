@@ -26,7 +26,7 @@ pub(super) use get::whole;
 
 use super::quote;
 use super::worker::Desk;
-use crate::memory::Refused;
+use throughline_engine::memory::Refused;
 use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Said;
 use crate::mcp::quote;
 use crate::mcp::worker::Desk;
-use crate::memory::saving::{self, Author, Wish};
+use throughline_engine::memory::saving::{self, Author, Wish};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@ use super::Said;
 use super::entry::{self, Entry};
 use crate::mcp::worker::Desk;
 use crate::mcp::{cursor, quote};
-use crate::memory::{Refused, probing};
+use throughline_engine::memory::{Refused, probing};
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
 use throughline_search::rank;

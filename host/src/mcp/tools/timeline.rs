@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Said;
-use crate::hooks;
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::Desk;
-use crate::runtime;
+use throughline_engine::hooks;
+use throughline_engine::runtime;
 use throughline_store::{Event, OBSERVATION, PROMPT, Wanted};
 
 /// The most characters of an event's line.

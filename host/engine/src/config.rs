@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// What a user can set. Every field has its default in [`DEFAULT`].
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Off: hooks do nothing.
@@ -58,7 +58,7 @@ pub struct Config {
 
 /// What the agent is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Context {
     /// UTF-16 code units. Claude Code cuts what is longer than 10,000 down to a preview.
@@ -67,7 +67,7 @@ pub struct Context {
 
 /// How long hooks may take, milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// SessionStart.
@@ -88,7 +88,7 @@ pub struct Hooks {
 
 /// Where transcripts may be read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Transcripts {
     /// Folders beside the agent's own.
@@ -97,7 +97,7 @@ pub struct Transcripts {
 
 /// What is taken out of every text beside what the default takes out anyway.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Redaction {
     /// Files of rules in gitleaks' format.
@@ -106,7 +106,7 @@ pub struct Redaction {
 
 /// The log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
     /// Bytes at which it is turned over; one older file is kept.
@@ -115,7 +115,7 @@ pub struct Log {
 
 /// How memories are searched.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Search {
     /// How `memory search` ranks: the name of one of [`throughline_search::rank::PROFILES`].
@@ -130,7 +130,7 @@ impl Default for Search {
 
 /// What was shared with all projects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Sharing {
     /// Whether policies see it, and so the agent is told of it.
@@ -146,7 +146,7 @@ impl Default for Sharing {
 
 /// What `memory gc` takes for old.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
     /// Days after which a memory that nobody looked at may go.
@@ -157,7 +157,7 @@ pub struct Gc {
 
 /// Which memories are folded into digests.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Compress {
     /// Whether that is done in the background after a session's end.
@@ -176,7 +176,7 @@ pub struct Compress {
 
 /// How long observations are kept.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Observations {
     /// Days that one is kept that nobody looked at.
@@ -187,7 +187,7 @@ pub struct Observations {
 
 /// When a session is saved before its end.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Checkpoint {
     /// How.
@@ -208,7 +208,7 @@ pub struct Checkpoint {
 
 /// What a checkpoint does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Reads the transcript on.
@@ -221,7 +221,7 @@ pub enum Mode {
 
 /// What says that a checkpoint is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Uses of tools.
@@ -232,7 +232,7 @@ pub enum By {
 
 /// Files that are made from the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Projections {
     /// A folder for `NAME/memory.md` and `NAME/sessions/…` of each project; none: they are not made.

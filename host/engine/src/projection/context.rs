@@ -26,7 +26,7 @@ const MOST_ERRORS: u32 = 10;
 
 /// The file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionContext {
     /// Whose it is.
     pub meta: Meta,
@@ -44,7 +44,7 @@ pub struct SessionContext {
 
 /// Whose a context is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meta {
     /// Of the form.
     pub version: &'static str,
@@ -58,7 +58,7 @@ pub struct Meta {
 
 /// What a session is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
     /// What the human asked for first.
     pub original_request: String,
@@ -68,7 +68,7 @@ pub struct Goal {
 
 /// How far a session is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
     /// Finished.
     pub done: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Progress {
 
 /// What was found in a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Discovery {
     /// The file.
     pub file: String,
@@ -92,7 +92,7 @@ pub struct Discovery {
 
 /// How a session stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
     /// Files that it changed, the last one first.
     pub recent_files: Vec<String>,

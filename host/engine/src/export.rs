@@ -26,7 +26,7 @@ const PLACEHOLDER: &str = "[redacted:";
 
 /// A line: the fields that `import/line.rs` reads.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fields<'a> {
     id: &'a str,
     project: &'a str,

@@ -37,7 +37,7 @@ pub struct Source {
 
 /// What became of one transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileReport {
     /// The file.
     pub path: String,
@@ -67,7 +67,7 @@ pub struct FileReport {
 
 /// All transcripts together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Transcripts.
     pub files: u64,
@@ -89,7 +89,7 @@ pub struct Totals {
 
 /// What became of all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// One a transcript, in the order in which they were read.
     pub files: Vec<FileReport>,

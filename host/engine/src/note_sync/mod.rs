@@ -31,7 +31,7 @@ const ACCIDENT: usize = 5;
 
 /// What a sync did, or would do.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Files that were new, and became notes.
     pub stored: u64,
@@ -57,7 +57,7 @@ pub struct Report {
 
 /// A file, and what there is to say of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
     /// Below the folder.
     pub path: String,
@@ -550,7 +550,7 @@ fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Re
 }
 
 /// All texts of a note that a person wrote.
-pub(crate) fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
+pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
     [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
         .into_iter()
         .chain(&mut note.tags)

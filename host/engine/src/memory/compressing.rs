@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// What was folded, or would be.
 #[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Memories that are in digests now.
     pub memories: u64,
@@ -29,7 +29,7 @@ pub struct Report {
 
 /// One digest.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Digest {
     /// Its identifier; null where it was not made.
     pub id: Option<String>,
@@ -44,7 +44,7 @@ pub struct Digest {
 
 /// A memory that was folded.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Folded {
     /// Its identifier.
     pub id: String,

@@ -9,7 +9,7 @@ use throughline_model::contract::Timestamp;
 
 /// What cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trouble {
     /// The file, and the table and row in it.
     pub place: String,
@@ -19,7 +19,7 @@ pub struct Trouble {
 
 /// What a table or a kind of file in a source holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// The file.
     pub source: String,
@@ -37,11 +37,11 @@ pub struct Part {
     pub failed: u64,
     /// The earliest time of a memory.
     #[serde(serialize_with = "written")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub oldest: Option<Timestamp>,
     /// The latest.
     #[serde(serialize_with = "written")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub newest: Option<Timestamp>,
 }
 
@@ -54,7 +54,7 @@ fn written<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> std::result::
 /// What became of moving in. `rows` and `cut` together are `joined`, `passed_over`, `failed`, and, where it was no dry run,
 /// `memories`, `seen_again`, `known`, `forgotten` and `left_out`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The system's name.
     pub from: String,

@@ -40,7 +40,7 @@ const MOST_TOLD: usize = 100;
 
 /// A line that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bad {
     /// Its number, from 1.
     pub line: u64,
@@ -50,7 +50,7 @@ pub struct Bad {
 
 /// What became of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Lines that are not blank.
     pub lines: u64,

@@ -15,7 +15,7 @@ use throughline_store::{Forgotten, Selection, Store, folded};
 
 /// What was forgotten, or would be.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// In the database.
     #[serde(flatten)]
