@@ -37,7 +37,7 @@ fn describe(command: &mut clap::Command, above: &str, into: &mut String) {
 
 #[test]
 fn the_reference_is_current() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let wanted = reference();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, wanted).unwrap();

@@ -156,7 +156,7 @@ Generated: `UPDATE=1 cargo test --workspace --lib schemas`.
 ";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/json")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json")
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn every_command_with_the_flag_has_a_schema() {
 
 #[test]
 fn the_readme_lists_the_schemas() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let found = fs::read_to_string(&file).unwrap();
     let wanted = readme(&found);
     if std::env::var_os("UPDATE").is_some() {

@@ -1,7 +1,12 @@
 //! The program `throughline`.
 
+mod cli;
+mod demo;
+mod doctor;
+mod mcp;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    host::cli::main(std::env::args_os())
+    cli::main(std::env::args_os())
 }
