@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
-use embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
+use throughline_embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
 use ureq::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use ureq::{Agent, Body, Error};
 

@@ -1,7 +1,7 @@
 //! `POST {base_url}/models/{model}:batchEmbedContents`: Gemini's protocol.
 
-use embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
 use serde::{Deserialize, Serialize};
+use throughline_embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
 
 use crate::client::{Authorization, Client};
 use crate::reply::{Numbers, parse};

@@ -17,8 +17,8 @@ mod tls;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
-use embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
 use serde::Deserialize;
+use throughline_embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
 
 const USAGE: &str =
     "throughline-embedder is started by throughline: a request as JSON on standard input, an answer on standard output";
@@ -112,9 +112,9 @@ mod tests {
         let mut request = Request {
             version: VERSION,
             provider: Provider::Folder { path: "/nowhere".into() },
-            purpose: embedder_wire::Purpose::Query,
+            purpose: throughline_embedder_wire::Purpose::Query,
             texts: vec!["a".into()],
-            limits: embedder_wire::Limits::default(),
+            limits: throughline_embedder_wire::Limits::default(),
         };
         change(&mut request);
         serde_json::to_vec(&request).unwrap()

@@ -1,7 +1,7 @@
 //! `POST {base_url}/embeddings`: OpenAI's protocol, which many other servers speak.
 
-use embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
 use serde::{Deserialize, Serialize};
+use throughline_embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
 
 use crate::client::{Authorization, Client};
 use crate::reply::{Numbers, parse, wrong};

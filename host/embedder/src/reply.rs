@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use embedder_wire::{Fault, Kind, MOST_DIMS, Vector, normalized};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use throughline_embedder_wire::{Fault, Kind, MOST_DIMS, Vector, normalized};
 
 /// The longest part of a server's own words that is repeated, characters.
 const LONGEST: usize = 200;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, Kind};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Variables that name other certificates than the machine's.

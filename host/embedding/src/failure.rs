@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, Kind};
 
 use super::process::PROGRAM;
 use super::settings::{Provider, Settings};

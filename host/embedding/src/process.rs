@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, Kind};
 
 /// The program's name.
 pub const PROGRAM: &str = "throughline-embedder";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use embedder_wire::{Answer, Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Request, Server, VERSION};
+use throughline_embedder_wire::{Answer, Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Request, Server, VERSION};
 
 use super::failure::Failure;
 use super::process::{self, PROGRAM};
@@ -93,13 +93,13 @@ impl Embedder<'_> {
             ..Limits::default()
         };
         let purpose = match purpose {
-            Purpose::Query => embedder_wire::Purpose::Query,
-            Purpose::Document => embedder_wire::Purpose::Document,
+            Purpose::Query => throughline_embedder_wire::Purpose::Query,
+            Purpose::Document => throughline_embedder_wire::Purpose::Document,
         };
         // A model on this machine takes its time for each text, a server for each request.
         let shares = match provider {
             Provider::Folder => texts.len(),
-            _ => embedder_wire::batches(texts.iter().map(String::len), &limits).len(),
+            _ => throughline_embedder_wire::batches(texts.iter().map(String::len), &limits).len(),
         };
         let request = Request { version: VERSION, provider: asked, purpose, texts: texts.to_vec(), limits };
         let request = serde_json::to_vec(&request)
@@ -131,7 +131,7 @@ impl Embedder<'_> {
         &self,
         settings: &'s Settings,
         provider: Provider,
-    ) -> Result<(embedder_wire::Provider, Option<&'s str>), Fault> {
+    ) -> Result<(throughline_embedder_wire::Provider, Option<&'s str>), Fault> {
         if let Some(what) = provider.lacks(settings, |name| self.is_set(name)) {
             let kind = if provider == Provider::Folder { Kind::Request } else { Kind::Key };
             return Err(Fault::lasting(kind, what));
@@ -147,16 +147,16 @@ impl Embedder<'_> {
             Provider::Openai => {
                 let of = &settings.openai;
                 let server = server(&of.base_url, &of.model, of.dimensions);
-                embedder_wire::Provider::Openai { server, encoding_format: of.encoding_format }
+                throughline_embedder_wire::Provider::Openai { server, encoding_format: of.encoding_format }
             }
             Provider::Gemini => {
                 let of = &settings.gemini;
-                embedder_wire::Provider::Gemini { server: server(&of.base_url, &of.model, of.dimensions) }
+                throughline_embedder_wire::Provider::Gemini { server: server(&of.base_url, &of.model, of.dimensions) }
             }
             Provider::Folder => {
                 let path = settings.folder.path.as_deref().and_then(Path::to_str);
                 let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is no text"))?;
-                embedder_wire::Provider::Folder { path: path.to_owned() }
+                throughline_embedder_wire::Provider::Folder { path: path.to_owned() }
             }
             Provider::Local => {
                 return Err(Fault::lasting(Kind::Request, "the built-in model is no other program's"));
@@ -217,8 +217,8 @@ fn is_unit(vector: &[f32]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use embedder_wire::Vector;
     use proptest::prelude::*;
+    use throughline_embedder_wire::Vector;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use embedder_wire::{EncodingFormat, Endpoint, MOST_DIMS};
 use serde::{Deserialize, Serialize};
+use throughline_embedder_wire::{EncodingFormat, Endpoint, MOST_DIMS};
 
 /// OpenAI's own address.
 pub const OPENAI: &str = "https://api.openai.com/v1";

@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 
 use candle_transformers::models::bert::Config;
-use embedder_wire::{Fault, Purpose};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use throughline_embedder_wire::{Fault, Purpose};
 
 use super::unusable;
 
@@ -139,7 +139,7 @@ fn check(config: &Config) -> Result<(), Fault> {
     let heads = config.num_attention_heads;
     let sizes = [
         ("vocab_size", config.vocab_size, 4_000_000),
-        ("hidden_size", config.hidden_size, embedder_wire::MOST_DIMS),
+        ("hidden_size", config.hidden_size, throughline_embedder_wire::MOST_DIMS),
         ("num_hidden_layers", config.num_hidden_layers, 200),
         ("num_attention_heads", heads, config.hidden_size),
         ("intermediate_size", config.intermediate_size, 1 << 17),

@@ -10,7 +10,7 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
+use throughline_embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use layout::{Layout, Pooling};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use embedder_wire::{Limits, Provider, Purpose};
 use serde_json::{Value, json};
+use throughline_embedder_wire::{Limits, Provider, Purpose};
 
 use super::*;
 
