@@ -1,7 +1,8 @@
-//! `throughline-embedder`: one request on standard input, one answer on standard output, both JSON, then its end.
+//! `throughline-embedder`: reads one JSON request from standard input, writes one JSON answer to standard output, and
+//! exits.
 //!
-//! What needs a network or a large library is here and not in `throughline`, which starts this program only where the
-//! configuration names a provider that needs it.
+//! Code that needs a network or a large library lives here and not in `throughline`, which starts this program only if
+//! the configuration names a provider that needs it.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     if written.is_ok() && is_embedded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The request on standard input.
+/// Reads the request from standard input.
 fn read() -> Result<Request, Fault> {
     let mut bytes = Vec::new();
     io::stdin()
@@ -55,14 +56,14 @@ fn read() -> Result<Request, Fault> {
     parse(&bytes)
 }
 
-/// Only as much of a request as every version has.
+/// The part of a request that is the same in every version.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
 }
 
 fn parse(bytes: &[u8]) -> Result<Request, Fault> {
-    // Of what is wrong only the place is told: a message could repeat what stands there.
+    // Report only the position of the error: the message itself could quote the request's contents.
     let malformed = |error: serde_json::Error| {
         Fault::lasting(
             Kind::Request,
@@ -87,7 +88,7 @@ fn parse(bytes: &[u8]) -> Result<Request, Fault> {
     }
 }
 
-/// Asks whom the request names.
+/// Passes the request to its provider.
 fn embed(request: &Request) -> Result<Embedded, Fault> {
     match &request.provider {
         Provider::Openai { server, encoding_format } => openai::embed(server, *encoding_format, request),

@@ -1,4 +1,4 @@
-//! What servers answer: numbers as JSON or base64, checked, and the words of their errors, without the key.
+//! Parses server responses: vectors as JSON numbers or base64, validated, and error messages with the key removed.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The longest part of a server's own words that is repeated, characters.
+/// The maximum length of a quoted server message, in characters.
 const LONGEST: usize = 200;
 
-/// So many bytes of a key in a word say that it is about the key.
+/// How many consecutive bytes of the key a word must contain to be treated as part of the key.
 const PART_OF_A_KEY: usize = 5;
 
 /// The numbers of a vector as a server writes them: a list of numbers, or base64.
@@ -34,7 +34,8 @@ impl<'de> Deserialize<'de> for Numbers {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
-                // As 64 bits, since what serde_json does beyond the range of 32 depends on features that others set.
+                // Parse as f64: how serde_json handles numbers beyond the range of f32 depends on features that other
+                // crates set.
                 while let Some(number) = list.next_element::<f64>()? {
                     if numbers.len() == MOST_DIMS {
                         return Err(serde::de::Error::custom("a vector is longer than any model's"));
@@ -50,12 +51,13 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
-/// A fault of the server's answer that it would make again.
+/// Returns a permanent fault about the server's answer.
 pub fn wrong(message: impl Into<String>) -> Fault {
     Fault::lasting(Kind::Answer, message)
 }
 
-/// The answer as `T`. What else it is (a proxy's page, half of it) may be over next time.
+/// Parses the answer as `T`. The fault is temporary, since a proxy's error page or a truncated answer may be gone next
+/// time.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
     serde_json::from_slice(body).map_err(|error| {
         let message =
@@ -70,8 +72,8 @@ fn at(body: &[u8], error: &serde_json::Error) -> usize {
     lines + error.column()
 }
 
-/// The vectors of one batch, each of length 1. `dims` is how many numbers each must have; where it is none it is set by the
-/// first.
+/// Validates the vectors of one batch and scales each to length 1. `dims` is how many numbers each must have; if it is
+/// `None`, the first vector sets it.
 pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) -> Result<Vec<Vector>, Fault> {
     if found.len() != wanted {
         return Err(wrong(format!("the server gave {} vectors for {wanted} texts", found.len())));
@@ -87,9 +89,9 @@ pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) ->
     Ok(vectors)
 }
 
-/// The server's own words in an error, and its code; without what may be of the key, on one line, and not too long.
+/// Returns the server's own error message and error code, with parts of the key removed, on one line, and shortened.
 pub fn words(body: &[u8], key: Option<&str>) -> (Option<String>, Option<String>) {
-    // What is no object has no key, and indexing it to change it would panic.
+    // Use `get_mut`: indexing a value that is not an object in order to change it panics.
     let error = serde_json::from_slice::<Value>(body)
         .ok()
         .and_then(|mut value| value.get_mut("error").map(Value::take))
@@ -105,7 +107,7 @@ fn quoted(text: &str, key: Option<&str>) -> String {
     words.join(" ").chars().take(LONGEST).collect()
 }
 
-/// Whether a part of the key stands in the word. Servers repeat it, with stars in its middle.
+/// Returns whether the word contains part of the key. Servers quote the key with asterisks in the middle.
 fn is_of_key(word: &str, key: Option<&str>) -> bool {
     if word.contains("**") {
         return true;
@@ -127,7 +129,7 @@ mod tests {
         for other in ["null", "[null]", "[1e999]", "[\"1\"]", "{}", "\"AAA\"", "[1", "7", ""] {
             assert!(parse::<Numbers>(other.as_bytes()).is_err(), "{other}");
         }
-        // Beyond 32 bits it is infinite, and `checked` refuses it.
+        // Beyond the range of f32 the number is infinite, and `checked` refuses it.
         assert!(checked(vec![parse::<Numbers>(b"[1e39]").unwrap().0], 1, &mut None).is_err());
     }
 

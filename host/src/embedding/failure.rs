@@ -1,4 +1,4 @@
-//! Why a provider gave no vectors, and what to do.
+//! Embedding failures and hints about what to do.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use embedder_wire::{Fault, Kind};
 use super::process::PROGRAM;
 use super::settings::{Provider, Settings};
 
-/// Why there are no vectors.
+/// Why a provider returned no vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Who was asked.
+    /// The provider that failed.
     pub provider: Provider,
-    /// What happened and where, without a full stop. It holds no key.
+    /// What happened and where, without a full stop. It never contains a key.
     pub what: String,
-    /// What to do.
+    /// What the user can do about it.
     pub hint: String,
-    /// Whether the same may succeed later, without anything being changed.
+    /// Whether the same request may succeed later without any change.
     pub again: bool,
-    /// How long the provider wants to be left alone.
+    /// How long the provider asks clients to wait.
     pub after: Option<Duration>,
 }
 
@@ -32,13 +32,13 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// Of a provider that lacks what it needs to be asked.
+    /// Creates the failure of a provider that lacks a required setting or key.
     pub(super) fn not_asked(settings: &Settings, provider: Provider, what: String) -> Self {
         let kind = if provider == Provider::Folder { Kind::Request } else { Kind::Key };
         Self::new(settings, provider, Fault::lasting(kind, what))
     }
 
-    /// A fault with what to do about it.
+    /// Creates a failure from a fault and adds a hint.
     pub(super) fn new(settings: &Settings, provider: Provider, fault: Fault) -> Self {
         let section = provider.name();
         let hint = match fault.kind {

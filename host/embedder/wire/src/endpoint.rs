@@ -1,26 +1,27 @@
-//! The address of a server: https, or plain http on this machine only, so that no key and no text crosses a network in clear.
+//! Server addresses: https, or plain http on this machine only, so that no key and no text crosses a network
+//! unencrypted.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A base URL that was looked at, such as `https://api.openai.com/v1`.
+/// A validated base URL, such as `https://api.openai.com/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Without a slash at its end.
+    /// The URL without a trailing slash.
     pub url: String,
-    /// Host and port as they stand in it.
+    /// The host and port as written in the URL.
     pub authority: String,
-    /// Whether it is on this machine: then no proxy is asked.
+    /// Whether the host is this machine. If so, no proxy is used.
     pub is_loopback: bool,
 }
 
-/// The longest address that is taken, bytes.
+/// The longest accepted URL, in bytes.
 const LONGEST: usize = 2_000;
 
 impl Endpoint {
-    /// Reads a base URL. The error says what is wrong with it, and does not repeat it: somebody may have put a key in it.
+    /// Parses a base URL. Errors say what is wrong but never quote the URL, since it may contain a key.
     ///
-    /// Only what every reader of URLs understands alike is let through, so that the host which is looked at here is the one
-    /// that is connected to.
+    /// Accepts only URLs that every parser reads the same way, so that the host checked here is the host that is
+    /// connected to.
     pub fn parse(url: &str) -> Result<Self, &'static str> {
         if url.len() > LONGEST {
             return Err("it is too long");
