@@ -24,10 +24,9 @@ const LONGEST: u64 = 600_000;
 pub struct Settings {
     /// The provider to use.
     pub provider: Wanted,
-    /// For [`Wanted::Auto`]: the providers to try. The first one that is configured and answers is used.
+    /// For `auto`: the providers to try. The first one that is configured and answers is used.
     pub order: Vec<Provider>,
-    /// The longest time for one request with all its retries, in milliseconds. For a model in a folder, the time for
-    /// one text.
+    /// The longest time for one request with all its retries, in milliseconds; for a model in a folder, for one text.
     pub timeout_ms: u64,
     /// The maximum number of texts per request.
     pub batch: usize,

@@ -1,4 +1,4 @@
-//! Tables `transcripts` and `extractor_states`: how far each transcript was read, and what the extractor left for itself.
+//! Tables `transcripts` and `extractor_states`: how far each transcript was read, and the state that extractors save.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -11,49 +11,49 @@ pub struct Cursor {
     pub path: String,
     /// The session that it belongs to.
     pub session_id: String,
-    /// Device and inode, to notice a replaced file.
+    /// The file's device. Together with the inode it reveals a replaced file.
     pub device: u64,
-    /// See `device`.
+    /// The file's inode.
     pub inode: u64,
-    /// The file's size when it was last looked at, bytes.
+    /// The file's size in bytes when it was last examined.
     pub size: u64,
-    /// Its modification time then, nanoseconds since the Unix epoch.
+    /// Its modification time at that moment, in nanoseconds since the Unix epoch.
     pub modified: u64,
-    /// Everything before this byte is accounted for.
+    /// Everything before this byte has been processed.
     pub offset: u64,
-    /// The identifier of the last line before `offset` that has one, to find the place again in a rewritten file.
+    /// The identifier of the last line before `offset` that has one, to find the position again in a rewritten file.
     pub last_uuid: Option<String>,
-    /// Lines read so far.
+    /// The number of lines read so far.
     pub lines: u64,
-    /// Lines that could not be parsed.
+    /// The number of lines that could not be parsed.
     pub malformed: u64,
-    /// Lines beyond the host's limit.
+    /// The number of lines beyond the host's limit.
     pub oversized: u64,
-    /// Extractions in a row that failed at this offset.
+    /// The number of consecutive extractions that failed at this offset.
     pub failures: u32,
-    /// Counts writes; 0: never written.
+    /// The number of writes; 0 means never written.
     pub version: u64,
 }
 
-/// What the extractor left for itself.
+/// The state that an extractor saved for itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractorState {
     /// The policy's name.
     pub policy: String,
-    /// Its own form.
+    /// The state, in the policy's own format.
     pub state: String,
-    /// How far it has read the session's transcript, bytes; for an extractor that is added to another one, which may be
-    /// behind. None: as far as the cursor says.
+    /// How many bytes of the session's transcript it has read, for an additional extractor, which may lag behind.
+    /// `None` means as far as the cursor.
     pub read_to: Option<u64>,
-    /// Counts writes; 0: never written.
+    /// The number of writes; 0 means never written.
     pub version: u64,
 }
 
 const COLUMNS: &str = "path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed, oversized, failures, version";
 
 impl Cursor {
-    /// Whether the file is something else than a transcript: most of its lines could not be parsed. (Empty lines are neither
-    /// malformed nor anything else, so a file of noise need not be malformed in all its lines.)
+    /// Returns whether the file is not a transcript: most of its lines could not be parsed. (Empty lines do not count
+    /// as malformed, so a file of noise need not be malformed in every line.)
     pub fn is_no_transcript(&self) -> bool {
         self.malformed * 2 > self.lines
     }
@@ -81,7 +81,7 @@ impl Cursor {
 }
 
 impl Store {
-    /// The cursor of the transcript at `path`.
+    /// Returns the cursor of the transcript at `path`.
     pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
         self.explain(
             self.conn
@@ -90,7 +90,7 @@ impl Store {
         )
     }
 
-    /// The cursors of all transcripts right in `folder` or below it.
+    /// Returns the cursors of all transcripts directly in `folder` or below it.
     pub fn cursors_below(&self, folder: &str) -> Result<Vec<Cursor>> {
         let from = format!("{}/", folder.trim_end_matches('/'));
         let to = format!("{}0", folder.trim_end_matches('/')); // '0' is the character after '/'
@@ -101,7 +101,7 @@ impl Store {
         )
     }
 
-    /// All cursors.
+    /// Returns all cursors.
     pub fn cursors(&self) -> Result<Vec<Cursor>> {
         self.explain(
             self.conn
@@ -110,7 +110,7 @@ impl Store {
         )
     }
 
-    /// What an extractor left for a session.
+    /// Returns what an extractor saved for a session.
     pub fn extractor_state(&self, session: &str, policy: &str) -> Result<Option<ExtractorState>> {
         self.explain(
             self.conn
@@ -131,13 +131,13 @@ impl Store {
         )
     }
 
-    /// Moves a cursor without anything else: an empty or skipped stretch.
+    /// Moves a cursor and nothing else, for an empty or skipped stretch.
     pub fn put_cursor(&self, cursor: &Cursor, now: u64) -> Result<()> {
         put_cursor(&self.conn, cursor, now)
     }
 }
 
-/// Writes the cursor, unless somebody else wrote it since it was read.
+/// Writes the cursor, unless another process wrote it since it was read.
 pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result<()> {
     #[expect(clippy::cast_possible_wrap, reason = "stored as the same bits")]
     let identity = (cursor.device as i64, cursor.inode as i64);
@@ -170,7 +170,7 @@ pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
-/// Writes the state, unless somebody else wrote it since it was read.
+/// Writes the state, unless another process wrote it since it was read.
 pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState) -> Result<()> {
     let written = conn
         .prepare_cached(
@@ -181,8 +181,8 @@ pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
-/// Lets the transcript be read from its beginning again, by every extractor. A reading that is under way is told so by the
-/// version.
+/// Resets the transcript so that every extractor reads it from its beginning. The new version makes a read in progress
+/// fail.
 pub(super) fn forget_place(tx: &Connection, path: &str, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE extractor_states SET read_to = NULL, version = version + 1

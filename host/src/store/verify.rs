@@ -1,5 +1,5 @@
-//! Whether what is stored fits together: SQLite's own view of the file, rows whose parent is missing, what memories are found
-//! by, and what is counted. `mend.rs` repairs it.
+//! Consistency checks: the integrity of the SQLite file, rows whose parent is missing, the search indexes, and stored
+//! counts. `mend.rs` repairs what they find.
 
 use std::collections::BTreeSet;
 
@@ -12,64 +12,64 @@ use super::{Result, Store, digests, embedded, sharing, unjson, vectors};
 use crate::embedding::local;
 use crate::search::{pieces, vector};
 
-/// How many lines of SQLite's own check are told.
+/// How many lines of SQLite's own check are reported.
 const MOST_TOLD: u32 = 20;
 
-/// The table of events' words.
+/// The full-text table of events.
 const EVENT_WORDS: &str = "events_fts";
 
-/// What was looked at.
+/// A consistency check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// SQLite's check of the file: pages, rows, types.
     Integrity,
-    /// The same, of an ordinary index.
+    /// SQLite's check of ordinary indexes.
     Indexes,
-    /// The same, of the full-text table of memories or events.
+    /// SQLite's check of the full-text table of memories.
     WordTable,
-    /// See `WordTable`.
+    /// SQLite's check of the full-text table of events.
     EventWordTable,
     /// Rows whose parent is missing.
     Orphans,
-    /// Rows of a project that is missing.
+    /// Rows of a missing project.
     Projects,
     /// Row numbers of memories.
     Rows,
-    /// Lists that are no JSON.
+    /// Lists that are not valid JSON.
     Lists,
-    /// What memories are found by.
+    /// The search index of memories.
     Index,
-    /// What events are found by.
+    /// The search index of events.
     EventIndex,
-    /// Row numbers that a project has given out.
+    /// The row numbers that projects have assigned.
     Counters,
-    /// How often memories were seen.
+    /// The number of occurrences of memories.
     Sightings,
-    /// How often failures came.
+    /// The number of occurrences of failures.
     Failures,
-    /// Copies of memories.
+    /// Copies of shared memories.
     Shared,
-    /// Digests, and what they were made of.
+    /// Digests and their sources.
     Digests,
-    /// How far transcripts were read.
+    /// The read positions of transcripts.
     Cursors,
 }
 
-/// Something that is wrong.
+/// A fault that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// What was looked at.
+    /// The check that found it.
     pub check: Check,
     /// The table or file.
     pub place: String,
-    /// How many.
+    /// How many rows or entries are affected.
     pub count: u64,
-    /// What is wrong, so that it can stand behind the count: words without a memory's own text.
+    /// What is wrong, phrased to follow the count, without any text from a memory.
     pub what: String,
-    /// What mending does; none: it cannot be mended here.
+    /// What the repair does; unset if the fault cannot be repaired here.
     pub mend: Option<&'static str>,
 }
 
@@ -79,27 +79,27 @@ impl Fault {
     }
 }
 
-/// A column that names the row of another table.
+/// A foreign key.
 pub(super) struct Reference {
     pub(super) table: String,
     pub(super) column: String,
     pub(super) parent: String,
     pub(super) key: String,
-    /// Whether the column is emptied where its parent is deleted; else the row goes too.
+    /// Whether deleting the parent sets the column to NULL.
     pub(super) is_emptied: bool,
-    /// Whether the row goes where its parent is deleted.
+    /// Whether deleting the parent deletes the row.
     pub(super) is_deleted: bool,
 }
 
 impl Reference {
-    /// The condition of a row whose parent is missing.
+    /// Returns the SQL condition for a row whose parent is missing.
     pub(super) fn is_orphan(&self) -> String {
         let Self { table, column, parent, key, .. } = self;
         format!("{table}.{column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key} = {table}.{column})")
     }
 }
 
-/// All references that the schema knows, but those of sources to their digests, which [`digests::mend`] looks after.
+/// Returns all foreign keys of the schema except those of sources to their digests, which [`digests::mend`] handles.
 pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> {
     conn.prepare(
         "SELECT t.name, f.\"from\", f.\"table\", COALESCE(f.\"to\", 'rowid'), f.on_delete
@@ -121,13 +121,13 @@ pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> 
 }
 
 impl Store {
-    /// Looks at everything that is stored; cursors are left to who knows transcripts. Others may write meanwhile: what is
-    /// looked at is the state of one moment.
+    /// Checks everything that is stored, except cursors, which need knowledge of transcripts. Others may write
+    /// meanwhile; the checks see the state of one moment.
     pub fn faults(&self) -> Result<Vec<Fault>> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
             let mut faults = integrity(&tx)?;
-            // Where pages are damaged, every other answer is worth nothing.
+            // If pages are damaged, all other results are meaningless.
             if faults.iter().all(|fault| fault.check != Check::Integrity) {
                 faults.extend(orphans(&tx)?);
                 faults.extend(rows(&tx)?);
@@ -208,7 +208,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         .collect())
 }
 
-/// The columns that hold a list.
+/// The columns that contain a list.
 pub(super) const LISTS: [(&str, &str); 9] = [
     ("memories", "keywords"),
     ("memories", "files"),
@@ -233,16 +233,16 @@ fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// Memories that are not found by what they say, and rows of the index that belong to no memory.
+/// Memories that the index does not match, and index rows that belong to no memory.
 #[derive(Default)]
 pub(super) struct Misindexed {
-    /// Memories without their words, or with too many or too few pieces.
+    /// Memories without words, or with the wrong number of pieces.
     pub(super) words: BTreeSet<i64>,
-    /// Memories without their vectors, or with others than there are to be.
+    /// Memories without vectors, or with the wrong ones.
     pub(super) vectors: BTreeSet<i64>,
-    /// Numbers of rows of no memory.
+    /// Row numbers in the index without a memory, or of one that is folded.
     pub(super) strangers: BTreeSet<i64>,
-    /// Blocks of codes that do not fit their vectors.
+    /// Blocks of codes that do not match their vectors.
     pub(super) blocks: BTreeSet<i64>,
 }
 
@@ -283,7 +283,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
         let (title, content) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
         let (words, vectors): (u32, u32) = (row.get(3)?, row.get(4)?);
         if row.get(7)? {
-            // Folded into a digest: it is to be in no index.
+            // Folded into a digest, so it must not be in any index.
             if words > 0 || vectors > 0 {
                 found.strangers.insert(rowid);
             }
@@ -296,7 +296,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
         let is_whole = if row.get(6)? {
             false
         } else if is_local && is_current && vectors as usize != pieces.len() {
-            // A piece without a word that the model knows has none.
+            // A piece without a word that the model knows has no vector.
             index::texts(title, &pieces).iter().filter(|text| local::embed(text).is_some()).count() == vectors as usize
         } else if is_remote && vectors == 0 {
             row.get(5)? || embedded::texts(title, content).is_empty()
@@ -341,7 +341,7 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// Projects that would give a row number out twice.
+/// Selects projects that would assign a row number twice.
 pub(super) fn behind() -> String {
     let mask = (1_u64 << ROW_BITS) - 1;
     format!(
@@ -350,7 +350,7 @@ pub(super) fn behind() -> String {
     )
 }
 
-/// Memories whose sightings were not counted right.
+/// Selects memories whose occurrences were miscounted.
 pub(super) fn miscounted() -> String {
     format!(
         "SELECT m.rowid FROM memories m JOIN (
@@ -361,7 +361,7 @@ pub(super) fn miscounted() -> String {
     )
 }
 
-/// Failures that came more often than they say.
+/// Selects failures that occurred more often than recorded.
 pub(super) const UNDERCOUNTED: &str =
     "SELECT f.number, count(*) AS came FROM failures f JOIN failure_sightings s ON s.failure = f.number
      GROUP BY f.number HAVING came > f.count";
@@ -406,7 +406,7 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// The draft that the index is made from again.
+/// Reads a memory's texts for indexing it again.
 pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<crate::contract::Draft> {
     conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
         Ok(crate::contract::Draft {
