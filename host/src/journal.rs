@@ -233,7 +233,7 @@ impl Journal {
             let after = rustix::fs::tell(&file)?;
             return Ok(Appended { before: after.saturating_sub(bytes.len() as u64), after });
         }
-        Err(io::Error::other(format!("{} was taken away again and again", path.display())))
+        Err(io::Error::other(format!("{} was moved away repeatedly while appending", path.display())))
     }
 
     /// Takes the records of a session.

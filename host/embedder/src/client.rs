@@ -110,7 +110,7 @@ impl Client {
             // Give up if the wait leaves no time for another attempt.
             if !again || tried >= self.limits.tries || Instant::now() + wait >= until {
                 if tried > 1 {
-                    fault.message = format!("{}, the last of {tried} times", fault.message);
+                    fault.message = format!("{} (attempt {tried}, giving up)", fault.message);
                 }
                 return Err(fault);
             }
@@ -144,14 +144,14 @@ impl Client {
         let status = response.status();
         let from = &self.endpoint.authority;
         if status.is_redirection() {
-            let message = format!("{from} answers {status} and points to another address, which is not followed");
+            let message = format!("{from} answered {status} with a redirect, which is not followed");
             return Miss { fault: Fault::lasting(Kind::Refused, message), again: false };
         }
         if matches!(status.as_u16(), 401 | 403) {
             // Leave out the server's message: it tends to quote the key.
             let message = match &self.key {
-                Some(key) => format!("{from} answers {status}: it does not take the key in {}", key.variable),
-                None => format!("{from} answers {status}: it wants a key, and key_env names none"),
+                Some(key) => format!("{from} answered {status}: it rejects the key in {}", key.variable),
+                None => format!("{from} answered {status}: it needs a key, but key_env names none"),
             };
             return Miss { fault: Fault::lasting(Kind::Key, message), again: false };
         }
@@ -159,7 +159,7 @@ impl Client {
         let body = response.body_mut().with_config().limit(MOST_OF_AN_ERROR).read_to_vec().unwrap_or_default();
         let (said, code) = words(&body, self.key.as_ref().map(|key| key.secret.as_str()));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-        let message = format!("{from} answers {status}{said}");
+        let message = format!("{from} answered {status}{said}");
         let mut fault = match status.as_u16() {
             // OpenAI's code for an account without credit; waiting does not help.
             429 if code.as_deref() == Some("insufficient_quota") => Fault::lasting(Kind::Rate, message),
@@ -180,12 +180,12 @@ impl Client {
         let connection = |what: String| Fault::passing(Kind::Connection, what);
         let (fault, again) = match error {
             Error::Timeout(_) => {
-                let message = format!("{from} gave no answer within {} ms", self.limits.timeout_ms);
+                let message = format!("{from} did not answer within {} ms", self.limits.timeout_ms);
                 (Fault::passing(Kind::Timeout, message), false)
             }
             Error::HostNotFound => (connection(format!("{from} was not found")), true),
             Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                (connection(format!("{from} closed the connection in the middle of its answer")), true)
+                (connection(format!("{from} closed the connection before its answer was complete")), true)
             }
             // rustls errors arrive as `InvalidData`. A bad certificate will be just as bad next time.
             Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -196,15 +196,15 @@ impl Client {
             Error::ConnectionFailed => (connection(format!("no connection to {from}")), true),
             // Leave out the error's message: it could contain a proxy password.
             Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
-                (connection(format!("the proxy gives no connection to {from}")), true)
+                (connection(format!("the proxy could not connect to {from}")), true)
             }
             Error::BodyExceedsLimit(most) => {
-                (Fault::lasting(Kind::Answer, format!("{from} answers with more than {most} bytes")), false)
+                (Fault::lasting(Kind::Answer, format!("{from} answered with more than {most} bytes")), false)
             }
             Error::LargeResponseHeader(..) | Error::Protocol(_) => {
-                (Fault::passing(Kind::Answer, format!("{from} answers with what is no HTTP")), false)
+                (Fault::passing(Kind::Answer, format!("{from} sent an invalid HTTP response")), false)
             }
-            other => (Fault::lasting(Kind::Request, format!("{from} cannot be asked: {other}")), false),
+            other => (Fault::lasting(Kind::Request, format!("the request to {from} failed: {other}")), false),
         };
         Miss { fault, again }
     }
@@ -220,7 +220,7 @@ impl Key {
     /// Reads the key from the environment. Errors name the variable and never include its value.
     fn read(variable: &str, authorization: Authorization) -> Result<Self, Fault> {
         let fault = |what: &str| Fault::lasting(Kind::Key, format!("{variable} {what}"));
-        let secret = std::env::var(variable).map_err(|_| fault("is not set, or is no text"))?;
+        let secret = std::env::var(variable).map_err(|_| fault("is not set, or is not valid UTF-8"))?;
         let secret = secret.trim();
         if secret.is_empty() {
             return Err(fault("is empty"));
@@ -231,7 +231,7 @@ impl Key {
         };
         let is_plain = secret.bytes().all(|byte| byte.is_ascii_graphic());
         let Some(mut value) = HeaderValue::from_str(&value).ok().filter(|_| is_plain) else {
-            return Err(fault("holds characters that no key has"));
+            return Err(fault("contains characters that no key has"));
         };
         value.set_sensitive(true);
         Ok(Self { variable: variable.to_owned(), secret: secret.to_owned(), header: (name, value) })

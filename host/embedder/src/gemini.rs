@@ -46,7 +46,10 @@ pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
     let name = server.model.strip_prefix("models/").unwrap_or(&server.model);
     // The name becomes part of the URL.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)) {
-        return Err(Fault::lasting(Kind::Request, "the model's name holds other characters than letters, digits and -._"));
+        return Err(Fault::lasting(
+            Kind::Request,
+            "the model's name contains characters other than letters, digits and -._",
+        ));
     }
     let client = Client::new(server, Authorization::GoogleApiKey, request.limits)?;
     let (model, path) = (format!("models/{name}"), format!("/models/{name}:batchEmbedContents"));

@@ -21,8 +21,7 @@ use std::process::ExitCode;
 use embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
 use serde::Deserialize;
 
-const USAGE: &str =
-    "throughline-embedder is started by throughline: a request as JSON on standard input, an answer on standard output";
+const USAGE: &str = "throughline-embedder is started by throughline; it reads a JSON request from standard input";
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -33,7 +32,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         _ => {
-            eprintln!("{USAGE}\nhint: look at [embedding] in throughline's configuration");
+            eprintln!("{USAGE}\nhint: see [embedding] in throughline's configuration");
             return ExitCode::from(2);
         }
     }
@@ -74,16 +73,18 @@ fn parse(bytes: &[u8]) -> Result<Request, Fault> {
     if version != VERSION {
         return Err(Fault::lasting(
             Kind::Request,
-            format!("the request has version {version} and this embedder speaks {VERSION}: install both of one version"),
+            format!(
+                "the request has version {version}, but this embedder supports {VERSION}: install the same version of both"
+            ),
         ));
     }
     let request: Request = serde_json::from_slice(bytes).map_err(malformed)?;
     if request.limits.batch == 0 || request.limits.batch_bytes == 0 || request.limits.tries == 0 {
-        return Err(Fault::lasting(Kind::Request, "a limit is 0"));
+        return Err(Fault::lasting(Kind::Request, "a limit must not be 0"));
     }
     match request.texts.iter().position(|text| text.trim().is_empty()) {
         Some(index) => Err(Fault::lasting(Kind::Request, format!("text {} of {} is empty", index + 1, request.texts.len()))),
-        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "there is no text")),
+        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "the request has no text")),
         None => Ok(request),
     }
 }
@@ -98,7 +99,7 @@ fn embed(request: &Request) -> Result<Embedded, Fault> {
         #[cfg(not(feature = "folder"))]
         Provider::Folder { .. } => Err(Fault::lasting(
             Kind::Unsupported,
-            "this embedder was built without models from a folder: build it with --features folder",
+            "this embedder was built without support for models in a folder; build it with --features folder",
         )),
     }
 }

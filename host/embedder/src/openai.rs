@@ -39,7 +39,7 @@ fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
     let mut items = parse::<Reply>(body)?.data;
     items.sort_by_key(|item| item.index);
     if items.iter().enumerate().any(|(place, item)| item.index != place) {
-        return Err(wrong("the server's answer numbers its vectors wrongly"));
+        return Err(wrong("the vectors in the server's answer have wrong indexes"));
     }
     Ok(items.into_iter().map(|item| item.embedding.0).collect())
 }

@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Numbers {
             type Value = Numbers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of numbers, or base64")
+                f.write_str("a list of numbers or base64")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Numbers, E> {
@@ -40,7 +40,10 @@ impl<'de> Deserialize<'de> for Numbers {
                     if numbers.len() == MOST_DIMS {
                         return Err(serde::de::Error::custom("a vector is longer than any model's"));
                     }
-                    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is infinite, and refused")]
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "out-of-range numbers become infinite and are rejected later"
+                    )]
                     numbers.push(number as f32);
                 }
                 Ok(Numbers(numbers))
@@ -61,7 +64,7 @@ pub fn wrong(message: impl Into<String>) -> Fault {
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
     serde_json::from_slice(body).map_err(|error| {
         let message =
-            format!("the server's answer is not what its protocol says, at byte {} of {}", at(body, &error), body.len());
+            format!("the server's answer does not match the protocol at byte {} of {}", at(body, &error), body.len());
         Fault::passing(Kind::Answer, message)
     })
 }
@@ -76,15 +79,15 @@ fn at(body: &[u8], error: &serde_json::Error) -> usize {
 /// `None`, the first vector sets it.
 pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) -> Result<Vec<Vector>, Fault> {
     if found.len() != wanted {
-        return Err(wrong(format!("the server gave {} vectors for {wanted} texts", found.len())));
+        return Err(wrong(format!("the server returned {} vectors for {wanted} texts", found.len())));
     }
     let mut vectors = Vec::with_capacity(wanted);
     for vector in found {
         let expected = *dims.get_or_insert(vector.len());
         if vector.len() != expected {
-            return Err(wrong(format!("the server gave a vector of {} numbers where {expected} are wanted", vector.len())));
+            return Err(wrong(format!("the server returned a vector of {} numbers instead of {expected}", vector.len())));
         }
-        vectors.push(Vector(normalized(vector).map_err(|what| wrong(format!("of the server's answer {what}")))?));
+        vectors.push(Vector(normalized(vector).map_err(|what| wrong(format!("in the server's answer, {what}")))?));
     }
     Ok(vectors)
 }

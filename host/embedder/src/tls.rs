@@ -14,7 +14,7 @@ pub fn config() -> Result<TlsConfig, Fault> {
     let found = rustls_native_certs::load_native_certs().certs;
     let roots = if found.is_empty() {
         if let Some(name) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
-            return Err(Fault::lasting(Kind::Request, format!("{name} names no readable certificates")));
+            return Err(Fault::lasting(Kind::Request, format!("{name} does not point to readable certificates")));
         }
         RootCerts::WebPki
     } else {

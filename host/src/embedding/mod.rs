@@ -102,5 +102,5 @@ pub fn embed(
 }
 
 fn note(log: &Log, failure: &Failure) {
-    log.note(Level::Warn, "a provider of embeddings failed and the next one is asked", failure.to_string());
+    log.note(Level::Warn, "an embedding provider failed; trying the next one", failure.to_string());
 }

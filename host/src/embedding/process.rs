@@ -40,7 +40,7 @@ pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Durat
         .map_err(|error| Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be started: {error}")))?;
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         end(&mut child);
-        return Err(Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to")));
+        return Err(Fault::lasting(Kind::Unsupported, format!("cannot communicate with {PROGRAM}")));
     };
     // Neither thread is joined. Both finish when the process does; if a descendant keeps the output open, its reader
     // thread is abandoned.
@@ -53,19 +53,20 @@ pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Durat
     });
     if let Err(error) = writing.and(reading) {
         end(&mut child);
-        return Err(Fault::passing(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to: {error}")));
+        return Err(Fault::passing(Kind::Unsupported, format!("cannot communicate with {PROGRAM}: {error}")));
     }
     let read = receiver.recv_timeout(time);
     end(&mut child);
     match read {
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
-            Err(Fault::lasting(Kind::Answer, format!("{PROGRAM} answers with more than {most} bytes")))
+            Err(Fault::lasting(Kind::Answer, format!("{PROGRAM} answered with more than {most} bytes")))
         }
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read: {error}"))),
-        Err(RecvTimeoutError::Timeout) => {
-            Err(Fault::passing(Kind::Timeout, format!("{PROGRAM} did not end within {} ms and was ended", time.as_millis())))
-        }
+        Err(RecvTimeoutError::Timeout) => Err(Fault::passing(
+            Kind::Timeout,
+            format!("{PROGRAM} did not finish within {} ms and was killed", time.as_millis()),
+        )),
         Err(RecvTimeoutError::Disconnected) => {
             Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read")))
         }

@@ -86,7 +86,7 @@ impl Embedder<'_> {
         let (asked, key) = self.request(settings, provider).map_err(failed)?;
         let left = self.until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            return Err(failed(Fault::passing(Kind::Timeout, "no time is left to ask")));
+            return Err(failed(Fault::passing(Kind::Timeout, "no time is left for the request")));
         }
         let limits = Limits {
             timeout_ms: settings.timeout_ms.min(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
@@ -157,11 +157,11 @@ impl Embedder<'_> {
             }
             Provider::Folder => {
                 let path = settings.folder.path.as_deref().and_then(Path::to_str);
-                let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is no text"))?;
+                let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is not valid UTF-8"))?;
                 embedder_wire::Provider::Folder { path: path.to_owned() }
             }
             Provider::Local => {
-                return Err(Fault::lasting(Kind::Request, "the built-in model is no other program's"));
+                return Err(Fault::lasting(Kind::Request, "the built-in model does not use the embedder"));
             }
         };
         Ok((asked, key))
@@ -183,9 +183,9 @@ fn named(model: &str, base_url: &str, usual: &str) -> String {
 fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
     let wrong = |what: &str| Fault::lasting(Kind::Answer, format!("{PROGRAM} {what}"));
     if answer.is_empty() {
-        return Err(wrong("ended without an answer"));
+        return Err(wrong("exited without an answer"));
     }
-    let answer = serde_json::from_slice(answer).map_err(|_| wrong("answers with what is no answer"))?;
+    let answer = serde_json::from_slice(answer).map_err(|_| wrong("gave an invalid answer"))?;
     let embedded: Embedded = match answer {
         Answer::Embedded(embedded) => embedded,
         Answer::Failed(fault) => {
@@ -194,20 +194,20 @@ fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
         }
     };
     if embedded.version != VERSION {
-        return Err(wrong(&format!("answers in version {}, and this program speaks {VERSION}", embedded.version)));
+        return Err(wrong(&format!("answered in version {}, but this program supports {VERSION}", embedded.version)));
     }
     if embedded.vectors.len() != wanted {
-        return Err(wrong(&format!("gave {} vectors for {wanted} texts", embedded.vectors.len())));
+        return Err(wrong(&format!("returned {} vectors for {wanted} texts", embedded.vectors.len())));
     }
     if !(1..=MOST_DIMS).contains(&embedded.dims) || embedded.vectors.iter().any(|vector| vector.0.len() != embedded.dims) {
-        return Err(wrong("gave vectors of other lengths than it says"));
+        return Err(wrong("returned vectors whose lengths differ from what it says"));
     }
     if !embedded.vectors.iter().all(|vector| is_unit(&vector.0)) {
-        return Err(wrong("gave a vector that is not of length 1"));
+        return Err(wrong("returned a vector that is not of length 1"));
     }
     let name = &embedded.model;
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-        return Err(wrong("gave no name of a model"));
+        return Err(wrong("returned no valid model name"));
     }
     Ok(embedded)
 }

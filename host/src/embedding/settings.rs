@@ -167,10 +167,10 @@ impl Settings {
     /// Validates what the types cannot express. Errors name the setting and what is wrong with it.
     pub fn check(&self) -> Result<(), String> {
         if !(1..=MOST_TEXTS).contains(&self.batch) {
-            return Err(format!("embedding.batch is {}, and must be between 1 and {MOST_TEXTS}", self.batch));
+            return Err(format!("embedding.batch is {}, but must be between 1 and {MOST_TEXTS}", self.batch));
         }
         if !(100..=LONGEST).contains(&self.timeout_ms) {
-            return Err(format!("embedding.timeout_ms is {}, and must be between 100 and {LONGEST}", self.timeout_ms));
+            return Err(format!("embedding.timeout_ms is {}, but must be between 100 and {LONGEST}", self.timeout_ms));
         }
         for (place, provider) in self.order.iter().enumerate() {
             if self.order[..place].contains(provider) {
@@ -178,7 +178,7 @@ impl Settings {
             }
         }
         if self.provider == Wanted::Auto && self.order.is_empty() {
-            return Err("embedding.order is empty; to have no vectors, set embedding.provider to \"none\"".into());
+            return Err("embedding.order is empty; to turn embeddings off, set embedding.provider to \"none\"".into());
         }
         let servers = [
             ("openai", &self.openai.base_url, &self.openai.model, self.openai.dimensions, &self.openai.key_env),
@@ -190,11 +190,11 @@ impl Settings {
                 return Err(format!("embedding.{name}.model is empty"));
             }
             if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MOST_DIMS).contains(dimensions)) {
-                return Err(format!("embedding.{name}.dimensions is {dimensions}, and must be between 1 and {MOST_DIMS}"));
+                return Err(format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MOST_DIMS}"));
             }
             if !key_env.iter().all(|variable| is_variable(variable)) {
                 // Never quote the value: a key that was pasted here must not end up in a log.
-                return Err(format!("embedding.{name}.key_env must hold names of variables, and never a key itself"));
+                return Err(format!("embedding.{name}.key_env must contain names of variables, never the key itself"));
             }
         }
         match &self.folder.path {
@@ -202,7 +202,7 @@ impl Settings {
                 Err(format!("embedding.folder.path is {}, which is not absolute", path.display()))
             }
             None if self.provider == Wanted::Folder => {
-                Err("embedding.provider is \"folder\", and embedding.folder.path names none".into())
+                Err("embedding.provider is \"folder\", but embedding.folder.path is not set".into())
             }
             _ => Ok(()),
         }
@@ -230,7 +230,7 @@ mod tests {
             ("timeout_ms = 1", "embedding.timeout_ms is 1"),
             ("order = [\"local\", \"local\"]", "names local twice"),
             ("provider = \"auto\"\norder = []", "is empty"),
-            ("provider = \"folder\"", "names none"),
+            ("provider = \"folder\"", "path is not set"),
             ("folder.path = \"models/x\"", "not absolute"),
             ("openai.base_url = \"http://example.org/v1\"", "embedding.openai.base_url"),
             ("gemini.base_url = \"https://me:pass@example.org\"", "embedding.gemini.base_url"),

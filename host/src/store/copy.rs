@@ -47,7 +47,7 @@ impl Store {
     pub fn copy_to(&self, file: &Path) -> Result<Content> {
         let copied = self.copy_pages(file).and_then(|()| {
             examine(file)?
-                .ok_or_else(|| StoreError::Damaged(file.into(), "the copy holds other tables than were copied".into()))
+                .ok_or_else(|| StoreError::Damaged(file.into(), "the copy does not have the expected tables".into()))
         });
         if copied.is_err() {
             let _ = std::fs::remove_file(file);

@@ -116,16 +116,16 @@ impl fmt::Display for StoreError {
             Self::Missing(path) => write!(f, "there is no memory yet at {}", path.display()),
             Self::Newer { path, found } => write!(
                 f,
-                "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); it was left untouched",
+                "{} was written by a newer version (schema {found}, this program supports {SCHEMA_VERSION}); it was not changed",
                 path.display()
             ),
             Self::Older(path) => {
-                write!(f, "{} was written by an older version, and is being brought up to date", path.display())
+                write!(f, "{} was written by an older version and is being upgraded", path.display())
             }
             Self::Damaged(path, why) => write!(f, "{} is damaged: {why}", path.display()),
             Self::Locked(path) => write!(f, "{} is locked by another process", path.display()),
             Self::ReadOnly(path, why) => write!(f, "{} cannot be written: {why}", path.display()),
-            Self::Full(path) => write!(f, "the disk of {} is full", path.display()),
+            Self::Full(path) => write!(f, "the disk with {} is full", path.display()),
             Self::Conflict => write!(f, "another process stored the same lines first"),
             Self::Other(error) => write!(f, "the database failed: {error}"),
         }
@@ -140,13 +140,13 @@ impl StoreError {
         Some(match self {
             Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
             Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
-            Self::Older(_) => "wait until it is done; nothing was lost".into(),
+            Self::Older(_) => "wait until the upgrade is done; nothing was lost".into(),
             Self::Damaged(path, _) => {
-                format!("move {} away; `throughline ingest` fills a new one from the transcripts", path.display())
+                format!("move {} away, then run `throughline ingest` to rebuild it from the transcripts", path.display())
             }
-            Self::Locked(_) => "wait for the other process, or end it; nothing was lost".into(),
-            Self::ReadOnly(path, _) => format!("check owner and mode of {}", path.display()),
-            Self::Full(_) => "free some space; what was not stored is read again from the transcripts".into(),
+            Self::Locked(_) => "wait for the other process, or stop it; nothing was lost".into(),
+            Self::ReadOnly(path, _) => format!("check the owner and mode of {}", path.display()),
+            Self::Full(_) => "free some space; anything not stored will be read from the transcripts again".into(),
             Self::Conflict | Self::Other(_) => return None,
         })
     }

@@ -175,7 +175,7 @@ impl Store {
         for ranked in rank::rank(ranked, &setting, search.limit as usize) {
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
-            #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
+            #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(Hit {
                 memory: Memory { score: ranked.score as f32, ..memory },
                 why: ranked.why,
@@ -357,8 +357,7 @@ fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
     if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
         return (Some(probe), None);
     }
-    let why =
-        format!("the vectors are those of {model}, with which the query was not computed: only words were searched for");
+    let why = format!("the stored vectors come from {model}, but the query has no vector from it: only words were searched");
     (None, Some(why))
 }
 

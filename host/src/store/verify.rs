@@ -158,15 +158,15 @@ fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         // SQLite says `FTS5 table main.x` or `fts5: … table "x"`.
         let is_words = line.to_lowercase().contains("fts5");
         let mut fault = if is_words && line.contains(EVENT_WORDS) {
-            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "makes the full-text table of events anew")
+            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "rebuilds the full-text table of events")
         } else if is_words && line.contains(LIVE.words) {
-            Fault::new(Check::WordTable, LIVE.words, 1, line, "makes the index anew from the memories")
+            Fault::new(Check::WordTable, LIVE.words, 1, line, "rebuilds the index from the memories")
         } else if is_index {
-            Fault::new(Check::Indexes, "database", 1, line, "makes the database's indexes anew")
+            Fault::new(Check::Indexes, "database", 1, line, "rebuilds the database's indexes")
         } else {
             Fault { mend: None, ..Fault::new(Check::Integrity, "database", 1, line, "") }
         };
-        fault.what = format!("fault that SQLite finds: {}", fault.what);
+        fault.what = format!("fault found by SQLite: {}", fault.what);
         faults.push(fault);
     }
     Ok(faults)
@@ -180,12 +180,12 @@ fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         if found == 0 {
             continue;
         }
-        let what = format!("rows whose {column} names no row of {parent}");
+        let what = format!("rows whose {column} refers to no row of {parent}");
         let mut fault = Fault::new(Check::Orphans, table, found, what, "deletes them");
         if parent == "projects" {
-            (fault.check, fault.mend) = (Check::Projects, Some("makes the project again, from what its sessions tell"));
+            (fault.check, fault.mend) = (Check::Projects, Some("restores the project from its sessions"));
         } else if reference.is_emptied {
-            fault.mend = Some("empties that column");
+            fault.mend = Some("clears that column");
         } else if !reference.is_deleted {
             fault.mend = None;
         }
@@ -201,7 +201,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             "SELECT count(*) FROM memories m JOIN projects p ON p.id = m.project_id WHERE m.rowid >> {ROW_BITS} <> p.number"
         ),
     )?;
-    let what = "memories whose row number is another project's: searches do not find them";
+    let what = "memories whose row number belongs to another project, so searches do not find them";
     Ok((strayed > 0)
         .then(|| Fault { mend: None, ..Fault::new(Check::Rows, "memories", strayed, what, "") })
         .into_iter()
@@ -226,8 +226,8 @@ fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     for (table, column) in LISTS {
         let found = count(conn, &format!("SELECT count(*) FROM {table} WHERE NOT json_valid({column})"))?;
         if found > 0 {
-            let what = format!("rows whose {column} are no JSON");
-            faults.push(Fault::new(Check::Lists, table, found, what, "empties that list"));
+            let what = format!("rows whose {column} are not valid JSON");
+            faults.push(Fault::new(Check::Lists, table, found, what, "clears that list"));
         }
     }
     Ok(faults)
@@ -251,12 +251,12 @@ fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     let fault = |place: &str, found: &BTreeSet<i64>, what: &str, mend| {
         (!found.is_empty()).then(|| Fault::new(Check::Index, place, found.len() as u64, what, mend))
     };
-    let again = "puts them into the index again";
+    let again = "indexes them again";
     let faults = [
-        fault(LIVE.words, &found.words, "memories that are not in the full-text table as they should be", again),
+        fault(LIVE.words, &found.words, "memories that are missing or incomplete in the full-text table", again),
         fault(LIVE.vectors, &found.vectors, "memories whose vectors are missing or damaged", again),
-        fault(LIVE.words, &found.strangers, "memories that are gone, or folded, and still in the index", "takes them out"),
-        fault(LIVE.codes, &found.blocks, "blocks of codes that do not fit their vectors", "makes them anew"),
+        fault(LIVE.words, &found.strangers, "deleted or folded memories that are still in the index", "removes them"),
+        fault(LIVE.codes, &found.blocks, "blocks of codes that do not match their vectors", "rebuilds them"),
     ];
     Ok(faults.into_iter().flatten().collect())
 }
@@ -331,12 +331,12 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     )?;
     let mut faults = Vec::new();
     if missing > 0 {
-        let what = "events that are not in the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "puts them there again"));
+        let what = "events that are missing from the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "indexes them again"));
     }
     if strangers > 0 {
-        let what = "events that are gone and still in the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "takes them out"));
+        let what = "deleted events that are still in the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "removes them"));
     }
     Ok(faults)
 }
@@ -373,25 +373,31 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             Check::Counters,
             "projects",
             behind(),
-            "projects that would give the row number of a memory to another one",
-            "sets the counter behind the last one",
+            "projects that would assign a memory's row number again",
+            "advances the counter",
         ),
+        (Check::Sightings, "memories", miscounted(), "memories with a wrong number of occurrences", "recounts them"),
         (
-            Check::Sightings,
-            "memories",
-            miscounted(),
-            "memories that were seen in more or fewer places than they say",
-            "counts again",
+            Check::Failures,
+            "failures",
+            UNDERCOUNTED.into(),
+            "failures that occurred more often than recorded",
+            "recounts them",
         ),
-        (Check::Failures, "failures", UNDERCOUNTED.into(), "failures that came more often than they say", "counts again"),
         (
             Check::Digests,
             "memories",
             digests::LOST.into(),
-            "memories whose digest is gone: nothing finds them",
-            "brings the digest back, or else them",
+            "memories whose digest is missing, so nothing finds them",
+            "restores the digest, or else the memories",
         ),
-        (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
+        (
+            Check::Shared,
+            "memories",
+            sharing::ORPHANS.into(),
+            "copies of shared memories that no longer exist",
+            "deletes the copies",
+        ),
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {
@@ -400,8 +406,8 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     }
     let unfit = digests::unfit(conn)?.len() as u64;
     if unfit > 0 {
-        let what = "digests that do not say what they were made of";
-        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "writes them anew"));
+        let what = "digests that do not match their sources";
+        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "rewrites them"));
     }
     Ok(faults)
 }

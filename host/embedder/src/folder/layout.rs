@@ -65,11 +65,11 @@ impl Layout {
         match settings["model_type"].as_str() {
             None | Some("bert") => {}
             Some(other) => {
-                return Err(unusable(format!("config.json: models of type {other:?} are not known here, \"bert\" is")));
+                return Err(unusable(format!("config.json: models of type {other:?} are not supported, only \"bert\" is")));
             }
         }
         let config: Config = serde_json::from_value(settings)
-            .map_err(|error| unusable(format!("config.json is of no BERT model: {error}")))?;
+            .map_err(|error| unusable(format!("config.json does not describe a BERT model: {error}")))?;
         check(&config)?;
         modules(&optional(folder, "modules.json")?)?;
         let pooling = pooling(&optional(folder, "1_Pooling/config.json")?)?;
@@ -115,7 +115,7 @@ fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
     let fault = |what: String| unusable(format!("{} {what}", path.display()));
     let meta = std::fs::metadata(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
     if !meta.is_file() || meta.len() > most {
-        return Err(fault(format!("is no file of at most {most} bytes")));
+        return Err(fault(format!("is not a file of at most {most} bytes")));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
     let read = File::open(&path).and_then(|file| file.take(most).read_to_end(&mut bytes));
@@ -124,7 +124,7 @@ fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
 }
 
 fn json(name: &str, bytes: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is no JSON: {error}")))
+    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is not valid JSON: {error}")))
 }
 
 /// Reads an optional settings file; returns null if it does not exist.
@@ -150,11 +150,11 @@ fn check(config: &Config) -> Result<(), Fault> {
     ];
     for (name, size, most) in sizes {
         if !(1..=most).contains(&size) {
-            return Err(unusable(format!("config.json: {name} is {size}, and must be between 1 and {most}")));
+            return Err(unusable(format!("config.json: {name} is {size}, but must be between 1 and {most}")));
         }
     }
     if !config.hidden_size.is_multiple_of(heads) || config.max_position_embeddings < 3 {
-        return Err(unusable("config.json: its sizes do not fit together"));
+        return Err(unusable("config.json: the sizes are inconsistent"));
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ fn modules(modules: &Value) -> Result<(), Fault> {
     for kind in kinds {
         let name = kind.rsplit('.').next().unwrap_or(kind);
         if !["Transformer", "Pooling", "Normalize"].contains(&name) {
-            return Err(unusable(format!("modules.json: {name} is not known here")));
+            return Err(unusable(format!("modules.json: {name} is not supported")));
         }
     }
     Ok(())
@@ -184,7 +184,7 @@ fn pooling(settings: &Value) -> Result<Pooling, Fault> {
         [] if settings.is_null() => Ok(Pooling::Mean),
         ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
         ["pooling_mode_cls_token"] => Ok(Pooling::First),
-        _ => Err(unusable("1_Pooling/config.json: only the mean of the tokens and the first token are known here")),
+        _ => Err(unusable("1_Pooling/config.json: only mean and first-token pooling are supported")),
     }
 }
 

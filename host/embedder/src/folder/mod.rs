@@ -49,7 +49,7 @@ impl Model {
         tokenizer.with_padding(None);
         let cut = TruncationParams { max_length: layout.longest, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(cut)).map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
-        let weights = |error| unusable(format!("model.safetensors does not fit config.json: {error}"));
+        let weights = |error| unusable(format!("model.safetensors does not match config.json: {error}"));
         let tensors = candle_core::safetensors::load_buffer(&layout.weights, &Device::Cpu).map_err(weights)?;
         let variables = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
         let bert = BertModel::load(variables, &layout.config).map_err(weights)?;
@@ -71,9 +71,10 @@ impl Model {
         let mut vectors = vec![Vector(Vec::new()); tokens.len()];
         for places in order.chunks(AT_ONCE) {
             let group: Vec<&[u32]> = places.iter().map(|place| tokens[*place]).collect();
-            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model cannot be run: {error}")))?;
+            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model failed: {error}")))?;
             for (place, vector) in places.iter().zip(pooled) {
-                vectors[*place] = Vector(normalized(vector).map_err(|what| unusable(format!("of the model {what}")))?);
+                vectors[*place] =
+                    Vector(normalized(vector).map_err(|what| unusable(format!("in the model's output, {what}")))?);
             }
         }
         Ok(vectors)

@@ -29,10 +29,10 @@ impl<'de> Deserialize<'de> for Vector {
 impl Vector {
     /// Decodes base64 of little-endian 32-bit floats.
     pub fn from_base64(text: &str) -> Result<Self, &'static str> {
-        let bytes = STANDARD.decode(text).map_err(|_| "a vector is no base64")?;
+        let bytes = STANDARD.decode(text).map_err(|_| "a vector is not valid base64")?;
         let (numbers, rest) = bytes.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err("a vector's bytes are no whole number of 32-bit floats");
+            return Err("a vector's bytes are not a whole number of 32-bit floats");
         }
         Ok(Self(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
     }
@@ -41,10 +41,10 @@ impl Vector {
 /// Scales a vector to length 1. Fails if the vector has no direction: it is empty, zero, infinite or not a number.
 pub fn normalized(mut vector: Vec<f32>) -> Result<Vec<f32>, &'static str> {
     if vector.is_empty() || vector.len() > MOST_DIMS {
-        return Err("a vector has no numbers, or more than any model gives");
+        return Err("a vector has no numbers, or more than any model produces");
     }
     if vector.iter().any(|number| !number.is_finite()) {
-        return Err("a vector holds what is no finite number");
+        return Err("a vector contains a number that is not finite");
     }
     // Sum in f64, where the square of an f32 cannot overflow.
     let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
@@ -52,7 +52,7 @@ pub fn normalized(mut vector: Vec<f32>) -> Result<Vec<f32>, &'static str> {
         return Err("a vector is zero");
     }
     for number in &mut vector {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 1, and rounded")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most 1, so only precision is lost")]
         let scaled = (f64::from(*number) / length) as f32;
         *number = scaled;
     }

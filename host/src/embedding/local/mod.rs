@@ -70,7 +70,7 @@ fn cut(word: &str, lower: &mut String, pieces: &mut Vec<wordpiece::Piece>) {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share of a text needs no more than 24 bits")]
+#[expect(clippy::cast_precision_loss, reason = "24 bits are enough for a share of a text")]
 fn ratio(part: usize, whole: usize) -> f32 {
     part as f32 / whole as f32
 }
