@@ -1,7 +1,7 @@
-//! What the local model costs: `cargo bench -p throughline-embedding --bench embedding`.
+//! Benchmarks the built-in embedding model: `cargo bench -p host --bench embedding`.
 //!
-//! The first call is timed on its own, since it is the only one of most processes: a hook embeds one text and ends, and its
-//! share is not arithmetic but pages of the program that are touched for the first time.
+//! The first call is timed separately because most processes make only one: a hook embeds one text and exits. The first
+//! call spends its time on page faults in the program image, not on arithmetic.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use throughline_embedding::local::{NAME, embed};
 
 const QUERY: &str = "why did we replace the retry loop in getUserName with exponential backoff last week already";
 
-/// Of 1,000 bytes; English prose, with names of code and a path.
+/// Returns 1,000 bytes of English prose that contains code identifiers and a path.
 fn document() -> String {
     let paragraph = "The upload fails when the server answers 503, because parse_http_header drops the Retry-After field. We \
                      decided to keep the connection pool at 50 and to back off exponentially in src/net/HTTPClient.rs instead; \

@@ -1,19 +1,19 @@
-//! Who is to be asked for vectors: from the configuration and the environment alone, without asking anybody.
+//! Chooses the embedding providers to try, from the configuration and the environment alone, without contacting any.
 
 use super::settings::{Provider, Settings, Wanted};
 
-/// Whom to ask.
+/// Which providers to try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// One after another, until one answers. Of a provider that the user named there is that one and no other, so that text
-    /// goes to nobody else and no vector of another model takes its place. Empty: search is for words only.
+    /// The providers to try in order, until one answers. If the user named a provider, this is that provider alone, so
+    /// that no text goes to another service and no other model's vectors take its place. Empty means word search only.
     pub order: Vec<Provider>,
-    /// Who would have been asked, and why not.
+    /// Providers that were skipped, each with the reason.
     pub passed_over: Vec<(Provider, String)>,
 }
 
 impl Provider {
-    /// Whom these settings ask, where the environment has the variables for which `is_set` says yes (set, and not empty).
+    /// Chooses the providers for these settings. `is_set` says whether an environment variable is set and not empty.
     pub fn choose(settings: &Settings, is_set: impl Fn(&str) -> bool) -> Choice {
         let only = |provider| Choice { order: vec![provider], passed_over: Vec::new() };
         match settings.provider {
@@ -35,7 +35,7 @@ impl Provider {
         }
     }
 
-    /// What is missing for it to be asked.
+    /// Returns what this provider is missing, or `None` if it can be used.
     pub fn lacks(self, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Option<String> {
         match self {
             Self::Local => None,
@@ -48,7 +48,7 @@ impl Provider {
         }
     }
 
-    /// The variables that may hold its key, the first that is set counts.
+    /// Returns the environment variables that may hold this provider's key; the first one that is set is used.
     pub fn key_env(self, settings: &Settings) -> &[String] {
         match self {
             Self::Openai => &settings.openai.key_env,
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(order(auto, &[]), [Local]);
         let own = "provider = \"auto\"\norder = [\"folder\", \"gemini\", \"openai\"]\nopenai.key_env = [\"MINE\"]";
         assert_eq!(order(own, &["MINE", "OPENAI_API_KEY"]), [Openai]);
-        // A server on this machine that wants no key.
+        // A local server that needs no key.
         assert_eq!(order("provider = \"auto\"\nopenai.key_env = []", &[]), [Openai, Local]);
         assert_eq!(order("provider = \"auto\"\norder = [\"folder\"]\nfolder.path = \"/m\"", &[]), [Folder]);
     }

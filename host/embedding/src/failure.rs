@@ -1,4 +1,4 @@
-//! Why a provider gave no vectors, and what to do.
+//! Embedding failures and hints about what to do.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use throughline_embedder_wire::{Fault, Kind};
 use super::process::PROGRAM;
 use super::settings::{Provider, Settings};
 
-/// Why there are no vectors.
+/// Why a provider returned no vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Who was asked.
+    /// The provider that failed.
     pub provider: Provider,
-    /// What happened and where, without a full stop. It holds no key.
+    /// What happened and where, without a full stop. It never contains a key.
     pub what: String,
-    /// What to do.
+    /// What the user can do about it.
     pub hint: String,
-    /// Whether the same may succeed later, without anything being changed.
+    /// Whether the same request may succeed later without any change.
     pub again: bool,
-    /// How long the provider wants to be left alone.
+    /// How long the provider asks clients to wait.
     pub after: Option<Duration>,
 }
 
@@ -32,41 +32,43 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// Of a provider that lacks what it needs to be asked.
+    /// Creates the failure of a provider that lacks a required setting or key.
     pub(super) fn not_asked(settings: &Settings, provider: Provider, what: String) -> Self {
         let kind = if provider == Provider::Folder { Kind::Request } else { Kind::Key };
         Self::new(settings, provider, Fault::lasting(kind, what))
     }
 
-    /// A fault with what to do about it.
+    /// Creates a failure from a fault and adds a hint.
     pub(super) fn new(settings: &Settings, provider: Provider, fault: Fault) -> Self {
         let section = provider.name();
         let hint = match fault.kind {
             Kind::Key if provider.key_env(settings).is_empty() => {
-                format!("name the variable that holds its key in embedding.{section}.key_env")
+                format!("set embedding.{section}.key_env to the name of the variable that holds the key")
             }
             Kind::Key => {
                 let names = provider.key_env(settings).join(" or ");
-                format!("set {names} to a key that is valid, or another embedding.provider")
+                format!("set {names} to a valid key, or choose another embedding.provider")
             }
             Kind::Unsupported if provider == Provider::Folder => {
                 format!(
-                    "install {PROGRAM} with its feature \"folder\" beside throughline, or set another embedding.provider"
+                    "install {PROGRAM} with its feature \"folder\" beside throughline, or choose another embedding.provider"
                 )
             }
             Kind::Unsupported => {
                 format!("install {PROGRAM} beside throughline, or set embedding.provider to \"local\"")
             }
-            Kind::Rate if fault.retryable => "nothing need be done: it is tried again later".into(),
-            Kind::Rate => "look at the account's limits, or set another embedding.provider".into(),
-            Kind::Timeout if provider == Provider::Folder => "raise embedding.timeout_ms, or take a smaller model".into(),
-            Kind::Timeout => "look at the network and the server, or raise embedding.timeout_ms".into(),
-            Kind::Connection => format!("look at the network, the proxy's variables and embedding.{section}.base_url"),
-            Kind::Server => "look at the server's state; it is tried again later".into(),
-            Kind::Request | Kind::Refused => format!("look at [embedding.{section}] in the configuration"),
-            Kind::Answer if provider == Provider::Folder => format!("install throughline and {PROGRAM} of one version"),
-            Kind::Answer => format!("look at embedding.{section}.base_url, model and dimensions: is it such a server?"),
-            Kind::Model => "look at embedding.folder.path: it must hold a model of the BERT family".into(),
+            Kind::Rate if fault.retryable => "no action is needed: it will be tried again later".into(),
+            Kind::Rate => "check the account's limits, or choose another embedding.provider".into(),
+            Kind::Timeout if provider == Provider::Folder => "raise embedding.timeout_ms, or use a smaller model".into(),
+            Kind::Timeout => "check the network and the server, or raise embedding.timeout_ms".into(),
+            Kind::Connection => format!("check the network, the proxy variables and embedding.{section}.base_url"),
+            Kind::Server => "check the server's status; it will be tried again later".into(),
+            Kind::Request | Kind::Refused => format!("check [embedding.{section}] in the configuration"),
+            Kind::Answer if provider == Provider::Folder => format!("install throughline and {PROGRAM} in the same version"),
+            Kind::Answer => {
+                format!("check embedding.{section}.base_url, model and dimensions: the server may use another protocol")
+            }
+            Kind::Model => "check embedding.folder.path: it must contain a model of the BERT family".into(),
         };
         Self {
             provider,

@@ -1,7 +1,8 @@
-//! Turns texts into vectors, so that what means the same is found though it shares no word.
+//! Turns texts into vectors, so that search finds texts with the same meaning even if they share no word.
 //!
-//! The model in [`local`] is part of this program and needs nothing. Any other runs in a process of its own, started only
-//! where the configuration names one: this program itself opens no connection and loads no model from a disk.
+//! The model in [`local`] is built in and has no requirements. Any other provider runs in a separate process, which is
+//! started only if the configuration names such a provider. This program itself opens no connection and loads no model
+//! from disk.
 
 use std::fmt;
 
@@ -20,58 +21,58 @@ pub use failure::Failure;
 pub use remote::Embedder;
 pub use settings::{Provider, Settings};
 
-/// What texts are embedded for: some models treat a question and what answers it differently.
+/// The purpose of an embedding. Some models treat questions and the texts that answer them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// What is searched for.
+    /// A search query.
     Query,
-    /// What is searched through.
+    /// A text to search through.
     Document,
 }
 
-/// A model, by name. Vectors of two models, or of one model with other dimensions, cannot be compared.
+/// The name of a model. Vectors of different models, or of one model with different dimensions, cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// Who computes: `local`, `openai`, `gemini`, `folder`.
+    /// The provider: `local`, `openai`, `gemini` or `folder`.
     pub provider: String,
-    /// As the provider calls it.
+    /// The provider's name for the model.
     pub name: String,
     /// How many numbers a vector has.
     pub dims: usize,
 }
 
-/// `local/minilm-256-2:256`: as it stands in the database.
+/// Formats the model as it is stored in the database, such as `local/minilm-256-2:256`.
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}:{}", self.provider, self.name, self.dims)
     }
 }
 
-/// What a text means.
+/// The embedding of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// Of length 1, so that the cosine of two is their dot product; finite.
+    /// A vector of length 1, so that the dot product of two is their cosine. All numbers are finite.
     pub vector: Vec<f32>,
-    /// The share of the text that the model knows, 0 to 1. A model of English knows nothing of a Korean sentence, and its
-    /// vector says nothing.
+    /// The share of the text that the model knows, 0 to 1. A model of English knows none of a Korean sentence, and its
+    /// vector for that sentence is meaningless.
     pub known: f32,
 }
 
-/// Who answered, and what.
+/// The result of an embedding request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Embedded {
-    /// A provider outside this program: a vector for each text, in their order.
+    /// Vectors from an external provider: one for each text, in order.
     Remote(Model, Vec<Embedding>),
-    /// It is the turn of the model that is part of this program, [`local`].
+    /// The caller should use the built-in model, [`local`].
     Local,
-    /// The user wants no vectors.
+    /// Embeddings are turned off.
     Nobody,
 }
 
-/// Asks whom the settings name for the vectors of these texts; none of them may be empty.
+/// Asks the configured provider to embed these texts, none of which may be empty.
 ///
-/// Where they say `auto`, whoever fails is noted in the log and the next one is asked. A provider that is named fails alone:
-/// then search is for words only, and has to say so with the failure.
+/// With `auto`, failures are logged and the next provider is tried. A provider that the user named has no fallback: if
+/// it fails, the caller searches by words only and must report the failure.
 pub fn embed(
     settings: &Settings,
     embedder: &Embedder<'_>,
@@ -101,5 +102,5 @@ pub fn embed(
 }
 
 fn note(log: &Log, failure: &Failure) {
-    log.note(Level::Warn, "a provider of embeddings failed and the next one is asked", failure.to_string());
+    log.note(Level::Warn, "an embedding provider failed; trying the next one", failure.to_string());
 }

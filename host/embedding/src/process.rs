@@ -1,4 +1,4 @@
-//! `throughline-embedder` as a process: where it is, and how it is run within a time and a length.
+//! Finds `throughline-embedder` and runs it with limits on time and output size.
 
 use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use throughline_embedder_wire::{Fault, Kind};
 
-/// The program's name.
+/// The name of the embedder program.
 pub const PROGRAM: &str = "throughline-embedder";
 
-/// Where the embedder is: beside our own program, else in an absolute folder of `PATH`.
+/// Finds the embedder next to our own program, or else in an absolute folder of `PATH`.
 pub fn find(own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
     let beside = own.and_then(Path::parent).map(Path::to_path_buf);
     let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
@@ -27,21 +27,23 @@ pub fn find(own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
         .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
 }
 
-/// Runs the process with the request as its input, and gives its output: at most `most` bytes, within the time.
+/// Runs the process with `request` as its input and returns its output. Fails if the output exceeds `most` bytes or the
+/// process exceeds `time`.
 pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Duration) -> Result<Vec<u8>, Fault> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A group of its own: whatever it starts ends with it.
+        // The process gets its own group, so that everything it starts can be killed with it.
         .process_group(0)
         .spawn()
         .map_err(|error| Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be started: {error}")))?;
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         end(&mut child);
-        return Err(Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to")));
+        return Err(Fault::lasting(Kind::Unsupported, format!("cannot communicate with {PROGRAM}")));
     };
-    // Neither is waited for: both end when the process does, and one who holds its output open is left behind.
+    // Neither thread is joined. Both finish when the process does; if a descendant keeps the output open, its reader
+    // thread is abandoned.
     let (sender, receiver) = mpsc::sync_channel(1);
     let writing = thread::Builder::new().spawn(move || drop(input.write_all(&request)));
     let reading = thread::Builder::new().spawn(move || {
@@ -51,28 +53,29 @@ pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Durat
     });
     if let Err(error) = writing.and(reading) {
         end(&mut child);
-        return Err(Fault::passing(Kind::Unsupported, format!("{PROGRAM} cannot be spoken to: {error}")));
+        return Err(Fault::passing(Kind::Unsupported, format!("cannot communicate with {PROGRAM}: {error}")));
     }
     let read = receiver.recv_timeout(time);
     end(&mut child);
     match read {
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
-            Err(Fault::lasting(Kind::Answer, format!("{PROGRAM} answers with more than {most} bytes")))
+            Err(Fault::lasting(Kind::Answer, format!("{PROGRAM} answered with more than {most} bytes")))
         }
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read: {error}"))),
-        Err(RecvTimeoutError::Timeout) => {
-            Err(Fault::passing(Kind::Timeout, format!("{PROGRAM} did not end within {} ms and was ended", time.as_millis())))
-        }
+        Err(RecvTimeoutError::Timeout) => Err(Fault::passing(
+            Kind::Timeout,
+            format!("{PROGRAM} did not finish within {} ms and was killed", time.as_millis()),
+        )),
         Err(RecvTimeoutError::Disconnected) => {
             Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read")))
         }
     }
 }
 
-/// Ends the process and all of its group, where it has not ended by itself.
+/// Kills the process and its group, if they are still running.
 fn end(child: &mut Child) {
-    // Nobody has waited for it yet, so the number is still its own.
+    // The process has not been waited for, so its id cannot have been reused.
     let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
     let _ = child.kill();
     let _ = child.wait();

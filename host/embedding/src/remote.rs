@@ -1,5 +1,5 @@
-//! Whoever computes vectors outside this program: `throughline-embedder`, a process a request, with no more of our environment
-//! than it needs, and no longer than it may take.
+//! The client side of external embedding providers: runs `throughline-embedder`, one process per request, with a
+//! minimal environment and a deadline.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use super::process::{self, PROGRAM};
 use super::settings::{GEMINI, OPENAI, Provider, Settings};
 use super::{Embedding, Model, Purpose};
 
-/// What it may need of our environment to reach a server, beside the key. `HOME` is not among it.
+/// Environment variables passed to the embedder besides the key, for reaching a server. `HOME` is deliberately not
+/// among them.
 const PASSED_ON: [&str; 10] = [
     "HTTPS_PROXY",
     "https_proxy",
@@ -27,32 +28,33 @@ const PASSED_ON: [&str; 10] = [
     "SSL_CERT_DIR",
 ];
 
-/// What the process may take beyond the time of its requests: to start, and to read a model of some hundred megabytes.
+/// Extra time for the process beyond its requests: to start, and to read a model of some hundred megabytes.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The bytes of one number as it travels, rounded up: 32 bits in base64.
+/// The encoded size of one number, in bytes, rounded up: 32 bits in base64.
 const NUMBER: u64 = 6;
 
-/// What else an answer may hold, bytes.
+/// Allowance for the rest of an answer, in bytes.
 const MORE: u64 = 64 << 10;
 
-/// The longest name of a model, bytes.
+/// The longest accepted model name, in bytes.
 const LONGEST_NAME: usize = 300;
 
-/// How the process is started.
+/// How to start the embedder.
 pub struct Embedder<'a> {
-    /// Where it is; none: it is not installed.
+    /// The path of the program, or `None` if it is not installed.
     pub program: Option<PathBuf>,
-    /// Our environment.
+    /// Reads a variable of our environment.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// How long it waits before a second try, milliseconds.
+    /// The wait before the second attempt, in milliseconds.
     pub backoff_ms: u64,
-    /// When it is ended at the latest, whatever the settings say: for a hook, which somebody waits for.
+    /// The deadline at which the process is killed, whatever the settings say. Set by hooks, which keep an agent
+    /// waiting.
     pub until: Option<Instant>,
 }
 
 impl Embedder<'_> {
-    /// As it is installed, with the environment of this process.
+    /// The installed embedder, with the environment of this process.
     pub fn installed() -> Self {
         let own = std::env::current_exe().ok();
         Self {
@@ -63,13 +65,13 @@ impl Embedder<'_> {
         }
     }
 
-    /// Whether a variable is set, and not empty.
+    /// Returns whether a variable is set and not empty.
     pub fn is_set(&self, name: &str) -> bool {
         (self.variable)(name).is_some_and(|value| !value.is_empty())
     }
 
-    /// The vectors of these texts, in their order, from this provider and no other. No text may be empty, and one at least
-    /// is needed. [`Provider::Local`] is no part of this.
+    /// Returns the vectors of these texts, in order, from this provider and no other. At least one text is required,
+    /// and none may be empty. [`Provider::Local`] is not supported here.
     pub fn embed(
         &self,
         settings: &Settings,
@@ -84,7 +86,7 @@ impl Embedder<'_> {
         let (asked, key) = self.request(settings, provider).map_err(failed)?;
         let left = self.until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            return Err(failed(Fault::passing(Kind::Timeout, "no time is left to ask")));
+            return Err(failed(Fault::passing(Kind::Timeout, "no time is left for the request")));
         }
         let limits = Limits {
             timeout_ms: settings.timeout_ms.min(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
@@ -96,7 +98,7 @@ impl Embedder<'_> {
             Purpose::Query => throughline_embedder_wire::Purpose::Query,
             Purpose::Document => throughline_embedder_wire::Purpose::Document,
         };
-        // A model on this machine takes its time for each text, a server for each request.
+        // A local model needs the timeout per text, a server per request.
         let shares = match provider {
             Provider::Folder => texts.len(),
             _ => throughline_embedder_wire::batches(texts.iter().map(String::len), &limits).len(),
@@ -126,7 +128,7 @@ impl Embedder<'_> {
         Ok((model, vectors.into_iter().map(|vector| Embedding { vector: vector.0, known: 1.0 }).collect()))
     }
 
-    /// What is said of the provider, and the variable that holds its key.
+    /// Builds the provider part of the request, and returns the name of the variable that holds the key.
     fn request<'s>(
         &self,
         settings: &'s Settings,
@@ -155,18 +157,19 @@ impl Embedder<'_> {
             }
             Provider::Folder => {
                 let path = settings.folder.path.as_deref().and_then(Path::to_str);
-                let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is no text"))?;
+                let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is not valid UTF-8"))?;
                 throughline_embedder_wire::Provider::Folder { path: path.to_owned() }
             }
             Provider::Local => {
-                return Err(Fault::lasting(Kind::Request, "the built-in model is no other program's"));
+                return Err(Fault::lasting(Kind::Request, "the built-in model does not use the embedder"));
             }
         };
         Ok((asked, key))
     }
 }
 
-/// A model's name; where it is served from elsewhere with the place, since two servers may give one name to two models.
+/// Returns the model's name, with the address appended if the server is not the usual one, because two servers may use
+/// one name for two models.
 fn named(model: &str, base_url: &str, usual: &str) -> String {
     match Endpoint::parse(base_url) {
         Ok(endpoint) if endpoint.url != usual => {
@@ -176,13 +179,13 @@ fn named(model: &str, base_url: &str, usual: &str) -> String {
     }
 }
 
-/// The vectors in an answer to so many texts. Nothing is believed that can be checked.
+/// Parses an answer to `wanted` texts and validates everything that can be checked.
 fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
     let wrong = |what: &str| Fault::lasting(Kind::Answer, format!("{PROGRAM} {what}"));
     if answer.is_empty() {
-        return Err(wrong("ended without an answer"));
+        return Err(wrong("exited without an answer"));
     }
-    let answer = serde_json::from_slice(answer).map_err(|_| wrong("answers with what is no answer"))?;
+    let answer = serde_json::from_slice(answer).map_err(|_| wrong("gave an invalid answer"))?;
     let embedded: Embedded = match answer {
         Answer::Embedded(embedded) => embedded,
         Answer::Failed(fault) => {
@@ -191,25 +194,25 @@ fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
         }
     };
     if embedded.version != VERSION {
-        return Err(wrong(&format!("answers in version {}, and this program speaks {VERSION}", embedded.version)));
+        return Err(wrong(&format!("answered in version {}, but this program supports {VERSION}", embedded.version)));
     }
     if embedded.vectors.len() != wanted {
-        return Err(wrong(&format!("gave {} vectors for {wanted} texts", embedded.vectors.len())));
+        return Err(wrong(&format!("returned {} vectors for {wanted} texts", embedded.vectors.len())));
     }
     if !(1..=MOST_DIMS).contains(&embedded.dims) || embedded.vectors.iter().any(|vector| vector.0.len() != embedded.dims) {
-        return Err(wrong("gave vectors of other lengths than it says"));
+        return Err(wrong("returned vectors whose lengths differ from what it says"));
     }
     if !embedded.vectors.iter().all(|vector| is_unit(&vector.0)) {
-        return Err(wrong("gave a vector that is not of length 1"));
+        return Err(wrong("returned a vector that is not of length 1"));
     }
     let name = &embedded.model;
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-        return Err(wrong("gave no name of a model"));
+        return Err(wrong("returned no valid model name"));
     }
     Ok(embedded)
 }
 
-/// Whether a vector has length 1 but for rounding, and holds finite numbers alone.
+/// Returns whether a vector has length 1, up to rounding, and only finite numbers.
 fn is_unit(vector: &[f32]) -> bool {
     let square: f64 = vector.iter().map(|number| f64::from(*number).powi(2)).sum();
     (square - 1.0).abs() < 1e-3

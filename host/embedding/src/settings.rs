@@ -1,70 +1,70 @@
-//! Section `[embedding]` of the configuration.
+//! The `[embedding]` section of the configuration.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use throughline_embedder_wire::{EncodingFormat, Endpoint, MOST_DIMS};
 
-/// OpenAI's own address.
+/// The default OpenAI address.
 pub const OPENAI: &str = "https://api.openai.com/v1";
 
-/// Gemini's own address.
+/// The default Gemini address.
 pub const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
 
-/// The most texts of one request that every provider takes: Gemini's limit.
+/// The largest number of texts per request that every provider accepts: Gemini's limit.
 const MOST_TEXTS: usize = 100;
 
-/// The longest time that a user may set, milliseconds.
+/// The largest timeout that a user may set, in milliseconds.
 const LONGEST: u64 = 600_000;
 
-/// Who turns texts into vectors, and how they are asked.
+/// Which provider embeds texts, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Who.
+    /// The provider to use.
     pub provider: Wanted,
-    /// For [`Wanted::Auto`]: whom to ask, the first that can be asked and answers.
+    /// For `auto`: the providers to try. The first one that is configured and answers is used.
     pub order: Vec<Provider>,
-    /// The longest that one request may take with all its tries, milliseconds; of a model in a folder, one text.
+    /// The longest time for one request with all its retries, in milliseconds; for a model in a folder, for one text.
     pub timeout_ms: u64,
-    /// The most texts of one request.
+    /// The maximum number of texts per request.
     pub batch: usize,
-    /// Section `[embedding.openai]`.
+    /// The section `[embedding.openai]`.
     pub openai: Openai,
-    /// Section `[embedding.gemini]`.
+    /// The section `[embedding.gemini]`.
     pub gemini: Gemini,
-    /// Section `[embedding.folder]`.
+    /// The section `[embedding.folder]`.
     pub folder: Folder,
 }
 
-/// What `embedding.provider` can be.
+/// The values of `embedding.provider`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
-    /// The model that is part of this program.
+    /// The built-in model.
     Local,
-    /// The first of `embedding.order` that can be asked and answers.
+    /// The first provider of `embedding.order` that is configured and answers.
     Auto,
-    /// This one and no other.
+    /// OpenAI only.
     Openai,
-    /// This one and no other.
+    /// Gemini only.
     Gemini,
-    /// This one and no other.
+    /// The model in a folder only.
     Folder,
-    /// Nobody: search is for words only.
+    /// No embeddings: search by words only.
     None,
 }
 
-/// Who can turn texts into vectors.
+/// A provider of embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// The model that is part of this program.
+    /// The built-in model.
     Local,
-    /// OpenAI, or a server that speaks its protocol.
+    /// OpenAI, or an OpenAI-compatible server.
     Openai,
     /// Gemini.
     Gemini,
@@ -72,21 +72,21 @@ pub enum Provider {
     Folder,
 }
 
-/// A server that speaks OpenAI's protocol.
+/// An OpenAI-compatible server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Openai {
-    /// What `/embeddings` is added to.
+    /// The base URL, to which `/embeddings` is appended.
     pub base_url: String,
-    /// As the server calls it.
+    /// The model's name on the server.
     pub model: String,
-    /// How many numbers a vector is to have; none: as many as the model gives.
+    /// How many numbers each vector should have; unset: the model's default.
     pub dimensions: Option<usize>,
-    /// How the server is asked to write vectors.
+    /// How the server should encode vectors.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub encoding_format: EncodingFormat,
-    /// Variables of the environment, the first that is set holds the key; none: the server wants none.
+    /// Environment variables that may hold the key; the first one that is set is used. Empty: the server needs no key.
     pub key_env: Vec<String>,
 }
 
@@ -95,13 +95,13 @@ pub struct Openai {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Gemini {
-    /// What `/models/…` is added to.
+    /// The base URL, to which `/models/…` is appended.
     pub base_url: String,
-    /// Without `models/`.
+    /// The model's name, without `models/`.
     pub model: String,
-    /// How many numbers a vector is to have; none: as many as the model gives.
+    /// How many numbers each vector should have; unset: the model's default.
     pub dimensions: Option<usize>,
-    /// Variables of the environment, the first that is set holds the key.
+    /// Environment variables that may hold the key; the first one that is set is used.
     pub key_env: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub struct Gemini {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Folder {
-    /// Holds `config.json`, `tokenizer.json` and `model.safetensors`.
+    /// A folder with `config.json`, `tokenizer.json` and `model.safetensors`.
     pub path: Option<PathBuf>,
 }
 
@@ -152,7 +152,7 @@ impl Default for Gemini {
 }
 
 impl Provider {
-    /// As it is called in the configuration and in the database.
+    /// Returns the provider's name in the configuration and in the database.
     pub fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -164,13 +164,13 @@ impl Provider {
 }
 
 impl Settings {
-    /// Looks at what a type cannot say. The error names the setting and what is wrong with it.
+    /// Validates what the types cannot express. Errors name the setting and what is wrong with it.
     pub fn check(&self) -> Result<(), String> {
         if !(1..=MOST_TEXTS).contains(&self.batch) {
-            return Err(format!("embedding.batch is {}, and must be between 1 and {MOST_TEXTS}", self.batch));
+            return Err(format!("embedding.batch is {}, but must be between 1 and {MOST_TEXTS}", self.batch));
         }
         if !(100..=LONGEST).contains(&self.timeout_ms) {
-            return Err(format!("embedding.timeout_ms is {}, and must be between 100 and {LONGEST}", self.timeout_ms));
+            return Err(format!("embedding.timeout_ms is {}, but must be between 100 and {LONGEST}", self.timeout_ms));
         }
         for (place, provider) in self.order.iter().enumerate() {
             if self.order[..place].contains(provider) {
@@ -178,7 +178,7 @@ impl Settings {
             }
         }
         if self.provider == Wanted::Auto && self.order.is_empty() {
-            return Err("embedding.order is empty; to have no vectors, set embedding.provider to \"none\"".into());
+            return Err("embedding.order is empty; to turn embeddings off, set embedding.provider to \"none\"".into());
         }
         let servers = [
             ("openai", &self.openai.base_url, &self.openai.model, self.openai.dimensions, &self.openai.key_env),
@@ -190,11 +190,11 @@ impl Settings {
                 return Err(format!("embedding.{name}.model is empty"));
             }
             if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MOST_DIMS).contains(dimensions)) {
-                return Err(format!("embedding.{name}.dimensions is {dimensions}, and must be between 1 and {MOST_DIMS}"));
+                return Err(format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MOST_DIMS}"));
             }
             if !key_env.iter().all(|variable| is_variable(variable)) {
-                // It is not repeated: whoever puts a key here must not find it in a log.
-                return Err(format!("embedding.{name}.key_env must hold names of variables, and never a key itself"));
+                // Never quote the value: a key that was pasted here must not end up in a log.
+                return Err(format!("embedding.{name}.key_env must contain names of variables, never the key itself"));
             }
         }
         match &self.folder.path {
@@ -202,14 +202,15 @@ impl Settings {
                 Err(format!("embedding.folder.path is {}, which is not absolute", path.display()))
             }
             None if self.provider == Wanted::Folder => {
-                Err("embedding.provider is \"folder\", and embedding.folder.path names none".into())
+                Err("embedding.provider is \"folder\", but embedding.folder.path is not set".into())
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Whether it can be the name of a variable: capitals, digits and `_`, which hardly any key is made of alone.
+/// Returns whether `name` can be the name of a variable: capitals, digits and `_`. Hardly any key consists of only
+/// these.
 fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
         && name.len() <= 100
@@ -229,7 +230,7 @@ mod tests {
             ("timeout_ms = 1", "embedding.timeout_ms is 1"),
             ("order = [\"local\", \"local\"]", "names local twice"),
             ("provider = \"auto\"\norder = []", "is empty"),
-            ("provider = \"folder\"", "names none"),
+            ("provider = \"folder\"", "path is not set"),
             ("folder.path = \"models/x\"", "not absolute"),
             ("openai.base_url = \"http://example.org/v1\"", "embedding.openai.base_url"),
             ("gemini.base_url = \"https://me:pass@example.org\"", "embedding.gemini.base_url"),

@@ -1,25 +1,27 @@
-//! Which model's vectors the configuration wants in the database: known at once, or only from an answer of whom it names.
+//! Determines which model's vectors the database should contain. The configuration alone may decide that, or the
+//! provider's answer.
 
 use sha2::{Digest as _, Sha256};
 
 use super::settings::{Provider, Settings};
 use super::{Choice, local};
 
-/// The vectors of no model, as the database names them.
+/// The database's name for having no vectors.
 pub const NOBODY: &str = "none";
 
 /// Which model is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// This one, as [`super::Model`] is written, or [`NOBODY`].
+    /// This model, as [`super::Model`] is formatted, or [`NOBODY`].
     Model(String),
-    /// Whichever answers. The text stands for whom is asked, with all that can change the answer and without any key: while
-    /// it is the same, nobody need be asked again.
+    /// The model of whichever provider answers. The text is a fingerprint of every setting that can change the answer,
+    /// without any key: while it is the same, no provider needs to be asked again.
     Ask(String),
 }
 
 impl Wish {
-    /// What these settings want, where the environment has the variables for which `is_set` says yes. Nobody is asked.
+    /// Returns what these settings want, without contacting a provider. `is_set` says whether an environment variable
+    /// is set and not empty.
     pub fn of(settings: &Settings, is_set: impl Fn(&str) -> bool) -> Self {
         let Choice { order, passed_over } = Provider::choose(settings, is_set);
         match order.first() {
@@ -74,7 +76,7 @@ mod tests {
             assert_ne!(openai, of(&format!("provider = \"openai\"\n{other}")), "{other}");
         }
         assert_ne!(openai, of("provider = \"auto\""));
-        // Nobody can be asked: that is not the wish to have no vectors.
+        // No provider is available, which differs from wanting no vectors.
         assert!(matches!(wish("provider = \"auto\"\norder = [\"openai\"]", &[]), Wish::Ask(_)));
     }
 }

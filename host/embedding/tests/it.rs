@@ -144,8 +144,8 @@ fn an_embedder_that_talks_nonsense_gives_no_vector() {
     for (script, words) in [
         ("exit 1", "without an answer"),
         ("kill -9 $$", "without an answer"),
-        ("echo hello", "no answer"),
-        ("/bin/cat", "no answer"),
+        ("echo hello", "invalid answer"),
+        ("/bin/cat", "invalid answer"),
         ("/usr/bin/head -c 3000000 /dev/zero", "more than"),
         (
             "echo '{\"embedded\":{\"version\":1,\"model\":\"m\",\"dims\":1,\"vectors\":[\"AACAPw==\"]}}'",
@@ -168,7 +168,7 @@ fn an_embedder_that_hangs_is_ended_with_what_it_started() {
     let program = Some(instead(folder.path(), &format!("/bin/sleep 60 & echo $! > {}; wait", child.display())));
     let started = Instant::now();
     let failure = ask(&named, &Embedder { program, ..real() }, &Log::default()).unwrap_err();
-    assert!(failure.again && failure.what.contains("did not end"), "{failure:?}");
+    assert!(failure.again && failure.what.contains("did not finish"), "{failure:?}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     let child = fs::read_to_string(child).unwrap();
     let state = || fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();

@@ -7,33 +7,33 @@ pub struct Cursor {
     pub path: String,
     /// The session that it belongs to.
     pub session_id: String,
-    /// Device and inode, to notice a replaced file.
+    /// The file's device. Together with the inode it reveals a replaced file.
     pub device: u64,
-    /// See `device`.
+    /// The file's inode.
     pub inode: u64,
-    /// The file's size when it was last looked at, bytes.
+    /// The file's size in bytes when it was last examined.
     pub size: u64,
-    /// Its modification time then, nanoseconds since the Unix epoch.
+    /// Its modification time at that moment, in nanoseconds since the Unix epoch.
     pub modified: u64,
-    /// Everything before this byte is accounted for.
+    /// Everything before this byte has been processed.
     pub offset: u64,
-    /// The identifier of the last line before `offset` that has one, to find the place again in a rewritten file.
+    /// The identifier of the last line before `offset` that has one, to find the position again in a rewritten file.
     pub last_uuid: Option<String>,
-    /// Lines read so far.
+    /// The number of lines read so far.
     pub lines: u64,
-    /// Lines that could not be parsed.
+    /// The number of lines that could not be parsed.
     pub malformed: u64,
-    /// Lines beyond the host's limit.
+    /// The number of lines beyond the host's limit.
     pub oversized: u64,
-    /// Extractions in a row that failed at this offset.
+    /// The number of consecutive extractions that failed at this offset.
     pub failures: u32,
-    /// Counts writes; 0: never written.
+    /// The number of writes; 0 means never written.
     pub version: u64,
 }
 
 impl Cursor {
-    /// Whether the file is something else than a transcript: most of its lines could not be parsed. (Empty lines are neither
-    /// malformed nor anything else, so a file of noise need not be malformed in all its lines.)
+    /// Returns whether the file is not a transcript: most of its lines could not be parsed. (Empty lines do not count
+    /// as malformed, so a file of noise need not be malformed in every line.)
     pub fn is_no_transcript(&self) -> bool {
         self.malformed * 2 > self.lines
     }

@@ -1,9 +1,9 @@
-//! What Korean programmers say, in the English that agents write: a Korean question finds an English memory.
+//! A Korean-English glossary of programming terms, so that a Korean query finds English memories.
 //!
-//! Only a query is translated, never what is stored. Words are stems without their endings, and stand anywhere in a run; of
-//! those that overlap the longest counts. A word that has several meanings among programmers is left out.
+//! Only queries are translated, never stored text. Words are stems without endings and match anywhere in a run of
+//! Korean; the longest of overlapping matches wins. Words with several meanings in programming are left out.
 
-/// Stems and what they mean, in the order of the Korean alphabet.
+/// Korean stems and their English translations, in Korean alphabetical order.
 const WORDS: &[(&str, &str)] = &[
     ("가독성", "readability"),
     ("가상환경", "virtual environment"),
@@ -229,7 +229,7 @@ const WORDS: &[(&str, &str)] = &[
     ("훅", "hook"),
 ];
 
-/// The English of the words that stand in a run of Korean, in their order.
+/// Returns the translations of the words in a run of Korean, in order.
 pub fn english(run: &str) -> impl Iterator<Item = &'static str> {
     let mut found = Vec::new();
     let mut rest = run;

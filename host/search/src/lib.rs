@@ -1,5 +1,5 @@
-//! Full-text search: what the words of a text are, what a query means, and in which order the memories that it finds are
-//! shown. All of it is pure; the store keeps the index and runs the SQL.
+//! Full-text search as pure functions: tokenization, query parsing, scoring and ranking. The store keeps the index and
+//! runs the SQL.
 
 pub mod glossary;
 pub mod pieces;

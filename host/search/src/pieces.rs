@@ -1,35 +1,37 @@
-//! Cuts a memory's content into the pieces that the index holds, one row each.
+//! Splits a memory's content into pieces (passages), each of which is one row in the index.
 //!
-//! A question is answered by a passage: in a long text its words are thin and scattered, and the mean of all meanings is that of
-//! none. With pieces the right session was first for 66 % of 658 questions instead of 62 %. Each piece begins with the last
-//! fifth of the one before it, so that what a border would cut in two stands together in one of them. Pieces of 1,600 bytes
-//! found the right passage first in 80 % of 114 questions about Korean documents instead of 85 %, and the right one of 90
-//! sessions in 63 % instead of 66 %.
+//! A passage answers a question. In a long text the matching words are sparse and scattered, and the mean of all its
+//! meanings resembles none of them. With pieces, the right session ranked first for 66 % of 658 questions instead of 62
+//! %. Each piece repeats the last fifth of the one before it, so that text at a boundary appears whole in one of the
+//! two. Pieces of 1,600 bytes ranked the right passage first for 80 % of 114 questions about Korean documents instead
+//! of 85 %, and the right one of 90 sessions for 63 % instead of 66 %.
 
 use std::ops::RangeInclusive;
 
-/// About how many bytes a piece has at most: some 250 tokens of English. 400 to 1,000 measured alike, 1,500 and more worse.
-/// Bytes rather than characters, because a Korean or Chinese character says about as much as three Latin ones.
+/// The approximate maximum size of a piece, in bytes: some 250 tokens of English. 400 to 1,000 measured alike, 1,500
+/// and more worse. Measured in bytes, not characters, because a Korean or Chinese character carries about as much
+/// meaning as three Latin ones.
 const PIECE_BYTES: usize = 1_000;
 
-/// A border before this point of a piece is not taken: the piece would be too small.
+/// No piece ends before this point, because it would be too small.
 const EARLIEST: usize = PIECE_BYTES / 2;
 
-/// About how many bytes a piece has in common with the one before it.
+/// The approximate overlap of consecutive pieces, in bytes.
 const OVERLAP_BYTES: usize = PIECE_BYTES / 5;
 
-/// Changes with every change of where a content is cut. An index that was made by another version must be made anew.
+/// The version of the splitting algorithm; increase it with every change. An index made by another version must be
+/// rebuilt.
 pub const VERSION: u32 = 2;
 
-/// The most pieces that a memory may have: their number must fit the low byte of a row's number, see [`row`]. What is
-/// beyond stands in the last piece. A content of the greatest size that is stored has about half as many.
+/// The maximum number of pieces per memory. A piece's number must fit the low byte of its row number, see [`row`]. The
+/// last piece contains everything beyond the limit. The largest content that is stored has about half as many pieces.
 const MAX_PIECES: usize = 256;
 
-/// Borders, the most natural first. The cut is behind them.
+/// Boundaries to split after, the most natural first.
 const BORDERS: [&str; 6] = ["\n\n", "\n", ". ", "。", "다 ", " "];
 
-/// The pieces of `content`, in order and without what separates them; at least one, which may be empty. Each begins with the end
-/// of the one before it.
+/// Splits `content` into pieces, in order and without surrounding white space. Returns at least one piece, which may be
+/// empty. Each piece begins with the end of the one before it.
 pub fn cut(content: &str) -> Vec<&str> {
     let content = content.trim();
     let mut pieces = Vec::with_capacity(content.len() / PIECE_BYTES + 1);
@@ -43,7 +45,7 @@ pub fn cut(content: &str) -> Vec<&str> {
     pieces
 }
 
-/// Where the piece begins that follows one that ends at `end`: at the most natural border of the last part of it.
+/// Returns where the next piece begins if one ends at `end`: at the most natural boundary within the overlap.
 fn overlap(content: &str, end: usize) -> usize {
     let from = content.floor_char_boundary(end - OVERLAP_BYTES);
     let shared = &content[from..end];
@@ -54,7 +56,7 @@ fn overlap(content: &str, end: usize) -> usize {
         .map_or(from, |at| from + at)
 }
 
-/// Where the first piece of a text longer than a piece ends.
+/// Returns where the first piece of a text ends that is longer than one piece.
 fn border(text: &str) -> usize {
     let window = &text[..text.floor_char_boundary(PIECE_BYTES)];
     BORDERS
@@ -64,24 +66,24 @@ fn border(text: &str) -> usize {
         .unwrap_or(window.len())
 }
 
-/// The number of a piece's row in the full-text table: the memory's own row number and the piece's place in it, so that
-/// no table need map one to the other.
+/// Returns the row number of a piece in the full-text table. It combines the memory's own row number and the piece's
+/// number, so no mapping table is needed.
 pub fn row(memory: i64, piece: usize) -> i64 {
     (memory << 8) | i64::try_from(piece.min(MAX_PIECES - 1)).unwrap_or(0)
 }
 
-/// The first and the last row number that pieces of a memory can have: to delete them, or to search among the pieces of a
-/// range of memories.
+/// Returns the first and the last row number that pieces of these memories can have, for deleting or searching a range
+/// of memories.
 pub fn rows(memories: RangeInclusive<i64>) -> (i64, i64) {
     (row(*memories.start(), 0), row(*memories.end(), MAX_PIECES - 1))
 }
 
-/// The piece's place in its memory, from its row number.
+/// Returns the piece's number within its memory, from its row number.
 pub fn number_of(row: i64) -> usize {
     usize::try_from(row & 0xff).unwrap_or(0)
 }
 
-/// The memory's own row number, from a piece's.
+/// Returns the memory's row number, from a piece's.
 pub fn memory_of(row: i64) -> i64 {
     row >> 8
 }

@@ -1,15 +1,15 @@
-//! What a person typed → what to look for. No text is an error: what is not understood is searched for its words.
+//! Parses the text of a search query. Every query is valid: syntax that is not recognized is searched for as words.
 //!
-//! | written | meaning |
+//! | syntax | meaning |
 //! | --- | --- |
-//! | `cache timeout` | either word, the more the better |
+//! | `cache timeout` | either word; more matches rank higher |
 //! | `"cache timeout"` | these words, in this order |
-//! | `-docker`, `-"dry run"`, `-type:turn` | not this |
+//! | `-docker`, `-"dry run"`, `-type:turn` | exclude |
 //! | `type:decision,error_fix` | one of these kinds |
 //! | `file:runner.ts` | about a file with this in its path |
 //! | `tool:Bash,Edit` | learned from the use of one of these tools |
-//! | `session:61d299fc` | of a session whose identifier begins so |
-//! | `after:2026-02-23`, `before:7d` | learned since then, or before then: a year, month, day or moment, `today`, `yesterday`, or how long ago in `h`, `d` or `w` |
+//! | `session:61d299fc` | from a session whose identifier begins with this |
+//! | `after:2026-02-23`, `before:7d` | learned since, or before, this time: a year, month, day or moment, `today`, `yesterday`, or an age in `h`, `d` or `w` |
 
 use std::collections::BTreeSet;
 
@@ -19,43 +19,43 @@ use jiff::{SignedDuration, Timestamp, Zoned, civil};
 use super::glossary;
 use super::tokens::{self, Class, Token};
 
-/// What is beyond this many bytes of a query is not read.
+/// The maximum length of a query, in bytes; the rest is ignored.
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
-/// The most terms that are searched for, the first ones; each costs a walk over all rows that hold it.
+/// The maximum number of search terms; further ones are ignored. Each term costs a scan of all rows that contain it.
 const MAX_TERMS: usize = 64;
 
-/// Words that say nothing about what is sought.
+/// English stop words.
 const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \
     had has have how i if in into is it its just let me my no not of on or our please should so some than that the \
     their them then there these they this to us was we were what when where which who why will with would you your ";
 
-/// Korean and Japanese words of the same sort, as they stand between spaces.
+/// Korean and Japanese stop words, as they appear between spaces.
 const STOP_RUNS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
     누가 좀 및 등 수 때 더 또 해 해줘 해주세요 하는 하고 해서 했던 했지 있는 있어 있나 없는 없어 대한 대해 위한 위해 그리고 \
     그래서 하지만 에서 으로 です ます する した して これ それ あれ この その ください どう なに ";
 
-/// A query, understood.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     terms: Vec<Term>,
     phrases: Vec<Phrase>,
     excluded: Vec<Phrase>,
-    /// Kinds of which the memory must be one; none: any.
+    /// Kinds to include; empty means any.
     pub kinds: Vec<String>,
-    /// Kinds of which it must be none.
+    /// Kinds to exclude.
     pub excluded_kinds: Vec<String>,
-    /// Folded parts of paths, of which one of the memory's files must hold one.
+    /// Folded parts of paths; one of the memory's files must contain one of them.
     pub files: Vec<String>,
-    /// Folded names of tools, of which it must have been learned from one.
+    /// Folded names of tools; the memory must have been learned from one of them.
     pub tools: Vec<String>,
-    /// Beginnings of session identifiers, of which the memory's session must have one.
+    /// Prefixes of session identifiers; the memory's session must match one of them.
     pub sessions: Vec<String>,
-    /// Learned at this time or later; milliseconds since the Unix epoch.
+    /// The earliest time at which the memory was learned, inclusive, in milliseconds since the Unix epoch.
     pub after: Option<i64>,
-    /// Learned before this time; milliseconds since the Unix epoch.
+    /// The latest time at which the memory was learned, exclusive, in milliseconds since the Unix epoch.
     pub before: Option<i64>,
-    /// What it says beside its filters and exclusions, for a model that reads sentences.
+    /// The query's text without filters and exclusions, as input for an embedding model.
     pub text: String,
 }
 
@@ -64,16 +64,16 @@ pub struct Query {
 pub struct Word<'a> {
     /// The token.
     pub token: &'a str,
-    /// The token need only begin so.
+    /// Whether to match the token as a prefix.
     pub prefix: bool,
-    /// An identifier, path, version or flag as a whole, of which the parts are words of the query, too.
+    /// Whether this is a whole identifier, path, version or flag, whose parts are also words of the query.
     pub whole: bool,
-    /// The same for a whole and its parts, and for no other word.
+    /// A number shared by a whole and its parts, and by no other word.
     pub compound: usize,
 }
 
 impl Word<'_> {
-    /// As FTS5 reads it.
+    /// Returns the word in FTS5 syntax.
     pub fn quoted(self) -> String {
         quoted(self.token, self.prefix)
     }
@@ -83,29 +83,29 @@ impl Word<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Term {
     text: String,
-    /// The token need only begin so.
+    /// Whether to match the token as a prefix.
     prefix: bool,
-    /// A whole of which the parts are terms too.
+    /// Whether this is a whole whose parts are also terms.
     whole: bool,
     /// See [`Word::compound`].
     compound: usize,
 }
 
-/// Words that must, or must not, stand together.
+/// Words that must, or must not, appear together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Phrase {
     terms: Vec<Term>,
     folded: String,
 }
 
-/// What of a memory a query can ask about.
+/// The properties of a memory that a query can filter by.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// The memory's kind.
     pub kind: &'a str,
     /// Its session's identifier.
     pub session: &'a str,
-    /// When it was learned; milliseconds since the Unix epoch.
+    /// When it was learned, in milliseconds since the Unix epoch.
     pub created: i64,
     /// Its title.
     pub title: &'a str,
@@ -120,7 +120,7 @@ pub struct Facts<'a> {
 }
 
 impl Query {
-    /// Understands `text`. Relative dates count from `now`, and days are those of its time zone.
+    /// Parses `text`. Relative dates count from `now`, and days are days in its time zone.
     pub fn parse(text: &str, now: &Zoned) -> Self {
         let mut query = Self::default();
         let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];
@@ -135,7 +135,7 @@ impl Query {
         query.text.push_str(words.trim());
         query.translate();
         if query.is_empty() {
-            // Nothing but exclusions: its words are what it says.
+            // The query has only exclusions, so search for its text as plain words.
             query.excluded.clear();
             query.excluded_kinds.clear();
             query.terms = without_stop_words(text);
@@ -144,7 +144,7 @@ impl Query {
         query
     }
 
-    /// Adds the English of its Korean words: it counts as a part of them.
+    /// Adds English translations of the Korean words. A translation belongs to the same compound as its word.
     fn translate(&mut self) {
         let mut runs: Vec<(String, usize)> = Vec::new();
         tokens::each(&self.text, |token| {
@@ -161,7 +161,7 @@ impl Query {
         }
     }
 
-    /// Whether it asks for nothing at all. Such a query finds nothing.
+    /// Returns whether the query asks for nothing at all. Such a query finds nothing.
     pub fn is_empty(&self) -> bool {
         self.term_count() == 0
             && self.kinds.is_empty()
@@ -172,13 +172,13 @@ impl Query {
             && self.before.is_none()
     }
 
-    /// Whether it rules anything out: then what has its words, or means the same, needs a second look.
+    /// Returns whether the query has any filter. If so, matches by words or by vector must be checked against it.
     pub fn restricts(&self) -> bool {
         let words_alone = Self { terms: self.terms.clone(), text: self.text.clone(), ..Self::default() };
         *self != words_alone
     }
 
-    /// What it looks for, each token once: first the words of which any will do, then those that must be there.
+    /// Returns the words to look for, each token once: first the optional words, then those of the phrases.
     pub fn words(&self) -> impl Iterator<Item = Word<'_>> {
         self.all_terms().map(|term| Word {
             token: &term.text,
@@ -188,14 +188,14 @@ impl Query {
         })
     }
 
-    /// The FTS5 expression of what a piece must hold of the query's phrases; none where it has none. It finds too much:
-    /// [`Query::accepts`] has the last word.
+    /// Returns the FTS5 expression for the words of the query's phrases, or `None` if it has no phrases. The expression
+    /// matches too much; [`Query::accepts`] makes the final decision.
     pub fn required(&self) -> Option<String> {
         let terms: Vec<String> = self.phrases.iter().flat_map(|phrase| &phrase.terms).map(Term::quoted).collect();
         (!terms.is_empty()).then(|| terms.join(" AND "))
     }
 
-    /// How many different tokens it looks for. 0: it only filters, and what it finds is listed by age.
+    /// Returns the number of distinct tokens. If it is 0, the query only filters, and its results are listed by age.
     pub fn term_count(&self) -> usize {
         self.terms.len() + self.phrases.iter().map(|phrase| phrase.terms.len()).sum::<usize>()
     }
@@ -204,9 +204,9 @@ impl Query {
         self.terms.iter().chain(self.phrases.iter().flat_map(|phrase| &phrase.terms))
     }
 
-    /// The FTS5 expression that finds what has any of its first `most` words and all of its phrases' words, always
-    /// well-formed; none where the query only filters. It finds too much where words must stand together or be missing from the
-    /// whole text: [`Query::accepts`] has the last word.
+    /// Returns the FTS5 expression for pieces with any of the first `most` words and all words of the phrases, or
+    /// `None` if the query only filters. The expression is always well-formed. It matches too much if words must appear
+    /// together or must be absent from the whole text; [`Query::accepts`] makes the final decision.
     pub fn expression(&self, most: usize) -> Option<String> {
         let any = self.terms.iter().take(most).map(Term::quoted).collect::<Vec<_>>().join(" OR ");
         let mut expression = match (self.required(), any.is_empty()) {
@@ -221,8 +221,8 @@ impl Query {
         Some(expression)
     }
 
-    /// How many of its words stand in the text, and how many it has. Unlike BM25 that tells something in a small database, too,
-    /// where every word is common.
+    /// Returns how many of the query's words appear in the text, and how many words it has. Unlike BM25, this is
+    /// meaningful even in a small database, where every word is common.
     pub fn matches(&self, text: &str) -> (usize, usize) {
         let mut tokens = BTreeSet::new();
         tokens::each(text, |token| {
@@ -236,7 +236,7 @@ impl Query {
         (words.iter().filter(|term| stands(term)).count(), words.len())
     }
 
-    /// Whether a memory is what the query asks for, its optional words aside.
+    /// Returns whether a memory satisfies the query's filters, phrases and exclusions. Optional words do not count.
     pub fn accepts(&self, facts: &Facts<'_>) -> bool {
         self.accepts_kind(facts.kind, facts.created)
             && (self.sessions.is_empty() || self.sessions.iter().any(|start| facts.session.starts_with(start)))
@@ -245,7 +245,8 @@ impl Query {
             && self.accepts_text(facts)
     }
 
-    /// Whether it says nothing against a memory of this kind that was learned at this time, milliseconds since the Unix epoch.
+    /// Returns whether the kind and time filters accept a memory of this kind, learned at this time (milliseconds since
+    /// the Unix epoch).
     pub fn accepts_kind(&self, kind: &str, created: i64) -> bool {
         let is_one = |kinds: &[String]| kinds.iter().any(|one| one == kind);
         (self.kinds.is_empty() || is_one(&self.kinds))
@@ -273,7 +274,7 @@ impl Query {
         self.phrases.iter().all(holds) && !self.excluded.iter().any(|phrase| phrase.single().is_none() && holds(phrase))
     }
 
-    /// Takes what has a meaning of its own; false where it is plain words.
+    /// Takes an item with special syntax; returns false if it is plain words.
     fn take(&mut self, item: &Item<'_>, now: &Zoned) -> bool {
         match (item.field, item.excluded) {
             (None, _) if !item.quoted && !item.excluded => return false,
@@ -313,7 +314,7 @@ impl Query {
 }
 
 impl Term {
-    /// As FTS5 reads it: a string, which cannot be an operator. Tokens hold no quotation mark.
+    /// Returns the term in FTS5 syntax: a string, which cannot be an operator. Tokens contain no quotation marks.
     fn quoted(&self) -> String {
         quoted(&self.text, self.prefix)
     }
@@ -332,10 +333,10 @@ fn quoted(token: &str, prefix: bool) -> String {
 }
 
 impl Phrase {
-    /// None where `text` has no words.
+    /// Creates a phrase, or returns `None` if `text` has no words.
     ///
-    /// Of an identifier only the parts are required: what stands around the phrase in the text decides what whole it
-    /// belongs to.
+    /// Only the parts of an identifier are required, because the text around the phrase decides which whole they belong
+    /// to.
     fn new(text: &str) -> Option<Self> {
         let (mut terms, mut wholes) = (Vec::new(), Vec::new());
         tokens::each(text, |token| match token.class {
@@ -348,7 +349,7 @@ impl Phrase {
         (!terms.is_empty()).then(|| Self { terms, folded: tokens::fold(text) })
     }
 
-    /// The term of a phrase that is one word; any form of the word is meant, not only the one that was written.
+    /// Returns the term of a one-word phrase. Any form of the word matches, not only the one that was written.
     fn single(&self) -> Option<&Term> {
         if let [term] = self.terms.as_slice() { Some(term) } else { None }
     }
@@ -356,7 +357,7 @@ impl Phrase {
 
 fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
     if let Some(known) = terms.iter_mut().find(|term| term.text == token.text) {
-        // What is a part of one word and stands by itself, too, stands by itself.
+        // A token that is both part of a word and a word of its own counts as its own word.
         known.compound = token.word;
     } else if terms.len() < MAX_TERMS {
         terms.push(Term {
@@ -368,11 +369,12 @@ fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
     }
 }
 
-/// The terms of `text`; where all of its words are stop words, these.
+/// Returns the terms of `text` without stop words, or all of them if every word is a stop word.
 fn without_stop_words(text: &str) -> Vec<Term> {
     let (mut terms, mut stopped) = (Vec::new(), Vec::new());
     tokens::each(text, |token| {
-        // Every other character of a run begins a pair: the last one is for one-character queries.
+        // Skip the last character of a run: every other character begins a pair, and the last one exists only for
+        // one-character queries.
         if token.class == Class::Last && token.text != token.surface {
             return;
         }
@@ -391,7 +393,7 @@ fn is_stop_word(surface: &str, class: Class) -> bool {
     list.match_indices(surface).any(|(at, _)| list[..at].ends_with(' ') && list[at + surface.len()..].starts_with(' '))
 }
 
-/// Whether `text` holds `phrase` and not merely as a part of longer words. Both are folded.
+/// Returns whether `text` contains `phrase` at word boundaries. Both are folded.
 fn contains(text: &str, phrase: &str) -> bool {
     let inner = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     text.match_indices(phrase).any(|(at, _)| {
@@ -408,7 +410,7 @@ fn list(value: &str) -> impl Iterator<Item = String> {
     value.split(',').filter(|kind| !kind.is_empty()).map(str::to_lowercase)
 }
 
-/// A moment, in milliseconds since the Unix epoch; of a period its beginning.
+/// Parses a moment, in milliseconds since the Unix epoch. A period is represented by its beginning.
 fn moment(value: &str, now: &Zoned) -> Option<i64> {
     let day = |date: civil::Date| Some(date.to_zoned(now.time_zone().clone()).ok()?.timestamp());
     let found = match value {
@@ -424,13 +426,13 @@ fn moment(value: &str, now: &Zoned) -> Option<i64> {
     found.map(Timestamp::as_millisecond)
 }
 
-/// `2026-02-23T10:30`, in the zone of the user.
+/// Parses a local time in the user's zone, such as `2026-02-23T10:30`.
 fn civil_moment(value: &str, zone: &TimeZone) -> Option<Timestamp> {
     let moment = value.contains('T').then(|| value.parse::<civil::DateTime>().ok())??;
     Some(moment.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
-/// `3h`, `7d`, `2w`.
+/// Parses an age: `3h`, `7d`, `2w`.
 fn ago(value: &str, now: &Zoned) -> Option<Timestamp> {
     let unit = value.chars().next_back()?;
     let hours = match unit {
@@ -453,7 +455,7 @@ enum Field {
     Before,
 }
 
-/// One thing between spaces.
+/// One item of a query, delimited by spaces.
 struct Item<'a> {
     source: &'a str,
     excluded: bool,
@@ -462,7 +464,7 @@ struct Item<'a> {
     quoted: bool,
 }
 
-/// Splits a query at its spaces, but not within quotation marks.
+/// Splits a query at spaces outside quotation marks.
 struct Items<'a>(&'a str);
 
 impl<'a> Iterator for Items<'a> {
@@ -481,7 +483,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// A hyphen before a word or a quotation mark excludes; `-m` and `--message` are flags.
+/// Parses a leading hyphen. Before a word or a quotation mark it excludes, but `-m` and `--message` are flags.
 fn exclusion(text: &str) -> (bool, &str) {
     let Some(rest) = text.strip_prefix('-') else {
         return (false, text);
@@ -515,7 +517,8 @@ fn field(text: &str) -> (Option<Field>, &str) {
     (None, text)
 }
 
-/// The value at the start of `text`, whether it was quoted, and what follows it. A quotation that does not end is words.
+/// Returns the value at the start of `text`, whether it was quoted, and the rest. An unterminated quotation is plain
+/// words.
 fn value(text: &str) -> (&str, bool, &str) {
     if let Some(open) = text.chars().next().filter(|&c| is_quote(c)) {
         let inner = &text[open.len_utf8()..];
@@ -542,7 +545,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Query {
-        // A fixed zone: the system's may not know names.
+        // Use a fixed zone, since the system's time zone database may lack named zones.
         let seoul = TimeZone::fixed(jiff::tz::offset(9));
         Query::parse(text, &"2026-03-10T03:00:00Z".parse::<Timestamp>().unwrap().to_zoned(seoul))
     }
@@ -565,7 +568,7 @@ mod tests {
         db
     }
 
-    /// The places in `contents` of what `text` finds, best first.
+    /// Returns the indexes in `contents` of what `text` finds, best first.
     fn found(text: &str, contents: &[&str]) -> Vec<usize> {
         let db = database(contents);
         let query = parse(text);

@@ -1,82 +1,83 @@
-//! The order in which found memories are shown, how well each answers, from 0 to 1, and why.
+//! Ranks found memories, scores each from 0 to 1, and explains the scores.
 //!
-//! 1. A memory counts as its best piece, and a little as the other pieces of its session.
-//! 2. Its BM25 becomes a relevance between 0 and 1 that means the same whatever the query and the size of the database; so
-//!    does the cosine of its vector with the query's. A [`Profile`] says how much each counts. Whoever was found by one alone has
-//!    the other computed, too: nothing is lost because only its words, or only its meaning, was found.
-//! 3. Importance, age and how often it was seen or looked at move it a little: they part equals, but do not beat relevance.
-//! 4. What comes after others of its own session steps back, archived turns most of all, so that the first results are not
-//!    one session's; what says the same as one above it is left out.
+//! 1. A memory scores as its best piece does, plus a little for the other pieces of its session.
+//! 2. Its BM25 score is mapped to a relevance between 0 and 1 that is comparable across queries and database sizes; so
+//!    is the cosine of its vector and the query's. A [`Profile`] says how much each counts. If a memory was found by
+//!    one of them only, the other is computed too, so nothing is lost for matching by words only or by meaning only.
+//! 3. Importance, age, and how often a memory was seen or looked at adjust the score slightly. They break ties but do
+//!    not outweigh relevance.
+//! 4. Further memories of a session that is already listed are demoted, archived turns most of all, so that one session
+//!    does not fill the top of the list. A memory that says the same as one above it is dropped.
 
 use std::collections::{HashMap, HashSet};
 
-/// How many pieces each leg should hand over.
+/// How many pieces each search method should return.
 pub const CANDIDATES: usize = 200;
 
-/// After this many days a memory's freshness is half of what it was.
+/// The half-life of a memory's freshness, in days.
 const HALF_LIFE_DAYS: f64 = 30.0;
 
-/// The kind of the archive of turns.
+/// The kind of archived turns.
 const TURN: &str = "turn";
 
-/// What a further memory of a session keeps of its score, for each one of that session that stands above it.
+/// The factor applied to a memory's score for each memory of the same session ranked above it.
 const REPEAT: f64 = 0.92;
 
-/// The same for archived turns, which are long and match much.
+/// The same for archived turns, which are long and match many words.
 const REPEATED_TURN: f64 = 0.75;
 
-/// The textual relevance is one half at this share of the ideal BM25: a piece of the usual length that holds every word of the
-/// query has one half or more, and one that holds a fifth of what they weigh a sixth.
+/// The share of the ideal BM25 at which textual relevance is one half. A piece of the usual length scores one half or
+/// more if it has every word of the query, and one sixth if it has a fifth of their total weight.
 const HALF_AT: f64 = 1.0;
 
-/// What the second-best piece of a memory's session adds to the memory's BM25, as a share of its own; the third adds the
-/// square of this share, and so on. A session that is about the matter is trusted more than one that mentions it.
+/// What the second-best piece of a session adds to a memory's BM25, as a share of that piece's own; the third adds the
+/// square of this share, and so on. A session about the topic is trusted more than one that mentions it.
 const SESSION_SHARE: f64 = 0.05;
 
-/// What has none of the query's words must be so near to it in meaning: with the built-in model, loose paraphrases have
-/// cosines of .1 to .4, and close ones more than that; of texts that have nothing to do with one another one in fourteen has so
-/// much. A search for rare words must not end in a list of everything.
+/// The minimum cosine of a memory that has none of the query's words. With the built-in model, loose paraphrases have
+/// cosines of 0.1 to 0.4, and close ones more; of unrelated texts, one in fourteen reaches this value. A search for
+/// rare words must not end in a list of everything.
 pub const NEAR_ENOUGH: f64 = 0.2;
 
-/// With more words than this the vectors count less: a long query says by its words alone what it is about, and its mean
-/// vector is that of everything.
+/// Above this number of words, vectors count less. The words of a long query describe its topic well enough, and its
+/// mean vector resembles everything.
 const FEW_WORDS: f64 = 2.0;
 
-/// RRF's constant, as in the paper that it comes from (Cormack, Clarke and Büttcher, 2009).
+/// The constant of reciprocal rank fusion, as in the original paper (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
 
-/// How textual and vector relevance become one.
+/// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
     /// Their weighted mean.
     Weighted,
-    /// Reciprocal ranks, weighted; the scores themselves say nothing.
+    /// Weighted reciprocal ranks; the scores themselves are ignored.
     ReciprocalRank,
 }
 
-/// How to rank.
+/// A set of ranking parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
-    /// As a person names it.
+    /// The name that users select it by.
     pub name: &'static str,
-    /// How much the words count.
+    /// The weight of the words.
     pub text: f64,
-    /// How much the vectors count, where the model knows all of the query.
+    /// The weight of the vectors, if the model knows all of the query.
     pub vector: f64,
-    /// How the two become one.
+    /// How the two are combined.
     pub fusion: Fusion,
-    /// The share of the final score that importance, age and sightings decide.
+    /// The share of the final score that importance, age and occurrences decide.
     pub prior: f64,
-    /// The mean itself is the relevance, as the memory system's design has it; otherwise it is lifted to what a reader
-    /// takes for it, see [`lifted`].
+    /// Whether the mean itself is the relevance, as in the memory system's design. Otherwise it is rescaled to match
+    /// what a reader expects of such a number, see [`lifted`].
     pub is_raw: bool,
-    /// What scores less is left out.
+    /// The minimum score of a result.
     pub min_score: f64,
-    /// How many results there are where nobody says how many.
+    /// The default number of results, if the profile sets one.
     pub results: Option<u32>,
 }
 
-/// The default: what measured best over all labelled sets.
+/// The default profile: the one that measured best over all labelled sets.
 pub const DEFAULT: Profile = Profile {
     name: "default",
     text: 0.6,
@@ -88,19 +89,19 @@ pub const DEFAULT: Profile = Profile {
     results: None,
 };
 
-/// All that can be asked for by name.
+/// All profiles that can be selected by name.
 pub const PROFILES: [Profile; 5] = [
     DEFAULT,
-    // The words alone.
+    // Words only.
     Profile { name: "text", text: 1.0, vector: 0.0, ..DEFAULT },
-    // The vectors alone.
+    // Vectors only.
     Profile { name: "vector", text: 0.0, vector: 1.0, ..DEFAULT },
     Profile { name: "rrf", text: 0.5, vector: 0.5, fusion: Fusion::ReciprocalRank, ..DEFAULT },
-    // The figures of the memory system's design.
+    // The parameters of the memory system's design.
     Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, is_raw: true, min_score: 0.35, results: Some(6), ..DEFAULT },
 ];
 
-/// The profile of that name.
+/// Returns the profile of that name.
 pub fn profile(name: &str) -> Option<&'static Profile> {
     static ALL: [Profile; 5] = PROFILES;
     ALL.iter().find(|profile| profile.name == name)
@@ -115,49 +116,49 @@ pub struct Candidate<Id> {
     pub session: String,
     /// Its kind.
     pub kind: String,
-    /// How well its words answer; the more the better.
+    /// The BM25 score; higher is better.
     pub bm25: f64,
-    /// The cosine of its vector with the query's; none where one of them has none.
+    /// The cosine of its vector and the query's, or `None` if either has no vector.
     pub cosine: Option<f64>,
-    /// 0 to 1.
+    /// The importance, 0 to 1.
     pub importance: f64,
-    /// When it was learned; milliseconds since the Unix epoch.
+    /// When it was learned, in milliseconds since the Unix epoch.
     pub created: i64,
-    /// In how many places it was learned; at least 1.
+    /// The number of its occurrences; at least 1.
     pub seen: u32,
     /// How often it was looked up or shown.
     pub accessed: u32,
-    /// The same for two memories that say the same.
+    /// A hash of the content: equal for two memories that say the same.
     pub said: u64,
 }
 
-/// What the scores depend on besides the memory.
+/// The inputs of the scores besides the memories.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// The clock; milliseconds since the Unix epoch.
+    /// The current time, in milliseconds since the Unix epoch.
     pub now: i64,
     /// See [`super::score::Words::ideal`].
     pub ideal: f64,
-    /// The share of the query that the model of the vectors knows, 0 to 1; 0 where there are no vectors.
+    /// The share of the query that the embedding model knows, 0 to 1; 0 if there are no vectors.
     pub known: f64,
     /// How many words the query has.
     pub words: f64,
-    /// How to rank.
+    /// The ranking parameters.
     pub profile: &'a Profile,
 }
 
-/// A memory in its place.
+/// A ranked memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked<Id> {
     /// The memory.
     pub id: Id,
-    /// 0 to 1, never more than the one above it.
+    /// The score, 0 to 1; scores never increase down the list.
     pub score: f64,
-    /// Where the score comes from.
+    /// How the score was computed.
     pub why: Why,
 }
 
-/// Where a score comes from.
+/// The components of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
@@ -165,23 +166,23 @@ pub struct Why {
     pub bm25: f64,
     /// What other pieces of its session add to that.
     pub session: f64,
-    /// What both come to, 0 to 1.
+    /// The textual relevance computed from both, 0 to 1.
     pub text: f64,
-    /// The cosine of its nearest piece with the query.
+    /// The cosine of its nearest piece and the query.
     pub cosine: Option<f64>,
-    /// What that comes to, 0 to 1.
+    /// The vector relevance computed from the cosine, 0 to 1.
     pub vector: Option<f64>,
-    /// The share that the vector has in the relevance, 0 to 1.
+    /// The share of the vector in the relevance, 0 to 1.
     pub vector_share: f64,
-    /// Text and vector in one, 0 to 1.
+    /// The combined relevance of text and vector, 0 to 1.
     pub relevance: f64,
-    /// Importance, freshness and sightings, 0 to 1.
+    /// Importance, freshness and occurrences, 0 to 1.
     pub prior: f64,
-    /// What the score was multiplied with because its session stands above it already.
+    /// The factor applied because its session is already listed above it.
     pub repeat: f64,
 }
 
-/// The first `limit` memories of `candidates`, best first.
+/// Returns the best `limit` memories of `candidates`, best first.
 pub fn rank<Id: Ord + Clone + std::hash::Hash>(
     mut candidates: Vec<Candidate<Id>>,
     setting: &Setting<'_>,
@@ -221,15 +222,15 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
-    // Stable: what scores alike stays in the order of BM25, cosine, age and identifier.
+    // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
     scored.retain(|(_, candidate, _)| said.insert(candidate.said));
     spread(scored, setting.profile.min_score, limit)
 }
 
-/// For each session, what its pieces after the best one add to each of its memories, and the share that the next would
-/// have. `candidates` are best first.
+/// Returns, for each session, what its pieces after the best one add to each of its memories, and the share that the
+/// next piece would get. `candidates` must be sorted best first.
 fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
     let mut support: HashMap<String, (f64, f64)> = HashMap::new();
     for candidate in candidates {
@@ -246,7 +247,7 @@ fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
     support
 }
 
-/// Each memory once: with its best piece's words, and its nearest piece's cosine.
+/// Merges pieces into memories: each gets the words of its best piece and the cosine of its nearest piece.
 fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>) -> Vec<Candidate<Id>> {
     let mut places: HashMap<Id, usize> = HashMap::new();
     let mut memories: Vec<Candidate<Id>> = Vec::new();
@@ -264,7 +265,7 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
     memories
 }
 
-/// What a cosine says. Two texts that have nothing to do with one another are about [`UNRELATED`] apart.
+/// Maps a cosine to a relevance. Unrelated texts have a cosine of about [`UNRELATED`].
 fn nearness(cosine: f64) -> f64 {
     ((cosine - UNRELATED) / (1.0 - UNRELATED)).clamp(0.0, 1.0)
 }
@@ -289,7 +290,7 @@ fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Wh
     why
 }
 
-/// Text and vector become the relevance.
+/// Combines text and vector into the relevance.
 fn combine(why: &mut Why, setting: &Setting<'_>) {
     let profile = setting.profile;
     let vector = if why.vector.is_some() {
@@ -304,13 +305,13 @@ fn combine(why: &mut Why, setting: &Setting<'_>) {
     why.relevance = if profile.is_raw { relevance } else { lifted(relevance) };
 }
 
-/// A memory of the usual length that holds every word of the query, and of whose meaning nothing is known, answers it two
-/// thirds, and one that holds a quarter of what they weigh, one third. The order stays what it was.
+/// Rescales a relevance without changing the order. A memory of the usual length whose vector is unknown scores two
+/// thirds if it has every word of the query, and one third if it has a quarter of their total weight.
 fn lifted(relevance: f64) -> f64 {
     2.0 * relevance / (1.0 + relevance)
 }
 
-/// Of each memory the reciprocal ranks by words and by vector, from 1 downward.
+/// Returns, for each memory, the reciprocal ranks by words and by vector, at most 1.
 #[expect(clippy::cast_precision_loss, reason = "some hundred")]
 fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
     let mut ranks = vec![(0.0, 0.0); memories.len()];
@@ -330,8 +331,9 @@ fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
     worth(candidate.importance, candidate.created, candidate.seen, candidate.accessed, now)
 }
 
-/// 0 to 1: what speaks for a memory before anything is asked, from its importance, when it was learned, in how many places, and how
-/// often it was looked up or shown. Searches part equals by it, and what is folded into digests is chosen by it.
+/// Returns a memory's prior from 0 to 1, independent of any query. It depends on importance, age, the number of
+/// occurrences, and how often the memory was looked up or shown. Search uses it to break ties, and compression uses it
+/// to choose what to fold into digests.
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
 pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) -> f64 {
     let days = now.saturating_sub(created).max(0) as f64 / 86_400_000.0;
@@ -341,14 +343,14 @@ pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) 
     0.6 * importance + 0.2 * fresh + 0.15 * often(seen.max(1) - 1) + 0.05 * often(accessed)
 }
 
-/// Takes the best again and again, each time with what its session has already shown set against it.
+/// Selects the best memory repeatedly, each time demoting memories of sessions that are already listed.
 fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64, limit: usize) -> Vec<Ranked<Id>> {
     let mut shown: HashMap<String, i32> = HashMap::new();
     let mut ranked = Vec::with_capacity(limit.min(scored.len()));
     while ranked.len() < limit {
         let mut best: Option<(usize, f64, f64)> = None;
         for (n, (score, candidate, _)) in scored.iter().enumerate() {
-            // The list is in order and nothing rises: no later one can do better.
+            // The list is sorted and no factor exceeds 1, so no later memory can do better.
             if best.is_some_and(|(_, best, _)| *score <= best) {
                 break;
             }
@@ -474,7 +476,7 @@ mod tests {
             ideal in prop_oneof![0.0..50.0f64, Just(0.0)], limit in 0usize..30,
         ) {
             let session = |id: u32| format!("s{}", id % 4);
-            // A memory's facts are the same in all of its pieces.
+            // All pieces of a memory have the same properties.
             let first = |id: u32| rows.iter().find(|row| row.0 == id).copied().unwrap();
             let candidates: Vec<Candidate<u32>> = rows.iter().map(|&(id, _, bm25, ..)| {
                 let (_, kind, _, importance, created, seen) = first(id);

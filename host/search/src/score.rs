@@ -1,36 +1,38 @@
-//! How well a piece of a memory answers the words of a query: BM25, computed from the text itself.
+//! BM25 scores of memory pieces, computed from the text itself.
 //!
-//! Not FTS5's own `bm25()`: it asks of each word in how many rows of the whole table it stands, and so a search takes the
-//! longer the more *other* projects remember. Here the database only says which pieces have which words, and what is worth
-//! ranking, a few hundred pieces, is read and counted.
+//! FTS5's own `bm25()` is not used. It counts the rows of the whole table in which each word occurs, so a search gets
+//! slower the more *other* projects store. Here the database only says which pieces have which words, and a few hundred
+//! pieces that are worth ranking are read and counted.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::query::{Query, Word};
 use super::tokens::{self, Initials};
 
-/// How much a word counts in title, content, keywords and files.
+/// The weights of title, content, keywords and files.
 const COLUMN_WEIGHTS: [f64; 4] = [1.5, 1.0, 1.5, 1.0];
 
-/// BM25's constants, as FTS5 and most other engines have them: how soon a word that comes again says nothing more, and how
-/// much a long text is held against it.
+/// BM25's constants, as in FTS5 and most other engines: how quickly repeated words stop counting, and how much long
+/// texts are penalized.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// About how many tokens a piece has: the mean over the memories of 90 real sessions is 74.
+/// The approximate number of tokens in a piece: the mean over the memories of 90 real sessions is 74.
 const MEAN_TOKENS: f64 = 75.0;
 
-/// What stands in nearly every piece weighs this much.
+/// The minimum weight of a word, for words that occur in nearly every piece.
 const LEAST: f64 = 1e-6;
 
-/// The parts of an identifier together count at most for this share of the whole: what has it as it was written comes first.
+/// The parts of an identifier together count at most this share of the whole, so that exact matches come first.
 const PARTS: f64 = 0.8;
 
-/// Two words that follow one another in the query do so in a text where at most one stands between them.
+/// The maximum distance at which two consecutive words of the query count as consecutive in a text: at most one word
+/// may come between them.
 const NEAR: usize = 2;
 
-/// How much it counts that they do, as a share of what the lesser of the two weighs. On 175 questions about 25 sessions the
-/// right one came first in 82 % of cases instead of 80 %, and on 658 about 90 sessions in 65 instead of 63 %.
+/// The bonus for consecutive words, as a share of the lesser of their two weights. With it, the right session ranked
+/// first for 82 % of 175 questions about 25 sessions instead of 80 %, and for 65 % of 658 questions about 90 sessions
+/// instead of 63 %.
 const BESIDE: f64 = 1.0;
 
 /// The words of a query with their weights.
@@ -39,33 +41,33 @@ pub struct Words<'q> {
     asked: Vec<Word<'q>>,
     weights: Vec<f64>,
     exact: HashMap<&'q str, usize, foldhash::fast::RandomState>,
-    /// The letters with which the words begin.
+    /// The initial letters of the words.
     initials: Initials,
-    /// Places of the words of which a beginning is enough.
+    /// Indexes of the words to match as prefixes.
     prefixes: Vec<usize>,
-    /// Places of the words that were made from one word of the query.
+    /// Indexes of the words that were made from one word of the query.
     compounds: Vec<Vec<usize>>,
-    /// Of each word, the place of its compound.
+    /// For each word, the index of its compound.
     compound_of: Vec<usize>,
 }
 
-/// What a piece has of a query.
+/// The score of a piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
-    /// The more the better; not negative.
+    /// The BM25 score; higher is better, never negative.
     pub bm25: f64,
-    /// What each of [`Query::words`] adds to it; 0 where the piece does not have it.
+    /// What each of [`Query::words`] contributes; 0 if the piece does not have the word.
     pub parts: Vec<f64>,
 }
 
 impl Score {
-    /// The places of the words that it has among [`Query::words`].
+    /// Returns the indexes into [`Query::words`] of the words that the piece has.
     pub fn words(&self) -> impl Iterator<Item = usize> {
         self.parts.iter().enumerate().filter(|(_, part)| **part > 0.0).map(|(n, _)| n)
     }
 }
 
-/// The texts of a piece, as the full-text table holds them.
+/// The texts of a piece, as stored in the full-text table.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     /// The memory's title.
@@ -78,8 +80,8 @@ pub struct Piece<'a> {
     pub files: &'a str,
 }
 
-/// What a word weighs that stands in `count` of `rows` pieces: between the formula of the books, by which what stands in half
-/// of the pieces weighs nothing, and Lucene's, by which it weighs `ln 2`.
+/// Returns the weight of a word that occurs in `count` of `rows` pieces. It lies between the textbook formula, which
+/// gives no weight to a word in half of the pieces, and Lucene's, which gives it `ln 2`.
 #[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
 pub fn idf(count: usize, rows: usize) -> f64 {
     let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
@@ -87,7 +89,7 @@ pub fn idf(count: usize, rows: usize) -> f64 {
 }
 
 impl<'q> Words<'q> {
-    /// The words of `query`, of which each stands in so many of `rows` pieces.
+    /// Weighs the words of `query`; `counts` says in how many of `rows` pieces each occurs.
     pub fn new(query: &'q Query, counts: &[usize], rows: usize) -> Self {
         let words: Vec<Word<'q>> = query.words().collect();
         let weights = (0..words.len()).map(|n| idf(counts.get(n).copied().unwrap_or(0), rows)).collect();
@@ -113,21 +115,20 @@ impl<'q> Words<'q> {
         Self { asked: words, weights, exact, initials, prefixes, compounds, compound_of }
     }
 
-    /// How many words the query has, an identifier being one.
+    /// Returns how many words the query has, counting an identifier as one.
     #[expect(clippy::cast_precision_loss, reason = "at most 128")]
     pub fn concepts(&self) -> f64 {
         self.compounds.len() as f64
     }
 
-    /// About the BM25 of a piece of the usual length that has every word once. What stands nowhere as a whole is left out:
-    /// its parts are words, too.
+    /// Returns the approximate BM25 of a piece of the usual length that has every word once. Wholes that occur nowhere
+    /// are left out, because their parts are words too.
     pub fn ideal(&self, counts: &[usize]) -> f64 {
         let found = |n: usize| !self.asked[n].whole || counts.get(n).is_some_and(|&count| count > 0);
         self.sum(|n| if found(n) { self.weights[n] } else { 0.0 })
     }
 
-    /// The sum over the words of what each has. A whole and its parts say the same thing twice: of the two the greater
-    /// counts.
+    /// Sums `of` over the words. A whole and its parts are the same words, so only the greater of the two counts.
     fn sum(&self, of: impl Fn(usize) -> f64) -> f64 {
         let mut sum = 0.0;
         for compound in &self.compounds {
@@ -145,7 +146,7 @@ impl<'q> Words<'q> {
         sum
     }
 
-    /// How well a piece answers them.
+    /// Scores a piece.
     pub fn score(&self, piece: &Piece<'_>) -> Score {
         let mut counts = vec![0.0_f64; self.asked.len()];
         let mut tokens = 0_u32;

@@ -1,8 +1,8 @@
-//! The one place of tokenization: the same words for the index and for a query, in every script.
+//! The tokenizer, used for both the index and queries, in every script.
 //!
-//! A text becomes tokens of lower-case letters, digits, `_` and non-ASCII letters, and nothing else. Joined by spaces they
-//! are what the full-text table stores, read by FTS5's simplest tokenizer ([`FTS5_TOKENIZER`]), which changes nothing in
-//! them. So the database never decides what a word is, and a query can be quoted without escapes.
+//! A text becomes tokens of lower-case letters, digits, `_` and non-ASCII letters, and nothing else. The full-text
+//! table stores them joined by spaces and reads them with FTS5's simplest tokenizer ([`FTS5_TOKENIZER`]), which leaves
+//! them unchanged. So the database never decides what a word is, and a query can be quoted without escapes.
 //!
 //! | in the text | tokens |
 //! | --- | --- |
@@ -12,10 +12,10 @@
 //! | `E0308`, `sha256` | `e0308`, `0308`; `sha256`, `sha`, `256` |
 //! | `v1.2.3` | `1_2`, `1_2_3` |
 //! | `--no-verify` | `__noverify`, and `no-verify` as above |
-//! | `인증을`, `認証する` | pairs of neighbouring characters, `인증`, `증을`, and the last character alone |
+//! | `인증을`, `認証する` | pairs of adjacent characters, `인증`, `증을`, and the last character alone |
 //!
-//! The forms are compatibility-composed (NFKC) first, so that decomposed file names, full-width letters and half-width kana
-//! are the same as their ordinary forms; Latin letters lose their accents.
+//! Text is first normalized to NFKC, so that decomposed file names, full-width letters and half-width kana equal their
+//! ordinary forms. Latin letters lose their accents.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -25,28 +25,29 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Changes with every change of what a text's tokens are. An index that was made by another version must be made anew.
+/// The version of the tokenizer; increase it with every change of its output. An index made by another version must be
+/// rebuilt.
 pub const VERSION: u32 = 2;
 
-/// The `tokenize=` option of an FTS5 table that is to hold our tokens: it splits at spaces and keeps all else, because
-/// tokens hold no ASCII but lower-case letters, digits and `_`.
+/// The `tokenize=` option of an FTS5 table for our tokens. It splits at spaces and keeps everything else, because the
+/// only ASCII characters in tokens are lower-case letters, digits and `_`.
 pub const FTS5_TOKENIZER: &str = "ascii tokenchars '_'";
 
-/// Longest token, in bytes; what is longer is cut, in the index and in queries alike. Longer than any real identifier:
-/// such runs are encoded data.
+/// The longest token, in bytes. Longer ones are truncated, in the index and in queries alike. The limit exceeds any
+/// real identifier; longer runs are encoded data.
 const MAX_TOKEN_BYTES: usize = 64;
 
-/// A path or dotted name longer than this many bytes has its parts as tokens, but not its whole.
+/// A path or dotted name longer than this many bytes gets tokens for its parts, but not for the whole.
 const MAX_COMPOUND_BYTES: usize = 160;
 
-/// Shortest run of hexadecimal digits that is taken for a hash rather than for a word with digits in it: git's short form.
+/// The shortest run of hexadecimal digits that is treated as a hash rather than a word with digits: git's short form.
 const MIN_HASH_LEN: usize = 7;
 
-/// How many stems a thread remembers. Words repeat: looking one up costs a tenth of making it.
+/// How many stems each thread caches. Words repeat, and looking up a stem costs a tenth of computing it.
 const REMEMBERED_STEMS: usize = 8 * 1024;
 
-/// Short forms that programmers write for one another, and the words that they stand for: what was called one is found by the
-/// other. Sorted. None that is a word of its own or stands for several.
+/// Abbreviations that programmers use interchangeably with the full words, sorted. Either form finds the other.
+/// Abbreviations that are words of their own, or stand for several words, are left out.
 const SHORT_FORMS: &[(&str, &str)] = &[
     ("arg", "argument"),
     ("args", "arguments"),
@@ -114,34 +115,34 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("vars", "variables"),
 ];
 
-/// What a token was made of; a query treats them differently, the index does not.
+/// What a token was made from. Queries treat the classes differently; the index does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A word, or one part of an identifier, as a stem.
+    /// A stemmed word, or one part of an identifier.
     Word,
     /// A whole identifier, path, version or flag.
     Whole,
-    /// Two neighbouring characters of a script that is written without spaces, or whose words change at their end.
+    /// Two adjacent characters of a script that is written without spaces or whose words take endings.
     Pair,
-    /// The last character of a run of such a script. A one-character query is searched for as a prefix, and so finds the
-    /// character wherever it stands: every other one begins a pair.
+    /// The last character of a run of such a script. A one-character query is searched as a prefix. It finds the
+    /// character anywhere, because every character but the last begins a pair.
     Last,
 }
 
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// As it stands in the index.
+    /// The token as stored in the index.
     pub text: &'a str,
-    /// The word that it was made from, folded but not stemmed; for [`Class::Pair`] and [`Class::Last`] the whole run.
+    /// The word that it was made from, folded but not stemmed; for [`Class::Pair`] and [`Class::Last`], the whole run.
     pub surface: &'a str,
-    /// What it was made of.
+    /// What it was made from.
     pub class: Class,
-    /// Which word, compound or run of the text it was made from, counted from 1: a whole and its parts have the same.
+    /// The number of the word, compound or run in the text, counted from 1. A whole and its parts have the same number.
     pub word: usize,
 }
 
-/// What the full-text table stores for `text`: its tokens, with a space between any two.
+/// Returns what the full-text table stores for `text`: its tokens, separated by spaces.
 pub fn index_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     each(text, |token| {
@@ -153,20 +154,20 @@ pub fn index_text(text: &str) -> String {
     out
 }
 
-/// Letters with which words begin.
+/// A set of initial letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Initials(u32);
 
 impl Initials {
-    /// Every letter.
+    /// The set of all letters.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// Adds the one with which `token` begins.
+    /// Adds the initial letter of `token`.
     pub fn add(&mut self, token: &str) {
         self.0 |= Self::bit(token);
     }
 
-    /// Whether `token` begins with one of them; what is no ASCII letter always does.
+    /// Returns whether the set contains the initial of `token`; always true if that is not an ASCII letter.
     pub fn has(self, token: &str) -> bool {
         let bit = Self::bit(token);
         bit == 0 || self.0 & bit != 0
@@ -182,11 +183,12 @@ pub fn each(text: &str, sink: impl FnMut(Token<'_>)) {
     each_of(text, Initials::ALL, sink);
 }
 
-/// Calls `sink` with every token of `text`, in order; English words that begin with other letters than `initials` come as they are
-/// and not as stems. Looking for a few words, that is most of the work: no stem begins with another letter than its word.
+/// Calls `sink` with every token of `text`, in order. English words whose initial is not in `initials` are not stemmed.
+/// Stemming is most of the work when looking for a few words; skipping it is safe because a stem always begins with the
+/// same letter as its word.
 pub fn each_of(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) {
     let text = compose(text);
-    // Taken, not borrowed: the sink may tokenize too.
+    // Taken rather than borrowed, because the sink may tokenize too.
     let mut stems = STEMS.take().unwrap_or_else(Stems::new);
     let (folded, whole) = std::mem::take(&mut stems.buffers);
     let mut scanner = Scanner { sink: &mut sink, stems: &mut stems, folded, whole, number: 0, initials };
@@ -195,8 +197,8 @@ pub fn each_of(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) 
     STEMS.set(Some(Stems { buffers, ..stems }));
 }
 
-/// `text` in normal form, lower case and without accents, all white space as single spaces: two texts that a reader would
-/// call the same are equal. For comparing phrases and names, not for the index.
+/// Normalizes `text`: NFKC, lower case, without accents, with white space collapsed to single spaces. Two texts that a
+/// reader would call the same become equal. For comparing phrases and names, not for the index.
 pub fn fold(text: &str) -> String {
     let composed = compose(text);
     let mut out = String::with_capacity(composed.len());
@@ -246,8 +248,8 @@ fn fold_into(text: &str, out: &mut String) {
     }
 }
 
-/// Whether words of the character's script are found by pairs of characters: Chinese, Japanese and the scripts of
-/// South-East Asia have no spaces between words, Korean words change at their end and run together.
+/// Returns whether words of the character's script are indexed as pairs of characters. Chinese, Japanese and the
+/// scripts of South-East Asia have no spaces between words; Korean words take endings and run together.
 fn is_paired(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}'            // Thai, Lao
@@ -275,7 +277,7 @@ fn is_word(c: char) -> bool {
     !is_paired(c) && (c.is_alphanumeric() || is_combining_mark(c))
 }
 
-/// How two words of one compound hang together, the loosest last.
+/// How two words of a compound are joined, the loosest joint last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Joint {
     /// `-`: one identifier.
@@ -286,7 +288,7 @@ enum Joint {
     Slash,
 }
 
-/// The joint at the start of `rest`, and its length in bytes, where a word follows it.
+/// Returns the joint at the start of `rest` and its length in bytes, if a word follows it.
 fn joint(rest: &str) -> Option<(Joint, usize)> {
     let (joint, len) = match rest.as_bytes() {
         [b'-', ..] => (Joint::Hyphen, 1),
@@ -300,28 +302,28 @@ fn joint(rest: &str) -> Option<(Joint, usize)> {
     joined.then_some((joint, len))
 }
 
-/// Whether `text` begins like `1.2` or `v1.2`.
+/// Returns whether `text` begins like `1.2` or `v1.2`.
 fn starts_version(text: &str) -> bool {
     let number = text.strip_prefix('v').unwrap_or(text);
     let digits = leading(number, |c| c.is_ascii_digit());
     digits > 0 && number[digits..].starts_with('.') && number[digits + 1..].starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The length in bytes of the leading characters of `text` that belong together by `belongs`.
+/// Returns the length in bytes of the longest prefix of `text` whose characters satisfy `belongs`.
 fn leading(text: &str, belongs: fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// `text` without what is beyond the longest token.
+/// Truncates `text` to the longest token.
 fn clip(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TOKEN_BYTES)]
 }
 
-/// One identifier of a compound: its lower-case parts in [`Scanner::folded`].
+/// One identifier of a compound, with its lower-case parts in [`Scanner::folded`].
 struct Name {
-    /// The parts, as byte ranges of the folded text, which lie next to one another.
+    /// The parts, as adjacent byte ranges of the folded text.
     parts: Vec<std::ops::Range<usize>>,
-    /// How it hangs on the one before it.
+    /// How it is joined to the one before it.
     joint: Joint,
 }
 
@@ -334,11 +336,11 @@ impl Name {
     }
 }
 
-/// The English stemmer and the stems that it made.
+/// The English stemmer and a cache of its stems.
 struct Stems {
     stemmer: Stemmer,
     made: HashMap<Box<str>, Box<str>, foldhash::fast::RandomState>,
-    /// Memory for the next [`Scanner`]'s `folded` and `whole`.
+    /// Buffers for the next [`Scanner`]'s `folded` and `whole`.
     buffers: (String, String),
 }
 
@@ -351,7 +353,7 @@ impl Stems {
         Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::default(), buffers: Default::default() }
     }
 
-    /// The stem of a word of lower-case ASCII letters.
+    /// Returns the stem of a word of lower-case ASCII letters.
     fn of(&mut self, word: &str) -> &str {
         if !self.made.contains_key(word) {
             if self.made.len() >= REMEMBERED_STEMS {
@@ -364,18 +366,18 @@ impl Stems {
     }
 }
 
-/// What a byte is to a word that has no parts.
+/// The role of a byte next to a word that has no parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// `a` to `z`.
     Small,
     /// `A` to `Z`.
     Capital,
-    /// Stands between words, whatever is beside it.
+    /// Always separates words.
     Separator,
-    /// May join the words on its sides, or continue one.
+    /// May join the words on either side, or continue one.
     Joint,
-    /// A digit, `_`, or a part of a character that is not ASCII.
+    /// A digit, `_`, or part of a character that is not ASCII.
     Other,
 }
 
@@ -398,12 +400,12 @@ const KINDS: [Kind; 256] = {
 struct Scanner<'s, S> {
     sink: &'s mut S,
     stems: &'s mut Stems,
-    /// The folded parts of the compound at hand, without what joins them.
+    /// The folded parts of the current compound, without joints.
     folded: String,
     whole: String,
-    /// Of the word at hand.
+    /// The number of the current word.
     number: usize,
-    /// Of the words whose stems are wanted.
+    /// The initials of the words to stem.
     initials: Initials,
 }
 
@@ -418,8 +420,8 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         }
     }
 
-    /// The short way for what most of a text is: separators, and words of plain letters with nothing that they could hang
-    /// together with. The length of what it dealt with; 0: nothing. [`Scanner::step`] would do the same.
+    /// The fast path for most of a text: separators, and plain words that are not joined to anything. Returns the
+    /// length it consumed, or 0 for nothing. [`Scanner::step`] would produce the same tokens.
     fn lone(&mut self, text: &str, at: usize) -> usize {
         let bytes = text.as_bytes();
         match KINDS[usize::from(bytes[at])] {
@@ -439,7 +441,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         end - at
     }
 
-    /// The word, run or other character at a place. Its length.
+    /// Scans the word, run or other character at a position and returns its length.
     fn step(&mut self, text: &str, at: usize) -> usize {
         let rest = &text[at..];
         let Some(c) = rest.chars().next() else { return 1 };
@@ -476,7 +478,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         (self.sink)(Token { text: &run[last..], surface: run, class: Class::Last, word: self.number });
     }
 
-    /// A word without parts, as most are.
+    /// Emits a word without parts, as most are.
     fn plain(&mut self, word: &str) {
         if word.as_bytes()[0].is_ascii_lowercase() {
             return self.stemmed(word);
@@ -487,7 +489,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         self.word(0..word.len(), Class::Word);
     }
 
-    /// The same for one of lower-case letters alone.
+    /// Emits a word of lower-case letters only.
     fn stemmed(&mut self, word: &str) {
         let surface = clip(word);
         let text = if surface.len() > 1 && self.initials.has(surface) { self.stems.of(surface) } else { surface };
@@ -515,7 +517,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         }
     }
 
-    /// The identifiers of a compound, folded into `self.folded`.
+    /// Splits a compound into identifiers, which are folded into `self.folded`.
     fn names(&mut self, text: &str) -> Vec<Name> {
         let mut names: Vec<Name> = Vec::new();
         let mut next = Joint::Dot;
@@ -537,7 +539,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         names
     }
 
-    /// The parts of one word: `getUserName` has three, `HTTPServer2` too.
+    /// Splits a word into its parts: `getUserName` has three, and so has `HTTPServer2`.
     fn parts(&mut self, word: &str) -> Vec<std::ops::Range<usize>> {
         let mut parts = Vec::new();
         let hash = is_hash(word);
@@ -565,7 +567,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         start..self.folded.len()
     }
 
-    /// One segment of a path: names between dots.
+    /// Emits one segment of a path: names separated by dots.
     fn segment(&mut self, names: &[Name]) {
         if names.len() > 1 {
             if let Some(first) = names.first().filter(|_| self.is_version(names)) {
@@ -585,7 +587,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         }
         self.word(whole, Class::Whole);
         for part in &name.parts {
-            // A single letter or digit of an identifier says nothing.
+            // A single letter or digit of an identifier carries no meaning.
             if part.len() > 1 {
                 self.word(part.clone(), Class::Word);
             }
@@ -602,7 +604,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         (self.sink)(Token { text, surface, class, word: self.number });
     }
 
-    /// The names as one token, with `_` between them.
+    /// Emits the names as one token, joined with `_`.
     fn joined(&mut self, names: &[Name], prefix: &str) {
         self.whole.clear();
         self.whole.push_str(prefix);
@@ -616,7 +618,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         (self.sink)(Token { text, surface: text, class: Class::Whole, word: self.number });
     }
 
-    /// Whether the names are numbers with dots between them, the first perhaps after a `v`.
+    /// Returns whether the names are numbers separated by dots, the first optionally with a `v`.
     fn is_version(&self, names: &[Name]) -> bool {
         names.iter().enumerate().all(|(n, name)| {
             let text = &self.folded[name.range()];
@@ -625,7 +627,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         })
     }
 
-    /// `1.2.3` is found by `1.2` too.
+    /// Emits a version and its prefixes, so that `1.2.3` is also found by `1.2`.
     fn version(&mut self, names: &[Name], first: &Name) {
         let first = &self.folded[first.range()];
         self.whole.clear();
@@ -639,13 +641,13 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
     }
 }
 
-/// Whether a word is of ASCII letters of which none but the first is a capital.
+/// Returns whether a word consists of ASCII letters, of which only the first may be a capital.
 fn is_plain(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic()) && bytes.all(|b| b.is_ascii_lowercase())
 }
 
-/// The last `count` segments of a path.
+/// Returns the last `count` segments of a path.
 fn tail(names: &[Name], count: usize) -> &[Name] {
     let mut seen = 0;
     for (n, name) in names.iter().enumerate().rev() {
@@ -657,12 +659,12 @@ fn tail(names: &[Name], count: usize) -> &[Name] {
     names
 }
 
-/// The end of a whole that is too long: the end of a path tells more than its beginning.
+/// Truncates a long whole at its beginning, because the end of a path is more specific.
 fn clip_end(text: &str) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_TOKEN_BYTES))..]
 }
 
-/// The length in bytes of the words at the start of `text` that hang together by joints.
+/// Returns the length in bytes of the joined words at the start of `text`.
 fn compound_len(text: &str) -> usize {
     let mut len = leading(text, is_word);
     while let Some((_, joint)) = joint(&text[len..]) {
@@ -672,7 +674,7 @@ fn compound_len(text: &str) -> usize {
     len
 }
 
-/// The length in bytes of what English contracts onto a word, such as `'s`, `'t` or `'ll`.
+/// Returns the length in bytes of an English contraction, such as `'s`, `'t` or `'ll`.
 fn contraction_len(rest: &str) -> usize {
     let Some(mark) = rest.chars().next().filter(|c| matches!(c, '\'' | '\u{2019}')) else {
         return 0;
@@ -685,7 +687,7 @@ fn is_hash(word: &str) -> bool {
     word.len() >= MIN_HASH_LEN && word.bytes().all(|b| b.is_ascii_hexdigit()) && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether a part of an identifier ends between `c` and `following`.
+/// Returns whether a part of an identifier ends between `c` and `following`.
 fn is_border(c: char, following: char, after: Option<char>) -> bool {
     c.is_numeric() != following.is_numeric() && !is_combining_mark(following)
         || c.is_lowercase() && following.is_uppercase()

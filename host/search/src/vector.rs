@@ -1,28 +1,28 @@
-//! Vectors as the database holds them: eight bits a number to compare by, and two bits a number to choose by which are
-//! worth comparing.
+//! The database's vector formats: eight bits per number for comparing, and two bits per number for selecting which
+//! vectors to compare.
 //!
-//! | | bytes | for |
+//! | format | bytes | purpose |
 //! | --- | --- | --- |
-//! | packed | 4 + one a number | the cosine, to within about 0.003 |
-//! | code | 4 + a quarter of one a number | the first pass over a large project: about the cosine |
+//! | packed | 4 + one per number | the cosine, to within about 0.003 |
+//! | code | 4 + a quarter per number | the first pass over a large project: an estimate of the cosine |
 //!
-//! The code keeps of each number on which side of zero it is, and whether it is far from it, as two planes of bits; the query
-//! is rounded to four bits a number, as four planes. So the sum of the products is a few counts of bits. Among half a million
-//! texts this chooses, in 2,000, all of the nearest 200; with one bit a number it takes 8,000 (and with the query rounded to
-//! one bit, too, more than that).
+//! A code stores two bits per number, as two bit planes: its sign, and whether it is far from zero. The query is
+//! rounded to four bits per number, as four planes. The sum of products then takes a few population counts. Among half
+//! a million texts, the best 2,000 by code include all of the nearest 200. With one bit per number it takes 8,000, and
+//! with the query also rounded to one bit, more than that.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pulp::Arch;
 
-/// Bytes before the numbers: what they are to be multiplied with, a little-endian `f32`.
+/// The size of the scale before the numbers, a little-endian `f32`.
 const SCALE_BYTES: usize = 4;
 
 /// The greatest packed number.
 const MOST: f32 = 127.0;
 
-/// A vector of length 1, packed.
+/// Packs a vector of length 1.
 pub fn pack(vector: &[f32]) -> Vec<u8> {
     let greatest = vector.iter().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
     let scale = greatest.max(f32::MIN_POSITIVE) / MOST;
@@ -33,56 +33,57 @@ pub fn pack(vector: &[f32]) -> Vec<u8> {
     packed
 }
 
-/// The bytes of a packed vector of `dims` numbers.
+/// Returns the size of a packed vector of `dims` numbers, in bytes.
 pub fn packed_bytes(dims: usize) -> usize {
     SCALE_BYTES + dims
 }
 
-/// The vector that was packed; none where that is none.
+/// Unpacks a vector; returns `None` if `packed` is malformed.
 pub fn unpack(packed: &[u8]) -> Option<Vec<f32>> {
     let (scale, numbers) = packed.split_first_chunk::<SCALE_BYTES>()?;
     let scale = f32::from_le_bytes(*scale);
     Some(numbers.iter().map(|number| f32::from(number.cast_signed()) * scale).collect())
 }
 
-/// The places whose codes stand in a block; none where it holds something else than whole entries.
+/// Returns the places whose codes are in a block, or `None` if the block contains anything but whole entries.
 pub fn places(block: &[u8], code_bytes: usize) -> Option<Vec<u16>> {
     let entries = block.chunks_exact(PLACE_BYTES + code_bytes);
     let is_whole = entries.remainder().is_empty();
     is_whole.then(|| entries.map(|entry| u16::from_le_bytes([entry[0], entry[1]])).collect())
 }
 
-/// Bytes before a code's planes: what an estimate is to be multiplied with, a little-endian `f32`.
+/// The size of the factor before a code's planes, a little-endian `f32` that scales the estimate.
 const FACTOR_BYTES: usize = 4;
 
-/// From so many standard deviations on, a number is far from zero: for numbers that are normally distributed the border at
-/// which two bits lose least (Max, 1960). A vector of length 1 that was turned at random has such numbers.
+/// The number of standard deviations beyond which a number is far from zero. For normally distributed numbers, this
+/// threshold loses least with two bits (Max, 1960). The numbers of a randomly rotated vector of length 1 are normally
+/// distributed.
 const FAR: f32 = 0.9816;
 
-/// What the four codes stand for: the plane of signs counts twice, the other once, and this is taken off.
+/// The offset of the code levels: the sign plane counts twice, the other once, and this is subtracted.
 const MIDDLE: f32 = 1.5;
 
-/// Three standard deviations of what an estimate errs by, for vectors of one number: with 256 it was measured to be .02, and becomes
-/// less by the root of their number.
+/// Three standard deviations of the error of an estimate, for a vector of one number. It was measured as 0.02 for 256
+/// numbers, and decreases with the square root of their count.
 const ERROR: f32 = 3.0 * 0.02 * 16.0;
 
-/// Bits that a number of the query is rounded to.
+/// How many bits each number of the query is rounded to.
 const QUERY_BITS: usize = 4;
 
-/// Words that are counted at once: a register of AVX2, and all that a plane of 256 numbers has.
+/// How many words are counted at once: one AVX2 register, which is all of a plane of 256 numbers.
 const LANES: usize = 4;
 
-/// The bytes of one plane of bits.
+/// Returns the size of one bit plane, in bytes.
 fn plane_bytes(dims: usize) -> usize {
     dims.div_ceil(8)
 }
 
-/// The bytes of a code of `dims` numbers.
+/// Returns the size of a code of `dims` numbers, in bytes.
 pub fn code_bytes(dims: usize) -> usize {
     FACTOR_BYTES + 2 * plane_bytes(dims)
 }
 
-/// The bits of `numbers` for which `is_set` says so; the first in the lowest bit of the first byte.
+/// Returns a bit plane of `numbers` for which `is_set` is true, the first in the lowest bit of the first byte.
 fn plane<T: Copy>(numbers: &[T], is_set: impl Fn(T) -> bool) -> Vec<u8> {
     numbers
         .chunks(8)
@@ -90,8 +91,8 @@ fn plane<T: Copy>(numbers: &[T], is_set: impl Fn(T) -> bool) -> Vec<u8> {
         .collect()
 }
 
-/// The code of a vector of length 1: the factor, the plane of what is not negative, the plane of what is far from zero if it
-/// is not negative, and near if it is.
+/// Returns the code of a vector of length 1: the factor, the plane of numbers that are not negative, and the plane of
+/// numbers that are far from zero if not negative, or near zero if negative.
 #[expect(clippy::cast_precision_loss, reason = "some hundred numbers")]
 fn code(vector: &[f32]) -> Vec<u8> {
     let far = FAR / (vector.len().max(1) as f32).sqrt();
@@ -106,34 +107,34 @@ fn code(vector: &[f32]) -> Vec<u8> {
     code
 }
 
-/// What is searched for, as a vector.
+/// A query vector.
 #[derive(Clone, Debug)]
 pub struct Probe {
     vector: Vec<f32>,
-    /// The query, rounded, a plane a bit, the lowest first, of [`LANES`] words of numbers each.
+    /// The rounded query as bit planes, lowest bit first, each of [`LANES`] words.
     planes: Vec<[[u64; LANES]; QUERY_BITS]>,
-    /// The rounded numbers are this, times what their bits say, plus `lowest`.
+    /// A rounded number is `step` times the value of its bits, plus `lowest`.
     step: f32,
     lowest: f32,
-    /// The sum of what the bits of all numbers say.
+    /// The sum of the bit values of all numbers.
     sum: f32,
     /// The share of the query that the model knows, 0 to 1.
     pub known: f32,
     arch: Arch,
 }
 
-/// The nearest codes so far.
+/// The nearest codes found so far.
 #[derive(Debug)]
 pub struct Nearest {
     most: usize,
-    /// Estimate, made comparable, and row; the worst on top.
+    /// Estimates as comparable keys, with their rows; the worst on top.
     rows: BinaryHeap<Reverse<(i32, i64)>>,
-    /// What a further one must be better than.
+    /// The estimate that a further code must exceed.
     bar: f32,
 }
 
 impl Probe {
-    /// Of a vector of length 1.
+    /// Creates a probe from a vector of length 1.
     pub fn new(vector: Vec<f32>, known: f32) -> Self {
         const STEPS: f32 = 15.0;
         const { assert!(1 << QUERY_BITS == 16) };
@@ -150,12 +151,13 @@ impl Probe {
         Self { vector, planes, step, lowest, sum, known, arch: Arch::new() }
     }
 
-    /// How many numbers it has.
+    /// Returns how many numbers the vector has.
     pub fn dims(&self) -> usize {
         self.vector.len()
     }
 
-    /// The cosine with a packed vector, -1 to 1; none where it is not one of as many numbers.
+    /// Returns the cosine with a packed vector, -1 to 1, or `None` if it has another number of dimensions or is
+    /// malformed.
     pub fn cosine(&self, packed: &[u8]) -> Option<f32> {
         let (scale, numbers) = packed.split_first_chunk::<SCALE_BYTES>()?;
         let scale = f32::from_le_bytes(*scale);
@@ -170,7 +172,7 @@ impl Probe {
         Some((sum * scale).clamp(-1.0, 1.0))
     }
 
-    /// Offers every code of a block to `nearest`; see [`entry`]. `row` makes the row of an entry's place.
+    /// Offers every code of a block to `nearest`; see [`entry`]. `row` maps an entry's place to its row.
     pub fn look_through(&self, block: &[u8], nearest: &mut Nearest, row: impl Fn(u16) -> i64) {
         let bytes = plane_bytes(self.vector.len());
         self.arch.dispatch(
@@ -190,7 +192,7 @@ impl Probe {
         );
     }
 
-    /// The sum of the products of the rounded query and a code.
+    /// Returns the sum of products of the rounded query and a code.
     #[expect(clippy::inline_always, reason = "else it is compiled once, for the oldest machines")]
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "counts of some hundred bits")]
@@ -213,17 +215,17 @@ impl Probe {
     }
 }
 
-/// Bytes before a code in a block: its place, little-endian.
+/// The size of the place before a code in a block, a little-endian number.
 const PLACE_BYTES: usize = 2;
 
-/// An entry of a block of codes: which of the block's rows it is, and its code.
+/// Returns an entry of a block of codes: the place of its row in the block, and its code.
 pub fn entry(place: u16, vector: &[f32]) -> Vec<u8> {
     let mut entry = place.to_le_bytes().to_vec();
     entry.extend(code(vector));
     entry
 }
 
-/// Takes the entries out of a block whose places are said to be gone.
+/// Removes the entries of a block whose places are `gone`.
 pub fn without(block: &mut Vec<u8>, code_bytes: usize, gone: impl Fn(u16) -> bool) {
     let kept: Vec<u8> = block
         .chunks_exact(PLACE_BYTES + code_bytes)
@@ -234,19 +236,19 @@ pub fn without(block: &mut Vec<u8>, code_bytes: usize, gone: impl Fn(u16) -> boo
     *block = kept;
 }
 
-/// Numbers that are ordered as `f32::total_cmp` orders the estimates.
+/// Maps an estimate to an integer that sorts as `f32::total_cmp` sorts estimates.
 fn key_of(estimate: f32) -> i32 {
     let bits = estimate.to_bits().cast_signed();
     bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
-/// See [`key_of`].
+/// The inverse of [`key_of`].
 fn estimate_of(key: i32) -> f32 {
     f32::from_bits((key ^ ((key >> 31).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
 }
 
 impl Nearest {
-    /// Will hold the nearest `most`.
+    /// Creates a collection for the nearest `most`.
     pub fn new(most: usize) -> Self {
         Self { most, rows: BinaryHeap::with_capacity(most + 1), bar: f32::NEG_INFINITY }
     }
@@ -264,22 +266,22 @@ impl Nearest {
         }
     }
 
-    /// Adds what another one holds.
+    /// Merges another collection.
     pub fn add_all(&mut self, other: Self) {
         for Reverse((key, row)) in other.rows {
             self.push(key, row);
         }
     }
 
-    /// Their rows, in ascending order: as they stand on the disk.
+    /// Returns the rows in ascending order, which is their order on disk.
     pub fn rows(self) -> Vec<i64> {
         let mut rows: Vec<i64> = self.rows.into_iter().map(|Reverse((_, row))| row).collect();
         rows.sort_unstable();
         rows
     }
 
-    /// The rows, in ascending order, among which the nearest `enough` are likely to be: those whose estimate is not further from the
-    /// best than that of the last of `enough`, and what estimates of vectors of `dims` numbers err by.
+    /// Returns the rows, in ascending order, that are likely to include the nearest `enough`: those whose estimate is
+    /// below that of number `enough` by no more than the estimation error for `dims` numbers.
     #[expect(clippy::cast_precision_loss, reason = "some hundred numbers")]
     pub fn best(mut self, enough: usize, dims: usize) -> Vec<i64> {
         let mut keys: Vec<i32> = self.rows.iter().map(|Reverse((key, _))| *key).collect();
@@ -292,10 +294,10 @@ impl Nearest {
     }
 }
 
-/// The sum of products; the packed numbers are `i8`.
+/// Returns the sum of products; the packed numbers are `i8`.
 #[inline(always)]
 fn dot(vector: &[f32], numbers: &[u8]) -> f32 {
-    /// As many sums as the widest registers hold, so that the compiler may add in parallel.
+    /// As many sums as the widest registers have lanes, so that the compiler can vectorize the loop.
     const LANES: usize = 16;
     let mut sums = [0.0_f32; LANES];
     let (left, right) = (vector.chunks_exact(LANES), numbers.chunks_exact(LANES));
@@ -308,7 +310,7 @@ fn dot(vector: &[f32], numbers: &[u8]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// The first bytes of a plane, at most as many as the lanes hold, and zeros behind them.
+/// Returns the first bytes of a plane, at most as many as the lanes take, padded with zeros.
 #[expect(clippy::inline_always, reason = "else it is compiled once, for the oldest machines")]
 #[inline(always)]
 fn lanes(bytes: &[u8]) -> [u64; LANES] {
@@ -392,7 +394,7 @@ mod tests {
         }
     }
 
-    /// Random texts of some hundred matters: the nearest are near, as those of real texts are.
+    /// Random texts about a hundred topics: the nearest ones are near, as with real texts.
     #[test]
     fn the_codes_choose_the_nearest() {
         const DIMS: usize = 256;

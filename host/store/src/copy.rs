@@ -1,8 +1,7 @@
-//! Whole copies of the database: made while others write, examined, and put back in one transaction.
+//! Copies of the whole database: made while others write, validated, and restored in one transaction.
 //!
-//! All of it goes through SQLite's backup interface, page by page. A copy of files would be torn by whoever writes meanwhile; a
-//! file that is renamed into the place of another one would leave those who have the old one open with it, and its log with the
-//! new one.
+//! Everything uses SQLite's backup API, page by page. Copying files would tear if somebody wrote meanwhile. Renaming a
+//! new file over the old one would leave other processes with the old file open but the new file's log.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -14,41 +13,41 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{PATIENCE, Result, SCHEMA_VERSION, Store, StoreError, classify, open_read_only};
 
-/// All pages in one step: whoever writes meanwhile cannot make it begin again.
+/// Copies all pages in one step, so that concurrent writes cannot restart the backup.
 const ALL: std::ffi::c_int = -1;
 
-/// How often the database may be written to between the copy of it and its replacement before that is given up.
+/// How often to retry if the database is written to between the safety copy and the replacement.
 const ATTEMPTS: u32 = 20;
 
-/// SQLite's own size of a page, which all our databases have, bytes.
+/// SQLite's default page size, in bytes, which all our databases have.
 const PAGE: u32 = 4096;
 
-/// The tables without which a database is none of ours; each was there from the first schema on.
+/// Tables that every database of ours has, since the first schema.
 const OURS: [&str; 5] = ["memories", "meta", "projects", "sightings", "transcripts"];
 
-/// What a copy holds.
+/// What a copy contains.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Content {
-    /// Its schema.
+    /// The schema version.
     pub schema: u32,
-    /// Memories.
+    /// The number of memories.
     pub memories: u64,
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: u64,
-    /// Projects.
+    /// The number of projects.
     pub projects: u64,
-    /// Its size, bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
 impl Store {
-    /// Copies the database, as it is at one moment, into a new file that only the user may read, and examines the copy. It is
-    /// one file, without a log beside it, and on the disk when this returns. Where it fails there is no such file.
+    /// Copies the database, as of one moment, into a new file that only the user can read, and validates the copy. The
+    /// copy is a single file without a log and is on disk when this returns. On failure the file is removed.
     pub fn copy_to(&self, file: &Path) -> Result<Content> {
         let copied = self.copy_pages(file).and_then(|()| {
             examine(file)?
-                .ok_or_else(|| StoreError::Damaged(file.into(), "the copy holds other tables than were copied".into()))
+                .ok_or_else(|| StoreError::Damaged(file.into(), "the copy does not have the expected tables".into()))
         });
         if copied.is_err() {
             let _ = std::fs::remove_file(file);
@@ -60,22 +59,22 @@ impl Store {
         copy_pages(&self.conn, &self.path, file)
     }
 
-    /// Puts what `other` holds in the place of everything that this database holds, in one transaction: a kill at any moment
-    /// leaves the one or the other, other processes go on with the old one until their present statement ends, and their
-    /// next writing meets the new one. Before that all is copied to a file beside it, which `keep` gives its lasting name, and
-    /// nothing can come between the copy and the replacement.
+    /// Replaces everything in this database with the contents of `other`, in one transaction. A kill at any moment
+    /// leaves either the old or the new contents. Other processes see the old contents until their current statement
+    /// ends, and their next write goes to the new one. First, the old contents are copied to the file `copy`, which
+    /// `keep` renames to its final name; no write can come between the copy and the replacement.
     pub fn replace_with(&mut self, other: &Path, copy: &Path, keep: impl FnOnce() -> std::io::Result<()>) -> Result<()> {
         let path = self.path.clone();
         let from = open_read_only(other).map_err(|error| classify(other, error))?;
         let watch = Self::open(&path, super::Access::Existing, PATIENCE.get().0)?;
-        // What is cached of the old one must not be in use.
+        // Cached statements of the old contents must not be in use.
         self.conn.flush_prepared_statement_cache();
         for _ in 0..ATTEMPTS {
-            // It changes whenever another connection than this one has written.
+            // The data version changes whenever another connection writes.
             let version = watch.data_version()?;
             watch.copy_pages(copy)?;
             let backup = Backup::new(&from, &mut self.conn).map_err(|error| classify(&path, error))?;
-            // From the first page on nobody else can write.
+            // From the first page on, nobody else can write.
             step(&backup, 1).map_err(|error| classify(&path, error))?;
             if watch.data_version()? != version {
                 drop(backup);
@@ -85,7 +84,7 @@ impl Store {
             keep().map_err(|error| StoreError::ReadOnly(copy.into(), error.to_string()))?;
             step(&backup, ALL).map_err(|error| classify(&path, error))?;
             drop(backup);
-            // Only bookkeeping; somebody may be reading.
+            // Checkpointing is only housekeeping, and may fail because of a reader.
             let _ = self.checkpoint();
             return Ok(());
         }
@@ -97,7 +96,7 @@ impl Store {
         self.explain(self.conn.query_row("PRAGMA data_version", [], |row| row.get(0)))
     }
 
-    /// How many of the memories that `other` holds were deleted here for good, and which those are.
+    /// Returns the identifiers of memories in `other` that were permanently deleted here.
     pub fn deleted_of(&self, other: &Self) -> Result<Vec<String>> {
         let mut gone = Vec::new();
         self.explain((|| {
@@ -114,7 +113,7 @@ impl Store {
         Ok(gone)
     }
 
-    /// Notes here too what was deleted there for good.
+    /// Copies the tombstones of `other` into this database.
     pub fn adopt_tombstones(&mut self, other: &Self) -> Result<()> {
         let tombstones: Vec<(String, Vec<u8>, i64)> = other.explain(
             other
@@ -133,20 +132,20 @@ impl Store {
     }
 }
 
-/// Copies the pages as they are at one moment, whatever they hold.
+/// Copies the pages as of one moment, whatever they contain.
 pub(super) fn copy_pages(from: &Connection, path: &Path, file: &Path) -> Result<()> {
     let cannot = |error: std::io::Error| StoreError::ReadOnly(file.into(), error.to_string());
-    // Made here and not by SQLite, so that there is no moment in which others could read it.
+    // Create the file here rather than in SQLite, so that there is no moment in which others could read it.
     drop(File::options().write(true).create_new(true).mode(0o600).open(file).map_err(cannot)?);
     let copied = (|| {
         let mut to = writable(file)?;
-        // Nobody else knows the file, and until it is complete it is worth nothing.
+        // Nobody else knows the file, and it is worthless until it is complete.
         to.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
         let backup = Backup::new(from, &mut to)?;
         step(&backup, ALL)
     })();
     copied.map_err(|error| match classify(file, error) {
-        // Of the two files, the one that is read is the one that others can hold or that can be damaged.
+        // Of the two files, only the source can be locked by others or be damaged.
         StoreError::Damaged(_, why) => StoreError::Damaged(path.into(), why),
         StoreError::Locked(_) => StoreError::Locked(path.into()),
         other => other,
@@ -158,7 +157,7 @@ fn writable(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Copies so many more pages, waiting for others as long as the thread's connections do.
+/// Copies the next `pages` pages, waiting for locks as long as the thread's connections do.
 fn step(backup: &Backup<'_, '_>, pages: std::ffi::c_int) -> rusqlite::Result<()> {
     let until = Instant::now() + PATIENCE.get().0;
     loop {
@@ -170,16 +169,17 @@ fn step(backup: &Backup<'_, '_>, pages: std::ffi::c_int) -> rusqlite::Result<()>
                 let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
                 return Err(rusqlite::Error::SqliteFailure(busy, None));
             }
-            // With a number of pages there may be more to come, without one there is not.
+            // A limited number of pages may leave more to copy; [`ALL`] does not.
             _ => return Ok(()),
         }
     }
 }
 
-/// Makes a copy of a database, wherever it is from, one file without a log, and says what it holds. None: it is a sound
-/// database of something else.
+/// Converts a database copy of any origin to a single file without a log, and returns what it contains. Returns `None`
+/// if it is an intact database of some other program.
 ///
-/// Fails where it is none, a damaged one, or of a newer version of this program. Nobody else may have it open.
+/// Fails if the file is not a database, is damaged, or was written by a newer version of this program. Nobody else may
+/// have the file open.
 pub fn examine(file: &Path) -> Result<Option<Content>> {
     let examined = (|| {
         let conn = writable(file)?;
@@ -212,7 +212,7 @@ pub fn examine(file: &Path) -> Result<Option<Content>> {
     examined.map_err(|error| classify(file, error))?
 }
 
-/// Makes the copy fit to be put in the place of a database of ours: its pages have the same size.
+/// Gives the copy the page size of our databases, so that it can replace one.
 pub fn converge(file: &Path) -> Result<()> {
     let converged = (|| {
         let conn = writable(file)?;
@@ -225,7 +225,7 @@ pub fn converge(file: &Path) -> Result<()> {
     converged.map_err(|error| classify(file, error))
 }
 
-/// The files that belong to a database: itself, its log, and the log's index.
+/// Returns the files of a database: the database itself, its WAL, and the WAL's index.
 pub fn files_of(database: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|end| {
         let mut file = database.as_os_str().to_owned();

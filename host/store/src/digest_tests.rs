@@ -1,4 +1,5 @@
-//! What is folded into digests: what may be, how it comes back, and that nobody who forgets, redacts or reads again is fooled by it.
+//! Tests of digests: what may be folded, how it is restored, and that forgetting, redacting and rereading still reach
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,14 @@ use throughline_search::query::Query;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The clock of these tests.
+/// The current time in these tests.
 const NOW: u64 = 1_000 * DAY;
 
 fn folding(project: &Project) -> Folding<'_> {
     Folding { project: Some(&project.id), before: NOW - 180 * DAY, below: 0.45, turns: false, summaries: 3, now: NOW }
 }
 
-/// A draft of the session that says a word of its own.
+/// Returns a session's draft with a word of its own.
 fn said(kind: &str, word: &str, day: u64) -> Draft {
     Draft {
         key: Some(format!("k-{word}")),
@@ -34,12 +35,12 @@ fn said(kind: &str, word: &str, day: u64) -> Draft {
     }
 }
 
-/// A word that no part of is another one's.
+/// Returns words of which none is part of another.
 fn otter(n: usize) -> String {
     format!("otter{}", ["b", "c", "d", "f", "g", "k"][n])
 }
 
-/// Six old decisions of one session, `otterb` to `otterk`.
+/// Stores six old decisions of one session, `otterb` to `otterk`.
 fn otters(it: &mut Fixture, project: &Project) {
     let drafts: Vec<Draft> = (0..6).map(|n| said("decision", &otter(n), 10 + n as u64)).collect();
     it.commit(project, "s1", &drafts, &[]);
@@ -51,7 +52,7 @@ fn fold(it: &mut Fixture, project: &Project) -> Vec<String> {
     groups.iter().filter_map(|group| it.store.fold(group, &folding).unwrap()).collect()
 }
 
-/// Identifiers and titles of what a search finds.
+/// Returns the identifiers and titles of what a search finds.
 fn search(it: &Fixture, words: &str, project: &Project) -> Vec<(String, String)> {
     let query = Query::parse(words, &jiff::Zoned::now());
     let profile = throughline_search::rank::profile("text").unwrap();
@@ -63,7 +64,7 @@ fn listed(it: &Fixture) -> Vec<throughline_model::contract::Memory> {
     it.store.recent(&Filter::default(), 1_000).unwrap()
 }
 
-/// All that is in the database of these memories and their index.
+/// Returns everything stored about memories and their index.
 fn rows(it: &Fixture) -> Vec<String> {
     let mut all = Vec::new();
     for sql in [
@@ -116,7 +117,7 @@ fn a_digest_says_a_line_of_each_and_takes_their_place() {
             first.id
         )
     );
-    // Each is found by its words, through the digest; by itself it is looked up by its identifier alone.
+    // Each is found by its words, through the digest. The memory itself is found only by its identifier.
     for n in 0..6 {
         assert_eq!(search(&it, &otter(n), &project), [(ids[0].clone(), digest.title.clone())]);
     }
@@ -140,7 +141,7 @@ fn what_comes_back_is_what_it_was() {
     assert_eq!(back.len(), 6);
     assert_eq!(rows(&it), before);
     assert_eq!(it.store.unfold(&ids[0], NOW).unwrap(), Unfolded::NotFolded);
-    // Somebody wanted it: it is not folded again at once.
+    // It was accessed, so it is not folded again at once.
     assert!(fold(&mut it, &project).is_empty());
     sound(&it);
 }
@@ -159,7 +160,7 @@ fn one_comes_back_alone_and_leaves_its_digest() {
     sound(&it);
 }
 
-/// Makes each protected in its way; none of them may be folded, and the six beside them are.
+/// Protects each memory in a different way; none of them may be folded, and the six beside them are.
 #[test]
 fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     let (mut it, project) = (fixture(), project("a"));
@@ -180,13 +181,13 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
         &[Draft { origin: Origin { line_uuid: Some("other".into()), at: Some(20 * DAY) }, ..many[2].clone() }],
         &[],
     );
-    // The same text, by hand.
+    // The same text, saved by the user.
     it.store.save_memory(&project, "", &Draft { key: None, ..many[3].clone() }, NOW).unwrap();
     it.store.conn.execute(
         "INSERT INTO notes (memory, project_id, uid, type, stem, body_hash, tags, keywords, description, related)
          SELECT rowid, project_id, 'x', 'general', 'x', x'00', '[]', '[]', '', '[]' FROM memories WHERE title = 'About noted'", [],
     ).unwrap();
-    // By hand alone, and imported.
+    // Only saved by the user, and imported.
     for n in 0..6 {
         it.store
             .save_memory(&project, "", &Draft { key: None, ..said("decision", &format!("mine{n}"), 10) }, 10 * DAY)
@@ -202,7 +203,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
         })
         .collect();
     it.store.import(&imports, NOW).unwrap();
-    // Young.
+    // Recent memories.
     let young: Vec<Draft> = (0..6).map(|n| said("decision", &format!("young{n}"), 900)).collect();
     it.commit(&project, "s6", &young, &[]);
 
@@ -211,7 +212,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     let sources = it.store.folded(&ids[0]).unwrap().unwrap().sources;
     assert!(sources.iter().all(|of| of.title.starts_with("About otter")), "{sources:?}");
     sound(&it);
-    // Turns are, where that is wanted.
+    // Turns are folded if that is requested.
     let with_turns = Folding { turns: true, ..folding(&project) };
     let groups = it.store.foldable(&with_turns).unwrap();
     assert_eq!(groups.iter().map(|group| group.kind.as_str()).collect::<Vec<_>>(), ["turn"]);
@@ -237,7 +238,7 @@ fn of_summaries_the_newest_stay_whatever_their_age() {
 #[test]
 fn groups_are_of_a_session_or_of_a_time_and_of_five_to_thirty() {
     let (mut it, project) = (fixture(), project("a"));
-    // 65 of one session; 2 each of four sessions within a week; 4 that lie alone.
+    // 65 in one session; 2 in each of four sessions within a week; 4 isolated ones.
     let drafts: Vec<Draft> = (0..65).map(|n| said("learning", &format!("many{n}"), 10)).collect();
     it.commit(&project, "big", &drafts, &[]);
     for session in 0..4 {
@@ -278,7 +279,7 @@ fn what_is_read_again_stays_folded_and_what_is_learned_again_comes_back() {
     assert!(fold(&mut it, &project).is_empty());
     sound(&it);
 
-    // A session that thinks better of it takes it out of the digest, too.
+    // A session that retracts it removes it from the digest, too.
     it.commit(&project, "s1", &[], &["k-otterf".into()]);
     assert!(search(&it, "otterf", &project).is_empty());
     sound(&it);
@@ -301,7 +302,7 @@ fn purged_sources_lose_their_texts_and_nothing_else() {
     assert_eq!(it.store.unfold(&folded.sources[0].id, NOW).unwrap(), Unfolded::Purged);
     assert_eq!(search(&it, "otterg", &project).len(), 1);
     sound(&it);
-    // Reading the same transcript brings nothing back; another session does, with its text.
+    // Reading the same transcript restores nothing; another session does, with its text.
     otters(&mut it, &project);
     assert_eq!(listed(&it).len(), 1);
     let again = Draft { origin: Origin { line_uuid: Some("new".into()), at: Some(NOW) }, ..said("decision", "otterc", 0) };
@@ -309,7 +310,7 @@ fn purged_sources_lose_their_texts_and_nothing_else() {
     let back = search(&it, "otterc", &project);
     assert_eq!(back.len(), 1);
     assert_eq!(it.store.memory(&back[0].0, None).unwrap()[0].memory.content, said("decision", "otterc", 0).content);
-    // By its words, though only the line has them.
+    // Forget by words that only the digest's line contains.
     let selection = Selection { words: vec!["otterg".into()], ..Selection::default() };
     assert_eq!(it.store.selected(&selection, 10).unwrap().len(), 1);
     assert_eq!(it.store.forget(&selection, NOW, true).unwrap().memories, 1);
@@ -349,7 +350,8 @@ fn forgetting_reaches_sources_and_the_lines_of_digests() {
         }
         otters(&mut it, &project);
         for n in 0..6 {
-            // What a session or project said is kept out by intervals, outside of the store; its hash is kept, too.
+            // Memories of a forgotten session or project are also kept out by intervals, outside of the store; the
+            // store keeps their hashes.
             assert_eq!(search(&it, &otter(n), &project).len(), usize::from(!is_gone(n)), "{which} {n}");
         }
         sound(&it);
@@ -519,7 +521,7 @@ fn damage_is_found_and_mended() {
         if check == Check::Index {
             assert_eq!(rows(&it), whole, "{damage}");
         }
-        // As it was, for the next one.
+        // Restore everything for the next round.
         for memory in listed(&it) {
             drop(it.store.unfold(&memory.id, NOW));
             it.store.conn.execute("UPDATE memories SET accessed_at = NULL", []).unwrap();
@@ -549,9 +551,9 @@ fn the_background_waits_until_a_project_is_known_for_so_long() {
 /// What may happen to memories.
 #[derive(Debug, Clone)]
 enum Change {
-    /// A session teaches some words; it is one of its own each time.
+    /// A new session learns some words.
     Learn(Vec<u8>),
-    /// A session's transcript is read once more.
+    /// A session's transcript is read again.
     Reread(usize),
     Fold,
     Unfold(usize),
@@ -574,7 +576,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Names without a common part.
+/// Returns words of which none is part of another.
 fn word(number: u8) -> String {
     format!("w{}x", char::from(b'a' + number))
 }
@@ -582,8 +584,8 @@ fn word(number: u8) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens: what was learned is found, by itself or through its digest and not both; what was forgotten is not, and stands
-    /// nowhere; and all fits together.
+    /// Whatever happens, everything learned is found exactly once, by itself or through its digest; forgotten content
+    /// is neither found nor stored anywhere; and the database is consistent.
     #[test]
     fn nothing_is_lost_doubled_or_brought_back(changes in prop::collection::vec(change(), 1..24)) {
         let (mut it, project) = (fixture(), project("a"));

@@ -1,9 +1,10 @@
-//! Old memories of one type, folded into one that names them: a digest.
+//! Digests: compresses old memories of one type into one memory that lists them.
 //!
-//! What a digest was made of, its *sources*, stays where it is, with its identifier, hash and sightings: so it is known again when
-//! its transcript is read again, and reached by whoever forgets, deletes or redacts. It is in no index and no list. A digest's
-//! content is a line a source, and is written anew whenever one of them changes or goes. A source that another place teaches
-//! again comes back and leaves its digest. Purged sources keep their rows and lose their texts; the lines are then all there is.
+//! The memories that a digest replaces, its *sources*, stay in the table with their identifiers, hashes and
+//! occurrences. So they are recognized when their transcript is read again, and forgetting, deleting and redacting
+//! still reach them. They are in no index and no list. A digest's content has one line per source and is rewritten
+//! whenever a source changes or is removed. A source that is learned again elsewhere is restored and leaves its digest.
+//! Purged sources keep their rows but lose their texts; only the digest's lines remain.
 
 use std::collections::HashMap;
 
@@ -18,48 +19,49 @@ use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_notes::one_line;
 use throughline_search::rank;
 
-/// The fewest memories that make a digest: with less, a line each is hardly shorter than they are.
+/// The minimum number of memories in a digest. With fewer, one line each is hardly shorter than the memories.
 pub const FEWEST: usize = 5;
 
-/// The most: more lines are read by nobody.
+/// The maximum number of memories in a digest. Nobody reads more lines than that.
 pub const MOST: usize = 30;
 
-/// The longest line, characters, without identifier and day.
+/// The maximum length of a line, in characters, without identifier and day.
 const MOST_LINE: usize = 200;
 
-/// The most keywords, and the most files, of a digest; those of most sources first.
+/// The maximum number of keywords, and of files, in a digest. Those of the most sources come first.
 const MOST_WORDS: usize = 64;
 
-/// How many keywords stand in a title.
+/// How many keywords the title lists.
 const TITLE_WORDS: usize = 5;
 
-/// Two memories that lie further apart than this, milliseconds, are not folded into one because of their time.
+/// The maximum gap, in milliseconds, between consecutive memories that are grouped by time.
 const GAP: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The attribute of a memory that is a digest.
+/// The attribute that marks a memory as a digest.
 pub const DIGEST: (&str, &str) = ("source", "digest");
 
-/// Kinds of which a project keeps a number whatever their age: each is of a whole session, or of what was before a compaction.
+/// Kinds of which a project keeps the newest ones whatever their age: each summarizes a whole session, or what came
+/// before a compaction.
 const SUMMARIES: &str = "'session_summary', 'compact_summary'";
 
-/// Which memories are folded.
+/// Which memories to fold into digests.
 #[derive(Debug, Clone, Copy)]
 pub struct Folding<'a> {
-    /// One project; none: each by itself.
+    /// One project, or `None` for each project separately.
     pub project: Option<&'a str>,
-    /// Learned, and looked at last, before this; milliseconds since the Unix epoch.
+    /// Fold memories that were learned, and last accessed, before this time, in milliseconds since the Unix epoch.
     pub before: u64,
-    /// For which less speaks than this: [`rank::worth`], the number that searches part equals by.
+    /// Fold memories whose [`rank::worth`], the prior that search uses to break ties, is below this.
     pub below: f64,
-    /// Whether the archive of turns is folded, too.
+    /// Whether to fold archived turns too.
     pub turns: bool,
-    /// The newest summaries of sessions that a project keeps; older ones are folded whatever their age and worth.
+    /// How many of the newest session summaries each project keeps; older ones are folded whatever their age and worth.
     pub summaries: u32,
-    /// The clock.
+    /// The current time.
     pub now: u64,
 }
 
-/// Memories that can be folded into one.
+/// Memories that can be folded into one digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     rows: Vec<i64>,
@@ -69,36 +71,36 @@ pub struct Group {
     pub kind: String,
 }
 
-/// What a digest was made of.
+/// A source of a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The memory's identifier.
     pub id: String,
-    /// Its title; of one whose text is gone, its line in the digest.
+    /// Its title; if its text was purged, its line in the digest.
     pub title: String,
     /// When it was learned.
     pub created: u64,
 }
 
-/// A digest as whoever looks at it wants to know it.
+/// A digest with its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folded {
     /// When it was made.
     pub made_at: u64,
-    /// Since when the texts of its sources are gone.
+    /// When the texts of its sources were purged.
     pub purged_at: Option<u64>,
     /// Its sources, oldest first.
     pub sources: Vec<Source>,
 }
 
-/// What became of a wish to have sources back.
+/// The outcome of restoring sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfolded {
-    /// They are back.
+    /// They are restored.
     Back(Vec<Source>),
-    /// Their texts are gone for good.
+    /// Their texts were purged.
     Purged,
-    /// There is no such memory, or it is neither a digest nor folded into one.
+    /// The memory does not exist, or is neither a digest nor a source.
     NotFolded,
 }
 
@@ -111,9 +113,10 @@ struct Candidate {
     created: u64,
 }
 
-/// Of project `?1` or of all, learned before `?2` and not looked at since `?3`. Only what policies found, and of that nothing that
-/// a person or an agent wrote too (saved, imported, a note, a file), that was shared, that was learned in a second place, that
-/// holds for the project as a whole, that the human said, or that is still open.
+/// Memories of project `?1`, or of all, that were learned before `?2` and not accessed since `?3`. Selects only
+/// memories made by policies, and of those none that a person or an agent also wrote (saved, imported, a note, a file),
+/// that is shared, that was learned in a second place, that applies to the whole project, that the user stated, or that
+/// is still open.
 const CANDIDATES: &str = "
     SELECT m.rowid, m.project_id, m.type, m.session_id, m.created_at, m.importance, m.seen_count, m.access_count
     FROM memories m JOIN makers a ON a.number = m.maker
@@ -164,14 +167,14 @@ fn candidates(conn: &Connection, folding: &Folding<'_>) -> rusqlite::Result<Vec<
     Ok(found)
 }
 
-/// Splits into parts of [`FEWEST`] to [`MOST`], as even as can be. There are at least [`FEWEST`].
+/// Splits candidates into parts of [`FEWEST`] to [`MOST`], as even as possible. Requires at least [`FEWEST`].
 fn parts(all: &[Candidate]) -> impl Iterator<Item = &[Candidate]> {
     let size = all.len().div_ceil(all.len().div_ceil(MOST).max(1)).max(1);
     all.chunks(size).filter(|part| part.len() >= FEWEST)
 }
 
-/// Candidates of one project and kind in groups: a session's own where it has enough, and of what is left what lies close in time.
-/// Too few stay as they are.
+/// Groups candidates of one project and kind: by session if a session has enough of them, and otherwise by closeness in
+/// time. Groups that are too small are dropped.
 fn grouped(all: Vec<Candidate>) -> Vec<Group> {
     let mut sessions: HashMap<String, usize> = HashMap::new();
     for candidate in &all {
@@ -196,7 +199,7 @@ fn grouped(all: Vec<Candidate>) -> Vec<Group> {
 }
 
 impl Store {
-    /// What can be folded, the oldest of each project and kind first.
+    /// Returns the groups that can be folded, oldest first within each project and kind.
     pub fn foldable(&self, folding: &Folding<'_>) -> Result<Vec<Group>> {
         let mut all = self.explain(candidates(&self.conn, folding))?;
         let mut groups = Vec::new();
@@ -208,23 +211,25 @@ impl Store {
         Ok(groups.concat())
     }
 
-    /// The memories of a group, oldest first.
+    /// Returns the memories of a group, oldest first.
     pub fn in_group(&self, group: &Group) -> Result<Vec<Source>> {
         self.explain(memories(&self.conn, &group.rows)).map(|all| all.into_iter().map(Source::from).collect())
     }
 
-    /// Folds a group. Returns the digest's identifier; none where others changed so much of it that too few are left.
+    /// Folds a group and returns the digest's identifier, or `None` if others changed so many of its memories that too
+    /// few are left.
     pub fn fold(&mut self, group: &Group, folding: &Folding<'_>) -> Result<Option<String>> {
         self.write(|tx| fold(tx, group, folding))
     }
 
-    /// Brings the sources of a digest back and takes it away; or one source alone, out of its digest. They count as looked at now,
-    /// or they would be folded again at once.
+    /// Restores the sources of a digest and removes it, or restores a single source. Restored memories count as
+    /// accessed now; otherwise they would be folded again at once.
     pub fn unfold(&mut self, id: &str, now: u64) -> Result<Unfolded> {
         self.write(|tx| unfold(tx, id, now))
     }
 
-    /// Takes the texts of all sources away whose digests were made before; without `really`, counts only. Their digests stay.
+    /// Purges the texts of all sources whose digests were made before `before`; without `really`, only counts them. The
+    /// digests stay.
     pub fn purge(&mut self, before: u64, project: Option<&str>, now: u64, really: bool) -> Result<u64> {
         self.write(|tx| {
             let digests: Vec<i64> = tx
@@ -253,7 +258,7 @@ impl Store {
         })
     }
 
-    /// What is known of a digest; none where the memory is none.
+    /// Returns a digest with its sources, or `None` if the memory is not a digest.
     pub fn folded(&self, id: &str) -> Result<Option<Folded>> {
         self.explain((|| {
             let digest = self
@@ -279,8 +284,9 @@ impl Store {
         })())
     }
 
-    /// Whether old memories of the project should be looked for: it has been known for as long as what is old is old, so that
-    /// whatever is folded could be looked at before, and nobody did so for a day.
+    /// Returns whether the project should be checked for old memories: the project has been known for longer than the
+    /// age at which memories become old, so that anything to be folded could have been accessed before, and the last
+    /// check was at least a day ago.
     pub fn is_folding_due(&self, project: &str, before: u64, now: u64) -> Result<bool> {
         const DAY: i64 = 24 * 60 * 60 * 1000;
         self.explain(
@@ -291,7 +297,7 @@ impl Store {
         .map(|times| times.is_some_and(|(known, last)| known < time(before) && last <= time(now) - DAY))
     }
 
-    /// Notes that it was done.
+    /// Records that the check was done.
     pub fn mark_folded(&self, project: &str, now: u64) -> Result<()> {
         self.explain(
             self.conn.execute("UPDATE projects SET compressed_at = ?2 WHERE id = ?1", params![project, time(now)]),
@@ -307,7 +313,7 @@ impl From<Memory> for Source {
     }
 }
 
-/// The memories of these rows that there are, oldest first.
+/// Returns the memories of those rows that exist, oldest first.
 fn memories(conn: &Connection, rows: &[i64]) -> rusqlite::Result<Vec<Memory>> {
     let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))?;
     let mut found = Vec::with_capacity(rows.len());
@@ -318,14 +324,14 @@ fn memories(conn: &Connection, rows: &[i64]) -> rusqlite::Result<Vec<Memory>> {
     Ok(found)
 }
 
-/// The rows of a digest's sources.
+/// Returns the rows of a digest's sources.
 pub(super) fn sources(conn: &Connection, digest: i64) -> rusqlite::Result<Vec<i64>> {
     conn.prepare_cached("SELECT rowid FROM memories WHERE digest = ?1 ORDER BY rowid")?
         .query_map([digest], |row| row.get(0))?
         .collect()
 }
 
-/// The digest of a source, and whether its sources lost their texts.
+/// Returns the digest of a source, and whether its sources are purged.
 fn digest_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(i64, bool)>> {
     conn.prepare_cached(
         "SELECT m.digest, d.purged_at IS NOT NULL FROM memories m LEFT JOIN digests d ON d.memory = m.digest
@@ -335,25 +341,25 @@ fn digest_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(i64, boo
     .optional()
 }
 
-/// Whether the memory is folded into another one.
+/// Returns whether the memory is folded into a digest.
 pub(super) fn is_source(conn: &Connection, rowid: i64) -> rusqlite::Result<bool> {
     Ok(digest_of(conn, rowid)?.is_some())
 }
 
-/// The source of that identifier in the project.
+/// Returns the source with that identifier in the project.
 pub(super) fn source_named(conn: &Connection, project: &str, id: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT rowid FROM memories WHERE id = ?2 AND project_id = ?1 AND digest IS NOT NULL")?
         .query_row([project, id], |row| row.get(0))
         .optional()
 }
 
-/// Whether the memory is a digest.
+/// Returns whether the memory is a digest.
 pub(super) fn is_digest(conn: &Connection, rowid: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM digests WHERE memory = ?1")?.exists([rowid])
 }
 
 fn fold(tx: &Connection, group: &Group, folding: &Folding<'_>) -> rusqlite::Result<Option<String>> {
-    // Whoever was seen, looked at, shared or folded since is left out.
+    // Leave out memories that were seen, accessed, shared or folded since.
     let still: Vec<i64> = tx
         .prepare_cached(&format!("{CANDIDATES} AND m.rowid IN (SELECT value FROM json_each(?4))"))?
         .query_map(params![group.project, i64::MAX, time(folding.before), json(&group.rows)], |row| row.get(0))?
@@ -400,8 +406,8 @@ fn unfold(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Unfolded> {
     Ok(Unfolded::Back(back))
 }
 
-/// Brings a source back, and takes it out of its digest; one whose text is gone comes back with that of the draft, which has the
-/// same hash. False: it is no source, or its text is gone and there is none.
+/// Restores a source and removes it from its digest. A purged source gets its text from `said`, which has the same
+/// hash. Returns false if the memory is not a source, or if its text was purged and `said` is `None`.
 pub(super) fn revive(tx: &Connection, rowid: i64, said: Option<&Draft>) -> rusqlite::Result<bool> {
     let Some((_, is_purged)) = digest_of(tx, rowid)? else { return Ok(false) };
     if is_purged {
@@ -423,7 +429,7 @@ pub(super) fn revive(tx: &Connection, rowid: i64, said: Option<&Draft>) -> rusql
     Ok(true)
 }
 
-/// Takes a source out of its digest. It is in no index yet.
+/// Removes a source from its digest. The source is not indexed yet.
 pub(super) fn leave(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     let Some((digest, _)) = digest_of(tx, rowid)? else { return Ok(()) };
     let id: String = tx
@@ -432,8 +438,8 @@ pub(super) fn leave(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     refresh(tx, digest, &id)
 }
 
-/// What must happen before a memory is deleted: a source leaves its digest, and those of a digest come back, but those without a
-/// text go, too.
+/// Prepares for the deletion of a memory: a source leaves its digest; the sources of a digest are restored, or deleted
+/// if their texts are purged.
 pub(super) fn goes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     leave(tx, rowid)?;
     if is_digest(tx, rowid)? {
@@ -446,7 +452,7 @@ pub(super) fn goes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes what a digest was made of for good: so that the digest goes, too.
+/// Permanently deletes a digest's sources, and with the last one the digest itself.
 pub(super) fn delete_sources(tx: &Connection, digest: i64, now: u64) -> rusqlite::Result<()> {
     if !is_digest(tx, digest)? {
         return Ok(());
@@ -459,7 +465,7 @@ pub(super) fn delete_sources(tx: &Connection, digest: i64, now: u64) -> rusqlite
     Ok(())
 }
 
-/// Notes that a memory's content is not to come back.
+/// Adds a tombstone, so that a memory's content does not come back.
 pub(super) fn bury(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO tombstones (project_id, content_hash, deleted_at)
@@ -469,7 +475,7 @@ pub(super) fn bury(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()
     Ok(())
 }
 
-/// The line of a source whose text is gone; none of any other memory.
+/// Returns the digest's line for a source whose text was purged, or `None` for any other memory.
 pub(super) fn line_of(conn: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
     let content: Option<String> = conn
         .prepare_cached(
@@ -483,8 +489,8 @@ pub(super) fn line_of(conn: &Connection, id: &str) -> rusqlite::Result<Option<St
     }))
 }
 
-/// Writes a digest anew, from its sources; where their texts are gone, from its own lines without that of `gone`. A digest of
-/// nothing is deleted.
+/// Rewrites a digest from its sources; if their texts are purged, removes the line of `gone` instead. A digest without
+/// sources is deleted.
 pub(super) fn refresh(tx: &Connection, digest: i64, gone: &str) -> rusqlite::Result<()> {
     let found = tx
         .prepare_cached(&format!(
@@ -538,12 +544,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The identifiers that stand in a digest's lines.
+/// Returns the identifiers in a digest's lines.
 pub(super) fn ids_in(content: &str) -> Vec<&str> {
     content.lines().filter_map(Line::parse).map(|line| line.id).collect()
 }
 
-/// The line of a memory: its title, and of its content what follows, as far as there is room.
+/// Formats the line of a memory: its title, and as much of its content as fits.
 fn line(memory: &Memory) -> String {
     let (title, content) = (memory.title.trim(), memory.content.trim());
     let said = if content.is_empty() || title.starts_with(content) {
@@ -551,19 +557,19 @@ fn line(memory: &Memory) -> String {
     } else if content.starts_with(title) {
         content.to_owned()
     } else {
-        // Not with a colon: what stands before and behind one looks like a name and its secret.
+        // Do not join with a colon: the text around one looks like a name and its secret.
         format!("{title} — {content}")
     };
     format!("- {} {} {}", memory.id, day(memory.created), one_line(&said, MOST_LINE))
 }
 
-/// The day of a moment, UTC: the same on every machine.
+/// Returns the UTC day of a time, which is the same on every machine.
 fn day(at: u64) -> String {
     let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok()).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
 }
 
-/// What stands in most lists, first.
+/// Returns the words of these lists, the most frequent first.
 fn most<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -578,7 +584,7 @@ fn most<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
     counts.into_iter().take(MOST_WORDS).map(|(word, _)| word.to_owned()).collect()
 }
 
-/// The digest of these memories, the oldest first.
+/// Builds the digest of these memories, which must be sorted oldest first.
 #[expect(clippy::cast_precision_loss, reason = "some thirty")]
 fn of_sources(kind: &str, all: &[Memory]) -> Draft {
     let lines: Vec<String> = all.iter().map(line).collect();
@@ -595,7 +601,8 @@ fn of_sources(kind: &str, all: &[Memory]) -> Draft {
     })
 }
 
-/// A digest whose sources' texts are gone, without one of its lines. Words that no other line has may have been that one's.
+/// Removes one line from a digest whose sources are purged. Keywords and files that no other line contains are dropped
+/// too, since they may have come from that line.
 fn without(digest: &Memory, gone: &str) -> Draft {
     let lines: Vec<&str> =
         digest.content.lines().filter(|line| Line::parse(line).is_none_or(|line| line.id != gone)).collect();
@@ -617,7 +624,7 @@ fn without(digest: &Memory, gone: &str) -> Draft {
     })
 }
 
-/// With its title, which follows from the rest.
+/// Fills in the title, which follows from the rest.
 fn written(draft: Draft) -> Draft {
     let lines: Vec<Line<'_>> = draft.content.lines().filter_map(Line::parse).collect();
     let days = (lines.iter().map(|line| line.day).min(), lines.iter().map(|line| line.day).max());
@@ -632,11 +639,11 @@ fn written(draft: Draft) -> Draft {
     Draft { title, ..draft }
 }
 
-/// Sources whose digest is none: damage.
+/// Sources whose digest is missing, because of damage.
 pub(super) const LOST: &str = "SELECT rowid FROM memories m WHERE digest IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM digests d JOIN memories o ON o.rowid = d.memory AND o.digest IS NULL WHERE d.memory = m.digest)";
 
-/// Digests whose lines are not those of their sources.
+/// Returns the digests whose lines do not match their sources.
 pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut unfit = Vec::new();
     let mut select = conn.prepare(
@@ -657,7 +664,8 @@ pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(unfit)
 }
 
-/// Brings lost digests back where their text is still there, else their sources; and writes digests anew that do not fit these.
+/// Restores missing digests if their text still exists, or else their sources, and rewrites digests that do not match
+/// their sources.
 pub(super) fn mend(tx: &Connection, now: u64) -> rusqlite::Result<()> {
     tx.execute(
         "INSERT INTO digests (memory, made_at, purged_at)

@@ -1,5 +1,5 @@
-//! Vectors of other models than the built-in one, which come late: the memories that wait for theirs, in table `unembedded`,
-//! and in `embedding_cache` what was answered, so that the same text is not asked for twice.
+//! Vectors of external embedding models, which arrive later than the memories. Table `unembedded` lists the memories
+//! that wait for theirs; table `embedding_cache` keeps answers, so that no text is embedded twice.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
@@ -14,12 +14,12 @@ use throughline_search::pieces;
 pub struct Unembedded {
     /// Its row.
     pub(super) rowid: i64,
-    /// What a model reads of it; none of them is blank.
+    /// The texts to embed; none is blank.
     pub texts: Vec<String>,
 }
 
 impl Store {
-    /// The next `most` memories that wait for their vectors, behind that one.
+    /// Returns the next `most` memories that wait for their vectors, after the memory `after`.
     pub fn queued(&self, after: Option<&Unembedded>, most: usize) -> Result<Vec<Unembedded>> {
         self.explain((|| {
             let mut select = self.conn.prepare_cached(
@@ -37,7 +37,8 @@ impl Store {
         })())
     }
 
-    /// Of these texts, each once, those whose vectors by this model, as `embedding::Model` is written, are not known.
+    /// Returns the texts, without duplicates, whose vectors by this model are not cached. `model` is a formatted
+    /// `embedding::Model`.
     pub fn unknown_texts(&self, model: &str, texts: &[String]) -> Result<Vec<String>> {
         self.explain((|| {
             let mut unknown: Vec<String> = Vec::new();
@@ -50,13 +51,13 @@ impl Store {
         })())
     }
 
-    /// How often something was taken out for good.
+    /// Returns how often something was erased.
     pub fn erasures(&self) -> Result<u64> {
         self.explain(erasures(&self.conn))
     }
 
-    /// Keeps what a model answered to these texts, which were read when there had been so many `erasures`: what was taken
-    /// out since must leave no vector behind.
+    /// Caches a model's vectors for these texts. `erasures` is the count from when the texts were read; if something
+    /// was erased since, nothing is cached, because erased texts must leave no vectors behind.
     pub fn keep_vectors(
         &mut self,
         model: &Model,
@@ -82,13 +83,13 @@ impl Store {
         })
     }
 
-    /// Forgets what models answered: none of them is wanted.
+    /// Clears the cache, because no external model is configured any more.
     pub fn forget_answers(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("DELETE FROM embedding_cache"))
     }
 
-    /// Gives those of the memories that still wait their vectors of the model that is searched, as far as these are known.
-    /// Returns how many memories do not wait any more.
+    /// Stores the vectors of those memories that still wait and whose vectors by the current model are all cached.
+    /// Returns how many memories no longer wait.
     pub fn fill(&mut self, memories: &[Unembedded]) -> Result<u64> {
         self.write(|tx| {
             let model = index::live_model(tx)?;
@@ -112,27 +113,27 @@ impl Store {
     }
 }
 
-/// The key of `meta` under which erasures are counted.
+/// The key in `meta` that counts erasures.
 const ERASURES: &str = "erasures";
 
 fn erasures(conn: &Connection) -> rusqlite::Result<u64> {
     Ok(index::meta(conn, ERASURES)?.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
-/// Forgets all that was answered: vectors of texts that are gone are not told from the others, and can be had again.
+/// Clears the cache. Vectors of erased texts cannot be told from the others, and all of them can be computed again.
 pub(super) fn forget_all(tx: &Connection) -> rusqlite::Result<()> {
     index::set_meta(tx, ERASURES, &(erasures(tx)? + 1).to_string())?;
     tx.execute_batch("DELETE FROM embedding_cache")
 }
 
-/// What a model reads of a memory's pieces, without those of which there is nothing to read.
+/// Returns the texts to embed for a memory's pieces, without blank ones.
 pub(super) fn texts(title: &str, content: &str) -> Vec<String> {
     let mut texts = index::texts(title, &pieces::cut(content));
     texts.retain(|text| !text.trim().is_empty());
     texts
 }
 
-/// Stores the vectors of a memory that has none there, where all of them are known; else false.
+/// Stores the vectors of a memory that has none in `tables`. Returns false if not all of them are known.
 pub(super) fn put(
     tx: &Connection,
     tables: &Tables,
@@ -158,14 +159,14 @@ pub(super) fn put(
     Ok(true)
 }
 
-/// Forgets what other models answered.
+/// Clears the cached vectors of other models.
 pub(super) fn forget_others(tx: &Connection, model: &str) -> rusqlite::Result<()> {
     let (provider, name) = parts(model);
     tx.execute("DELETE FROM embedding_cache WHERE provider <> ?1 OR model <> ?2", [provider, name])?;
     Ok(())
 }
 
-/// The provider and the name, of `provider/name:dims`.
+/// Splits `provider/name:dims` into the provider and the name.
 fn parts(model: &str) -> (&str, &str) {
     let (provider, rest) = model.split_once('/').unwrap_or_default();
     (provider, rest.rsplit_once(':').map_or(rest, |(name, _)| name))
@@ -175,7 +176,7 @@ fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// What a model answered to this text.
+/// Returns the cached vector of this text.
 fn cached(conn: &Connection, model: &str, text: &str) -> rusqlite::Result<Option<Vec<f32>>> {
     let (provider, name) = parts(model);
     let bytes: Option<Vec<u8>> = conn

@@ -1,5 +1,5 @@
-//! What is taken out of the store afterwards: forgotten for good, or passed through the redactors once more. Tombstones are all
-//! that is left, and of what was deleted no byte is left in any page, index or log of the database.
+//! Removal of stored data: forgets it permanently, or redacts it again. Only tombstones remain; no byte of deleted data
+//! remains in any page, index or log of the database.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
@@ -12,19 +12,19 @@ use super::{digests, embedded, events, reindex, sharing};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 
-/// How many rows are redacted in one transaction: what a kill costs.
+/// How many rows are redacted per transaction, which is what a kill can undo.
 const ROWS: u32 = 100;
 
-/// What is to be forgotten: all that every field that is set says yes to.
+/// What to forget: everything that matches all fields that are set.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// A project's identifier.
     pub project: Option<String>,
-    /// A session's.
+    /// A session's identifier.
     pub session: Option<String>,
-    /// Learned before, milliseconds since the Unix epoch.
+    /// Learned before this time, in milliseconds since the Unix epoch.
     pub before: Option<u64>,
-    /// Texts that hold all of these, whatever their case; see [`folded`].
+    /// Words that the text must all contain, ignoring case; see [`folded`].
     pub words: Vec<String>,
 }
 
@@ -32,17 +32,17 @@ pub struct Selection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forgotten {
-    /// Memories.
+    /// The number of memories.
     pub memories: u64,
-    /// Sessions with their notes and summaries.
+    /// The number of sessions, with their notes and summaries.
     pub sessions: u64,
-    /// Notes, summaries and states of sessions that stay, of which something was taken out.
+    /// The number of notes, summaries and states from which something was removed, in sessions that stay.
     pub notes: u64,
-    /// Events.
+    /// The number of events.
     pub events: u64,
 }
 
-/// A text as words are looked for in it: one case, one Unicode form.
+/// Folds a text for case-insensitive search: lower case and NFKC.
 pub fn folded(text: &str) -> String {
     text.nfkc().flat_map(char::to_lowercase).collect()
 }
@@ -54,16 +54,16 @@ impl Selection {
     }
 }
 
-/// The tombstone of an entry of a session's notes, or of its summary.
+/// Returns the tombstone hash of an entry in a session's notes, or of its summary.
 fn note_hash(text: &str) -> ContentHash {
     ContentHash::of(&["note", text.trim()])
 }
 
-/// Redacts texts in place.
+/// A function that redacts texts in place.
 pub type Redact<'a> = dyn FnMut(&mut [String]) -> anyhow::Result<()> + 'a;
 
 impl Store {
-    /// Forgets for good; without `really`, counts only. [`Store::erase`] must follow.
+    /// Forgets permanently; without `really`, only counts. [`Store::erase`] must follow.
     pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<Forgotten> {
         let path = self.path.clone();
         let outcome = (|| {
@@ -78,7 +78,7 @@ impl Store {
         outcome.map_err(|error| classify(&path, error))
     }
 
-    /// The newest memories that [`Store::forget`] would delete, at most `limit`.
+    /// Returns the newest memories that [`Store::forget`] would delete, at most `limit`.
     pub fn selected(&self, selection: &Selection, limit: u32) -> Result<Vec<Memory>> {
         self.explain((|| {
             let mut select = self.conn.prepare(&format!(
@@ -89,7 +89,7 @@ impl Store {
                    AND (?3 IS NULL OR ?4 OR NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id <> ?3))
                  ORDER BY m.created_at DESC, m.id"
             ))?;
-            // Of a session alone, what others learned too stays.
+            // When forgetting only a session, keep what other sessions learned too.
             let has_words = !selection.words.is_empty();
             let mut rows = select.query(params![selection.project, selection.before.map(time), selection.session, has_words])?;
             let mut memories = Vec::new();
@@ -108,8 +108,8 @@ impl Store {
         })())
     }
 
-    /// Leaves nothing of deleted rows in the full-text index, free pages and the WAL. False where another process holds the
-    /// WAL: then it is to be done again.
+    /// Erases deleted rows from the full-text index, free pages and the WAL. Returns false if another process is using
+    /// the WAL; then it must be run again.
     pub fn erase(&self) -> Result<bool> {
         self.explain((|| {
             self.conn.execute_batch(
@@ -117,7 +117,7 @@ impl Store {
                  INSERT INTO memories_fts (memories_fts) VALUES ('optimize');
                  INSERT INTO events_fts (events_fts) VALUES ('optimize');",
             )?;
-            // One transaction: another process may just be swapping them.
+            // Use one transaction, because another process may be swapping the tables.
             let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
             embedded::forget_all(&tx)?;
             reindex::take_all_away(&tx)?;
@@ -131,7 +131,7 @@ impl Store {
         })())
     }
 
-    /// Identifiers and roots of all projects.
+    /// Returns the identifiers and roots of all projects.
     pub fn projects(&self) -> Result<Vec<(String, String)>> {
         self.explain(
             self.conn
@@ -140,8 +140,9 @@ impl Store {
         )
     }
 
-    /// Passes all texts of a project through `redact`, some rows a transaction; without `really` nothing is written. What was
-    /// done before it was stopped stays done, and doing it again changes nothing more. Returns how many rows changed.
+    /// Redacts all texts of a project again, in transactions of a few rows; without `really`, writes nothing. If it is
+    /// interrupted, finished rows stay redacted, and running it again changes nothing more. Returns how many rows
+    /// changed.
     pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, now: u64, really: bool) -> anyhow::Result<u64> {
         self.conn.execute_batch("PRAGMA secure_delete = ON")?;
         let mut changed = 0;
@@ -191,7 +192,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
         )?
         .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    // Digests themselves are not asked: each says what its sources say, and is written anew when one of them goes.
+    // Digests are not matched themselves: each only repeats its sources and is rewritten when one of them goes.
     for (rowid, id, mut text) in rows {
         if !words.is_empty()
             && let Some(line) = digests::line_of(tx, &id)?
@@ -206,7 +207,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             .prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1 AND session_id <> ?2")?
             .exists(params![rowid, session.as_deref().unwrap_or_default()])?;
         if session.is_some() && words.is_empty() && elsewhere {
-            // Others learned it too.
+            // Other sessions learned it too.
             tx.execute("DELETE FROM sightings WHERE memory = ?1 AND session_id = ?2", params![rowid, session])?;
             recount(tx, rowid)?;
             continue;
@@ -234,7 +235,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
         params![project, session, before],
     )?;
     forgotten.sessions += sessions.len() as u64;
-    // A session of which there is nothing but a state.
+    // A session may have nothing stored but a state.
     sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
     for session in &sessions {
         for table in ["session_context", "extractor_states", "sightings", "shown", "session_history"] {
@@ -246,7 +247,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
         params![project, session, before],
     )?;
     forgotten.events += events as u64;
-    // Those that no event tells of any more.
+    // Delete failures that no event reports any more.
     tx.execute(
         "DELETE FROM failures WHERE (?1 IS NULL OR project_id = ?1)
            AND number NOT IN (SELECT failure FROM failure_sightings)",
@@ -256,7 +257,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
         for session in &sessions {
             tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
         }
-        // Digests went with their sources, but for damaged ones.
+        // Digests went with their sources, except damaged ones.
         let left = tx
             .prepare("SELECT rowid FROM memories WHERE project = (SELECT number FROM projects WHERE id = ?1)")?
             .query_map([project], |row| row.get(0))?
@@ -350,7 +351,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
     Ok(())
 }
 
-/// Deletes rows whose text the selection holds. The first statement gives their numbers and texts.
+/// Deletes rows whose text matches the selection. The first statement returns their numbers and texts.
 fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &str) -> rusqlite::Result<u64> {
     let mut rows = tx.prepare(select)?;
     let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
@@ -366,7 +367,7 @@ fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &s
     Ok(gone.len() as u64)
 }
 
-/// Keeps the entries of the notes for which `keep` says yes.
+/// Keeps only the entries of the notes that `keep` accepts.
 fn retain(notes: &mut SessionNotes, keep: &mut dyn FnMut(&str) -> bool) {
     for text in [&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome] {
         if !keep(text) {
@@ -391,7 +392,7 @@ fn retain(notes: &mut SessionNotes, keep: &mut dyn FnMut(&str) -> bool) {
     notes.attributes.retain(|(name, value)| keep(&format!("{name}\n{value}")));
 }
 
-/// Takes out of notes, summary and topics what was forgotten once: reading the same lines again must not bring it back.
+/// Removes forgotten entries from notes and summary, so that reading the same lines again does not bring them back.
 pub(super) fn leave_out_forgotten(
     tx: &Connection,
     project: &str,
@@ -417,7 +418,8 @@ pub(super) fn leave_out_forgotten(
     failed.map_or(Ok(()), Err)
 }
 
-/// Redacts the next rows of `memories`, without digests that are written anew when what they were made of changes. Returns the last one and how many changed; none where there are no more.
+/// Redacts the next rows of `memories`, except digests that are rewritten when their sources change. Returns the last
+/// row and how many changed, or `None` if there are no more.
 fn scrub_memories(
     tx: &Connection,
     project: &str,
@@ -464,9 +466,9 @@ fn scrub_memories(
     Ok(Some((last, changed)))
 }
 
-/// Gives a memory other texts; where another memory of the project has them already, the two become one.
+/// Replaces a memory's texts. If another memory of the project already has the new texts, the two are merged.
 fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft, now: u64) -> rusqlite::Result<()> {
-    // The copy has the old texts, and is known by the old identifier.
+    // The copy has the old texts and refers to the old identifier.
     let is_shared = sharing::is_shared(tx, rowid)?;
     sharing::origin_goes(tx, rowid)?;
     let rowid = replace_one(tx, project, rowid, draft)?;
@@ -476,7 +478,7 @@ fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft, now: u64) 
     Ok(())
 }
 
-/// Gives back the row that has the texts then.
+/// Replaces the texts and returns the row that has them afterwards.
 fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlite::Result<i64> {
     let hash = content_hash(draft);
     let other: Option<i64> = tx
@@ -509,14 +511,14 @@ fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rus
     Ok(rowid)
 }
 
-/// A table with texts beside memories: its rows are named by a text, in order.
+/// A table, other than memories, with texts to redact. Its rows are identified by a text, in order.
 struct Table {
     name: &'static str,
-    /// What names a row, as an expression of text.
+    /// An SQL expression for the text that identifies a row.
     key: &'static str,
-    /// Columns, and whether they hold JSON.
+    /// The columns, and whether each contains JSON.
     columns: &'static [(&'static str, bool)],
-    /// What says that a row is of project `?1`.
+    /// An SQL condition that a row belongs to project `?1`.
     of_project: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Table `events` and what is made from it: what happened in sessions, append-only; above all what tools were used for.
+//! Table `events` and the tables derived from it: an append-only record of what happened in sessions, mostly tool uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use throughline_model::project::Project;
 use throughline_search::query::{Facts, Query};
 use throughline_search::tokens;
 
-/// What the events of a tool's use are called: the design's name for them.
+/// The event type of a tool use, as the design names it.
 pub const OBSERVATION: &str = "tool_observation";
-/// A prompt.
+/// The event type of a prompt.
 pub const PROMPT: &str = "user_prompt";
 
-/// The most bytes of details of one session; of the oldest only the summary stays.
+/// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
 const MOST_DETAIL: i64 = 16 << 20;
 
-/// Words of a query that are looked for.
+/// The maximum number of query words to search for.
 const MOST_TERMS: usize = 24;
 
 /// A stored event.
@@ -28,89 +28,89 @@ const MOST_TERMS: usize = 24;
 pub struct Event {
     /// Its number.
     pub id: i64,
-    /// `tool_observation`, `user_prompt`, `stop`, …
+    /// The type: `tool_observation`, `user_prompt`, `stop`, …
     #[serde(rename = "type")]
     pub kind: String,
     /// The session.
     pub session_id: String,
-    /// When, milliseconds since the Unix epoch.
+    /// The time, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// How often in a row.
+    /// How often it occurred in a row.
     pub times: u32,
-    /// 0 to 4.
+    /// The retention tier, 0 to 4.
     pub level: u8,
-    /// What was seen.
+    /// The event's payload.
     #[serde(flatten)]
     pub seen: Seen,
 }
 
-/// Which events are asked for. Empty fields do not restrict.
+/// Which events to return. Empty fields do not restrict.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// One project.
     pub project: Option<String>,
-    /// Sessions whose identifier begins so.
+    /// Sessions whose identifier begins with this.
     pub session: Option<String>,
-    /// Tools by name.
+    /// Names of tools.
     pub tools: Vec<String>,
-    /// Kinds of events.
+    /// Types of events.
     pub kinds: Vec<String>,
     /// A file: its whole path, or the end of it from a folder on.
     pub file: Option<String>,
-    /// Only failures.
+    /// Failures only.
     pub failed: bool,
-    /// Words.
+    /// Words to search for.
     pub words: String,
-    /// Older than this one: its time and its number, as an event says them. Not with words, whose order is another.
+    /// Older than this event, given as its time and number. Not to be combined with words, which use another order.
     pub before: Option<(u64, i64)>,
 }
 
-/// What a turn was, from its prompt to now.
+/// A summary of a turn, from its prompt until now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turn {
     /// When its prompt came.
     pub began: Option<u64>,
-    /// Tools used.
+    /// The number of tools used.
     pub tools: u32,
-    /// Of them those that failed.
+    /// How many of them failed.
     pub failed: u32,
     /// Files that were changed.
     pub files: Vec<String>,
 }
 
-/// What records became.
+/// What became of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Noted {
     /// New events.
     pub stored: u64,
-    /// Those that only say again what the one before them said.
+    /// Records that only repeat the event before them.
     pub merged: u64,
-    /// Those that were there already.
+    /// Records that were stored already.
     pub known: u64,
 }
 
-/// One step of the ladder on which observations rise as they prove themselves.
+/// A step from one retention tier to the next, by which observations that are used are promoted.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// How often it must have been looked at.
+    /// How often the observation must have been accessed.
     pub access: u32,
-    /// How sure one can be of it: 0.5, and more for each sign that it matters. See [`Store::graduate`].
+    /// The minimum confidence: 0.5, plus bonuses for signs that it matters. See [`Store::graduate`].
     pub confidence: f64,
     /// How many other sessions must have used it.
     pub sessions: u32,
-    /// Days that it is kept at the level that it reaches, from when it was last looked at.
+    /// How many days it is kept in the tier that it reaches, counted from the last access.
     pub days: u32,
 }
 
-/// What growing old did.
+/// What promoting and expiring observations did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Aged {
-    /// Observations that rose.
+    /// The number of observations promoted.
     pub raised: u64,
-    /// Observations that went.
+    /// The number of observations deleted.
     pub dropped: u64,
 }
 
@@ -129,7 +129,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 impl Store {
-    /// Whether the session's event with this key is stored.
+    /// Returns whether the session's event with this key is stored.
     pub fn has_event(&self, session: &str, key: &str) -> Result<bool> {
         self.explain(
             self.conn
@@ -138,7 +138,7 @@ impl Store {
         )
     }
 
-    /// What happened last in the session.
+    /// Returns the type of the session's last event.
     pub fn last_event(&self, session: &str) -> Result<Option<String>> {
         self.explain(
             self.conn
@@ -147,7 +147,7 @@ impl Store {
         )
     }
 
-    /// When the session was last compacted.
+    /// Returns when the session was last compacted.
     pub fn compacted_at(&self, session: &str) -> Result<Option<u64>> {
         self.explain(
             self.conn
@@ -157,7 +157,7 @@ impl Store {
         .map(|at| at.map(untime))
     }
 
-    /// Stores what journals held, all or nothing.
+    /// Stores journal records, all or none.
     pub fn put_records(&mut self, project: &Project, records: &[Record], now: u64) -> Result<Noted> {
         let path = self.path.clone();
         let noted = (|| {
@@ -178,7 +178,7 @@ impl Store {
         noted.map_err(|error| classify(&path, error))
     }
 
-    /// The session's present turn.
+    /// Returns the session's current turn.
     pub fn turn(&self, session: &str) -> Result<Turn> {
         self.explain((|| {
             let began: Option<(i64, i64)> = self
@@ -210,7 +210,7 @@ impl Store {
         })())
     }
 
-    /// What the agent said last in this session, where its last turn ended.
+    /// Returns the agent's last message in this session, from the end of its last turn.
     pub fn last_answer(&self, session: &str) -> Result<Option<String>> {
         let payload: Option<String> = self.explain(
             self.conn
@@ -222,7 +222,7 @@ impl Store {
         Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
     }
 
-    /// Events, newest first; with words, best first. What the words may say beside words holds too: see [`Query`].
+    /// Returns events, newest first; with words, best match first. Filters within the words apply too: see [`Query`].
     pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
         let mut clauses = vec!["1".to_owned()];
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -234,7 +234,7 @@ impl Store {
             and("e.project_id = ?", Box::new(project.clone()));
         }
         if let Some(session) = &wanted.session {
-            // No character comes behind U+10FFFF: a range is found by the index.
+            // Use a range, which the index supports: no character sorts after U+10FFFF.
             and("e.session_id >= ? AND e.session_id < ? || char(1114111)", Box::new(session.clone()));
         }
         let list = |names: &[String]| json(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -269,7 +269,7 @@ impl Store {
         if wanted.failed {
             clauses.push("e.failed".into());
         }
-        // Whether it is what was asked for beside words is known only when the event is there.
+        // Filters beyond words can only be checked once the event is loaded.
         let bound = if query.restricts() { String::new() } else { format!("LIMIT {limit}") };
         let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
         self.explain((|| {
@@ -288,7 +288,7 @@ impl Store {
         })())
     }
 
-    /// Events by their numbers, of one project or of all; those that are not there are left out.
+    /// Returns events by number, of one project or of all; missing ones are left out.
     pub fn events_by_id(&self, ids: &[i64], project: Option<&str>) -> Result<Vec<Event>> {
         self.explain((|| {
             let mut statement = self.conn.prepare_cached(&format!(
@@ -302,7 +302,8 @@ impl Store {
         })())
     }
 
-    /// The events of the same session around one of them, in order: at most `reach` before it and as many behind it.
+    /// Returns the events of the same session around an event, in order: at most `reach` before it and `reach` after
+    /// it.
     pub fn around(&self, event: &Event, reach: u32) -> Result<Vec<Event>> {
         self.explain((|| {
             let half = |condition: &str, order: &str| -> rusqlite::Result<Vec<Event>> {
@@ -322,7 +323,7 @@ impl Store {
         })())
     }
 
-    /// All events of a session in order, at most `limit`, the last ones.
+    /// Returns the last `limit` events of a session, in order.
     pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<Event>> {
         self.explain((|| {
             let mut events: Vec<Event> = self
@@ -337,7 +338,8 @@ impl Store {
         })())
     }
 
-    /// What was done to which files, the latest first; of a project or of all, of sessions whose identifier begins so.
+    /// Returns what was done to which files, most recent first, of one project or of all, and of sessions whose
+    /// identifier begins with `session`.
     pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {
         self.explain(
             self.conn
@@ -369,7 +371,7 @@ impl Store {
         )
     }
 
-    /// The root folder of each event's project, in the order of `events`; empty where it is not known.
+    /// Returns the root folder of each event's project, in the order of `events`; empty if it is unknown.
     pub fn roots_of_events(&self, events: &[Event]) -> Result<Vec<String>> {
         self.explain(
             self.conn
@@ -383,7 +385,7 @@ impl Store {
         )
     }
 
-    /// Notes that events were looked at, by a session where one asked.
+    /// Records that events were accessed, by a session if one asked.
     pub fn mark_used(&self, ids: &[i64], session: Option<&str>, now: u64) -> Result<()> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
@@ -401,10 +403,10 @@ impl Store {
         })())
     }
 
-    /// Lets observations rise that proved themselves, and drops those whose time is up. `ladder` is the way from each level
-    /// to the next; what is at the top stays for good. `days`: how long one is kept that never rose. How sure one can be of an
-    /// observation is 0.5, 0.1 more for each time that it was looked at, 0.15 for each other session that did, and 0.2 where
-    /// it changed something or failed; at most 1.
+    /// Promotes used observations and deletes expired ones. `ladder` has one step from each tier to the next; the last
+    /// tier is permanent. `days` is how long observations in the first tier are kept. The confidence of an observation
+    /// is 0.5, plus 0.1 for each access, 0.15 for each other session that accessed it, and 0.2 if it changed something
+    /// or failed; at most 1.
     pub fn graduate(&mut self, ladder: &[Step], days: u32, now: u64, really: bool) -> Result<Aged> {
         const DAY: u64 = 86_400_000;
         let path = self.path.clone();
@@ -428,7 +430,7 @@ impl Store {
                     raised.insert(id?);
                 }
             }
-            // One may climb several steps at once.
+            // One observation may be promoted several times at once.
             aged.raised = raised.len() as u64;
             let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
             for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
@@ -451,7 +453,7 @@ impl Store {
         aged.map_err(|error| classify(&path, error))
     }
 
-    /// When [`Store::graduate`] was done last; 0 where it never was.
+    /// Returns when [`Store::graduate`] last ran, or 0 if never.
     pub fn graduated_at(&self) -> Result<u64> {
         let value: Option<String> = self.explain(
             self.conn.query_row("SELECT value FROM meta WHERE key = 'graduated_at'", [], |row| row.get(0)).optional(),
@@ -463,23 +465,23 @@ impl Store {
 /// What was done to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileUse {
-    /// Relative to the project's root where inside it.
+    /// The path, relative to the project's root if inside it.
     pub path: String,
-    /// When last.
+    /// The time of the last use.
     pub last_at: u64,
     /// How often it was read or found.
     pub looked_at: u32,
     /// How often it was changed.
     pub changed: u32,
-    /// In how many sessions.
+    /// The number of sessions that used it.
     pub sessions: u32,
-    /// How often that failed.
+    /// How often a use of it failed.
     pub failed: u32,
     /// The root folder of its project.
     pub project: String,
 }
 
-/// Whether the event is what the query asks for, its words aside.
+/// Returns whether the event satisfies the query's filters; its words do not count.
 fn accepts(query: &Query, event: &Event) -> bool {
     let seen = &event.seen;
     query.accepts(&Facts {
@@ -553,7 +555,8 @@ fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, not
     Ok(())
 }
 
-/// The event that this one only repeats: a file that was read before in this session, and not touched since.
+/// Returns the event that this one only repeats: a read of a file that this session has read before and not touched
+/// since.
 fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
     let seen = &record.seen;
     let [file] = seen.files.as_slice() else { return Ok(None) };
@@ -572,12 +575,12 @@ fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
         .map(|(id, ..)| id))
 }
 
-/// What of the attributes is searched.
+/// Returns the attributes that are searchable.
 fn named(seen: &Seen) -> String {
     ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes what is searched from what was seen.
+/// Adds an event to the search tables.
 fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
     for file in &seen.files {
         tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
@@ -594,7 +597,7 @@ fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes it anew, from another payload.
+/// Rebuilds an event's search entries from another payload.
 pub(super) fn reindex(tx: &Connection, id: i64, payload: &str) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM events_fts WHERE rowid = ?1", [id])?;
     tx.execute("DELETE FROM event_files WHERE event_id = ?1", [id])?;
@@ -622,7 +625,7 @@ fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
 }
 
 impl Store {
-    /// By tool: uses and failures, of a project or of a session.
+    /// Returns uses and failures by tool, of a project or of a session.
     pub fn tool_counts(&self, project: Option<&str>, session: Option<&str>) -> Result<BTreeMap<String, (u64, u64)>> {
         self.explain(
             self.conn

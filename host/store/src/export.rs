@@ -1,4 +1,4 @@
-//! All memories of a project, or of all, one after another in the order of their times.
+//! Iterates over all memories of one project or of all, in chronological order.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,18 @@ use throughline_model::contract::Memory;
 use throughline_model::digest::sha256_parts;
 use throughline_model::project::Project;
 
-/// What is written of digests (a condition on `memories m`): what they were made of, and not they themselves, which would double it;
-/// where its texts are gone, the digest.
+/// Which memories are exported, as a condition on `memories m`: the sources of digests rather than the digests, since
+/// both would be duplicates; for digests with purged sources, the digest.
 pub(super) const EXPORTED: &str = "
     NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.digest AND d.purged_at IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid AND d.purged_at IS NULL)";
 
 impl Store {
-    /// Hands each memory to `each`, the oldest first, until it says no. What others write meanwhile is not among them.
+    /// Passes each memory to `each`, oldest first, until it returns false. Memories that others write meanwhile are not
+    /// included.
     ///
-    /// Memories of one moment come in an order that follows from what they say, not from when they were stored, so that two
-    /// stores with the same memories hand them out alike. Held at once are 24 bytes a memory, and one memory.
+    /// Memories with the same time are ordered by their content rather than by when they were stored, so that two
+    /// stores with the same memories produce the same order. Memory use is 24 bytes per memory, plus one memory.
     pub fn each_memory(&self, project: Option<&str>, mut each: impl FnMut(&Memory, &Project) -> bool) -> Result<()> {
         let projects: HashMap<String, Project> =
             self.all_projects()?.into_iter().map(|project| (project.id.clone(), project)).collect();
@@ -42,7 +43,7 @@ impl Store {
             let mut select = tx.prepare(&format!("SELECT {COLUMNS}, m.project_id FROM memories m WHERE m.rowid = ?1"))?;
             for (_, _, rowid) in order {
                 let (memory, of) = select.query_row([rowid], |row| Ok((from_row(row)?, row.get::<_, String>(11)?)))?;
-                // Without its project, which `verify` reports, nobody could say where it belongs.
+                // Without its project, which `verify` reports as missing, nobody could say where the memory belongs.
                 let Some(project) = projects.get(&of) else { continue };
                 if !each(&memory, project) {
                     break;

@@ -1,4 +1,4 @@
-//! Tables `failures` and `failure_sightings`: what went wrong, how often, and what was done about it.
+//! Tables `failures` and `failure_sightings`: what went wrong, how often, and what fixed it.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
@@ -9,16 +9,16 @@ use crate::journal::{Record, Seen};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::digest::sha256_hex;
 
-/// From this often on, a failure is a pattern: a memory of its own.
+/// From this count on, a failure is a pattern and becomes a memory.
 const PATTERN: u32 = 2;
 
-/// What was done between a failure and the success that ended it: so many steps are kept, the last ones.
+/// How many steps between a failure and the success that ended it are kept, the last ones.
 const STEPS: u32 = 3;
 
-/// What says of a memory that this program made it, and no policy.
+/// The policy name and digest of memories that this program made itself.
 pub(super) const MAKER: (&str, &str) = ("throughline", "");
 
-/// Failures with one signature.
+/// Failures with the same signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// Its number.
@@ -27,15 +27,15 @@ pub struct Failure {
     pub subject: String,
     /// The line that says what is wrong.
     pub error: String,
-    /// What tells it from others.
+    /// What distinguishes it from other failures.
     pub signature: String,
-    /// Files that it was about.
+    /// The files involved.
     pub files: Vec<String>,
-    /// How often.
+    /// How often it occurred.
     pub count: u32,
-    /// In how many sessions.
+    /// The number of sessions in which it occurred.
     pub sessions: u32,
-    /// The first time, milliseconds since the Unix epoch.
+    /// The first time, in milliseconds since the Unix epoch.
     pub first_at: u64,
     /// The last time.
     pub last_at: u64,
@@ -69,12 +69,12 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
 }
 
 impl Failure {
-    /// Whether nothing has helped yet, or it came back after what did.
+    /// Returns whether nothing has fixed it yet, or it came back after the fix.
     pub fn is_open(&self) -> bool {
         self.fixed_at.is_none_or(|fixed| fixed < self.last_at)
     }
 
-    /// In one line: what fails, and what helped.
+    /// Describes in one line what fails, and what fixed it.
     pub fn line(&self) -> String {
         let fixed = self.fix.as_ref().map_or_else(String::new, |fix| format!(". Fixed by: {fix}"));
         format!("`{}` fails: {}{fixed}", self.subject, self.error)
@@ -82,7 +82,7 @@ impl Failure {
 }
 
 impl Store {
-    /// The failures of a project with this signature.
+    /// Returns the failure of a project with this signature.
     pub fn failure(&self, project: &str, signature: &str) -> Result<Option<Failure>> {
         self.explain(
             self.conn
@@ -91,8 +91,8 @@ impl Store {
         )
     }
 
-    /// Failures, those that came back most often first; with `session` only those that sessions had whose identifier begins so,
-    /// with `open` only those that nothing has helped against since they last came.
+    /// Returns failures, the most frequent first. With `session`, only those of sessions whose identifier begins with
+    /// it; with `open`, only those not fixed since they last occurred.
     pub fn failures(&self, project: Option<&str>, session: Option<&str>, open: bool, limit: u32) -> Result<Vec<Failure>> {
         self.explain(
             self.conn
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-/// Notes what a use of a tool says of failures: that there is one, or that one is over.
+/// Records what a tool use says about failures: that one occurred, or that one is over.
 pub(super) fn note(tx: &Connection, project: &str, event: i64, record: &Record, now: u64) -> rusqlite::Result<()> {
     let seen = &record.seen;
     let Some(subject) = seen.attribute("subject").filter(|subject| !subject.is_empty()) else { return Ok(()) };
@@ -154,7 +154,7 @@ fn count(
     Ok(number)
 }
 
-/// A success ends the session's open failures of the same subject: what came between is the fix.
+/// A success ends the session's open failures of the same subject; the steps in between are the fix.
 fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusqlite::Result<Vec<i64>> {
     let open: Vec<(i64, i64)> = tx
         .prepare_cached(
@@ -176,7 +176,7 @@ fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusql
         steps.dedup();
         steps.truncate(STEPS as usize);
         steps.reverse();
-        // The same thing said otherwise.
+        // No steps in between: the same thing was tried in another way.
         if steps.is_empty() {
             steps.extend(record.seen.attribute("command").map(|command| format!("`{}`", command.trim())));
         }
@@ -192,7 +192,7 @@ fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusql
     Ok(open.into_iter().map(|(number, _)| number).collect())
 }
 
-/// What a use of a tool may have done towards a success; commands that only look have done nothing.
+/// Describes a tool use that may have contributed to a success; commands that only look return `None`.
 fn step(seen: &Seen) -> Option<String> {
     const LOOKS: [&str; 14] = [
         "ls",
@@ -223,7 +223,7 @@ fn step(seen: &Seen) -> Option<String> {
     }
 }
 
-/// A failure that came back is a memory: it is found, shown and forgotten like any other.
+/// Makes a recurring failure a memory, so that it is found, shown and forgotten like any other.
 fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64) -> rusqlite::Result<()> {
     let (failure, memory): (Failure, Option<i64>) = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?

@@ -1,4 +1,4 @@
-//! Memories that were made elsewhere, stored many at a time.
+//! Stores memories imported from elsewhere, in large batches.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -9,40 +9,40 @@ use throughline_model::contract::{Attribute, Draft};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 
-/// The attribute that holds what its author calls an imported memory.
+/// The attribute that holds an imported memory's original identifier.
 pub const EXTERNAL_ID: &str = "external-id";
 
-/// SQLite's cache while importing, KiB: of a million memories, the indexes that are not written in order fit. In tens of
-/// thousands it makes no difference.
+/// SQLite's cache size during imports, in KiB. It fits the indexes of a million memories that are not written in order.
+/// With tens of thousands it makes no difference.
 const CACHE_KIB: i64 = 128 << 10;
 
-/// A memory to store.
+/// A memory to import.
 #[derive(Debug, Clone)]
 pub struct Import {
     /// Its project.
     pub project: Project,
-    /// Its session; empty where it has none.
+    /// Its session; empty if it has none.
     pub session: String,
-    /// What it is known by again, within project and session; none: its content. It is not stored.
+    /// The key that identifies it on re-import, within project and session; `None` uses its content. It is not stored.
     pub key: Option<String>,
-    /// `key` as it may be stored and is given back.
+    /// The original identifier as it is stored and exported, that is, `key` after redaction.
     pub id: Option<String>,
-    /// All else; its own key is not looked at.
+    /// Everything else. The draft's own key is ignored.
     pub draft: Draft,
 }
 
 impl Store {
-    /// Makes ready for many batches.
+    /// Prepares for importing many batches.
     pub fn prepare_import(&self) -> Result<()> {
         self.explain(self.conn.pragma_update(None, "cache_size", -CACHE_KIB))
     }
 
-    /// Moves into the database what the last batches left beside it.
+    /// Checkpoints after the last batch.
     pub fn finish_import(&self) -> Result<()> {
         self.checkpoint()
     }
 
-    /// Whether turns of the session are stored that were read from its own transcript.
+    /// Returns whether turns of the session are stored that were read from its own transcript.
     pub fn has_read_turns(&self, session: &str) -> Result<bool> {
         self.explain(
             self.conn
@@ -54,8 +54,9 @@ impl Store {
         )
     }
 
-    /// Stores all of the batch in one transaction and says what became of each, in order. What was imported under the same
-    /// key before is replaced; the same content under another key is one memory with both identifiers.
+    /// Stores a whole batch in one transaction and returns the outcome of each memory, in order. A memory imported
+    /// earlier under the same key is replaced. The same content under another key becomes one memory with both
+    /// identifiers.
     pub fn import(&mut self, batch: &[Import], now: u64) -> Result<Vec<Put>> {
         let puts = self.write(|tx| {
             let mut last: Option<&str> = None;
@@ -79,7 +80,8 @@ impl Store {
 fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
     let hash = memories::content_hash(&it.draft);
     let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
-    // With the project, because sessions of two projects may have one name, or none. Hashed, because it was not redacted.
+    // Include the project, because sessions of two projects may have the same name, or none. Hash the key, because it
+    // was not redacted.
     let key = format!(
         "import:{}",
         hex(&sha256_parts(&[&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by])[..8])
@@ -96,7 +98,7 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
     let put = memories::put(tx, &it.project.id, &it.session, &draft, MAKER, now)?;
     let Some(id) = &it.id else { return Ok(put) };
     if let Some(before) = before.filter(|_| matches!(put, Put::Stored | Put::SeenAgain)) {
-        // Others still know the content that had this identifier.
+        // Other sources still know the content that had this identifier.
         change_attributes(tx, before, |attributes| {
             attributes.retain(|(name, value)| name != EXTERNAL_ID || value != id);
         })?;
@@ -118,7 +120,7 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
     Ok(put)
 }
 
-/// Changes the attributes of a memory, where there is one.
+/// Changes the attributes of a memory, if it exists.
 fn change_attributes(tx: &Connection, memory: i64, change: impl FnOnce(&mut Vec<Attribute>)) -> rusqlite::Result<()> {
     let attributes: Option<String> = tx
         .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?

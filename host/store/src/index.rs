@@ -1,7 +1,7 @@
-//! What a memory is found by: its words, a row a piece in the full-text table, and a vector a piece.
+//! The search index of memories: one row of words per piece in the full-text table, and one vector per piece.
 //!
-//! Two sets of tables may stand side by side: the one that is searched, and while the index is made anew (`reindex.rs`) the
-//! one that will be. Every change goes into both.
+//! Two sets of tables may exist side by side: the live one, and the next one while the index is rebuilt (`reindex.rs`).
+//! Every change goes into both.
 
 use std::fmt;
 
@@ -20,16 +20,16 @@ pub(super) struct Tables {
     pub(super) codes: &'static str,
 }
 
-/// What is searched.
+/// The tables that are searched.
 pub(super) const LIVE: Tables = Tables { words: "memories_fts", vectors: "vectors", codes: "vector_codes" };
 
-/// What will be.
+/// The tables of the index being built.
 pub(super) const NEXT: Tables = Tables { words: "memories_fts_next", vectors: "vectors_next", codes: "vector_codes_next" };
 
-/// What was searched before, until it is taken away.
+/// The tables that were searched before, until they are deleted.
 pub(super) const OLD: Tables = Tables { words: "memories_fts_old", vectors: "vectors_old", codes: "vector_codes_old" };
 
-/// How texts are cut into pieces and those into words. An index that was made by another version is made anew.
+/// The version of how texts are split into pieces and words. An index made by another version is rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     /// See [`tokens::VERSION`].
@@ -38,13 +38,13 @@ pub(super) struct Version {
     pub(super) pieces: u32,
 }
 
-/// This program's.
+/// The version of this program.
 pub(super) const VERSION: Version = Version { tokens: tokens::VERSION, pieces: pieces::VERSION };
 
-/// Of a database that does not say.
+/// The version of a database that does not record one.
 const FIRST: Version = Version { tokens: 1, pieces: 1 };
 
-/// `2.1`: as it stands in `meta`.
+/// Formats the version as it is stored in `meta`, such as `2.1`.
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.tokens, self.pieces)
@@ -52,7 +52,7 @@ impl fmt::Display for Version {
 }
 
 impl Version {
-    /// The version that stands under this key of `meta`. What cannot be read is none that this program knows.
+    /// Returns the version stored under this key of `meta`. An unreadable value yields a version that no program has.
     pub(super) fn of(conn: &Connection, key: &str) -> rusqlite::Result<Self> {
         let Some(text) = meta(conn, key)? else { return Ok(FIRST) };
         let (tokens, pieces) = text.split_once('.').unwrap_or_default();
@@ -60,23 +60,23 @@ impl Version {
     }
 }
 
-/// Keys of `meta`: the version of the index that is searched, and of the one that will be.
+/// Keys of `meta`: the version of the live index, and of the next one.
 pub(super) const INDEX_VERSION: &str = "index_version";
 pub(super) const NEXT_VERSION: &str = "index_version_next";
 
-/// Keys of `meta`: the model of the vectors that are searched, and of those that will be.
+/// Keys of `meta`: the model of the live vectors, and of the next ones.
 pub(super) const MODEL: &str = "embedding";
 pub(super) const NEXT_MODEL: &str = "embedding_next";
 
-/// The vectors of no model: where they are not wanted.
+/// The model name that stands for having no vectors.
 pub(super) const NO_MODEL: &str = "none";
 
-/// The built-in model, as `meta` names it.
+/// Returns the name of the built-in model in `meta`.
 pub(super) fn local_model() -> String {
     local::model().to_string()
 }
 
-/// How many numbers the vectors of a model have; 0 where it has none.
+/// Returns how many numbers a model's vectors have, or 0 if it has none.
 pub(super) fn dims(model: &str) -> usize {
     model.rsplit_once(':').and_then(|(_, dims)| dims.parse().ok()).unwrap_or(0)
 }
@@ -90,12 +90,12 @@ pub(super) fn clear_meta(tx: &Connection, key: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The model of the vectors that are searched.
+/// Returns the model of the live vectors.
 pub(super) fn live_model(conn: &Connection) -> rusqlite::Result<String> {
     Ok(meta(conn, MODEL)?.unwrap_or_else(local_model))
 }
 
-/// Whether a model's vectors come from outside this program, and so are not there at once.
+/// Returns whether a model's vectors come from outside this program, and so are not available at once.
 pub(super) fn is_remote(model: &str) -> bool {
     model != NO_MODEL && model != local_model()
 }
@@ -106,7 +106,7 @@ pub(super) fn set_meta(tx: &Connection, key: &str, value: &str) -> rusqlite::Res
     Ok(())
 }
 
-/// The sets of tables that there are, each with the model of its vectors.
+/// Returns the existing sets of tables, each with the model of its vectors.
 fn sets(tx: &Connection) -> rusqlite::Result<Vec<(&'static Tables, String)>> {
     let model = if let Some(model) = meta(tx, MODEL)? {
         model
@@ -120,7 +120,7 @@ fn sets(tx: &Connection) -> rusqlite::Result<Vec<(&'static Tables, String)>> {
     Ok(sets)
 }
 
-/// What a memory says, to be found by.
+/// The searchable texts of a memory.
 #[derive(Clone, Copy)]
 pub(super) struct Said<'a> {
     pub(super) title: &'a str,
@@ -135,7 +135,7 @@ impl<'a> From<&'a Draft> for Said<'a> {
     }
 }
 
-/// Puts a memory into the index.
+/// Adds a memory to the index.
 pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Result<()> {
     for (tables, model) in sets(tx)? {
         add(tx, tables, &model, rowid, draft.into())?;
@@ -146,25 +146,25 @@ pub(super) fn index(tx: &Connection, rowid: i64, draft: &Draft) -> rusqlite::Res
     Ok(())
 }
 
-/// Notes that a memory's vectors are still to be made.
+/// Queues a memory whose vectors are still to be made.
 pub(super) fn queue(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO unembedded (memory) VALUES (?1)")?.execute([rowid])?;
     Ok(())
 }
 
-/// Notes that they are there.
+/// Removes a memory from that queue.
 pub(super) fn unqueue(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM unembedded WHERE memory = ?1")?.execute([rowid])?;
     Ok(())
 }
 
-/// Puts a memory into one set of tables; with vectors where they are the built-in model's.
+/// Adds a memory to one set of tables, including vectors if the model is the built-in one.
 pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, said: Said<'_>) -> rusqlite::Result<()> {
     let pieces = pieces::cut(said.content);
     let mut words = [said.title, &said.keywords.join(" "), &said.files.join(" ")].map(tokens::index_text).join(" ");
     let mut insert = tx.prepare_cached(&format!("INSERT INTO {} (rowid, words) VALUES (?1, ?2)", tables.words))?;
     for (number, piece) in pieces.iter().enumerate() {
-        // Title, keywords and files stand in the first row.
+        // Title, keywords and files are in the first row.
         words.push(' ');
         words.push_str(&tokens::index_text(piece));
         insert.execute(params![pieces::row(rowid, number), words])?;
@@ -177,7 +177,7 @@ pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, sai
     Ok(())
 }
 
-/// What a model reads of each piece: what the memory is called stands before all of them.
+/// Returns the text to embed for each piece; the memory's title precedes each of them.
 pub(super) fn texts(title: &str, pieces: &[&str]) -> Vec<String> {
     let title = title.trim();
     pieces
@@ -186,7 +186,7 @@ pub(super) fn texts(title: &str, pieces: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Takes a memory out of the index.
+/// Removes a memory from the index.
 pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     for (tables, model) in sets(tx)? {
         take_out(tx, tables, &model, rowid)?;
@@ -194,7 +194,7 @@ pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes a memory out of one set of tables, however its content was cut when it was put there.
+/// Removes a memory from one set of tables, however its content was split when it was added.
 pub(super) fn take_out(tx: &Connection, tables: &Tables, model: &str, rowid: i64) -> rusqlite::Result<()> {
     let (first, last) = pieces::rows(rowid..=rowid);
     let rows: Vec<i64> = tx

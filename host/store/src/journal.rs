@@ -1,11 +1,11 @@
-//! Journals: what hooks inside the agent's loop note down. A hook appends one line to its session's file and returns; a
-//! later one ([`Journal::take`]) moves the lines into the database.
+//! Session journals, to which hooks inside the agent's loop append events. A hook appends one line to its session's
+//! file and returns; a later one ([`Journal::take`]) moves the lines into the database.
 //!
-//! Many hooks may append at once, and one may take at the same time. Each record is one `write` to a file opened for
-//! appending, under a shared lock; taking renames the file under an exclusive one, so an appender either was before it or
-//! finds that its file has moved and opens the new one. A record begins and ends with a newline: one that was torn by a kill or
-//! a full disk spoils no other. Nothing is synced: what a power cut may cost is observations of the last seconds, and the
-//! transcript still has them. A kill costs nothing that was written.
+//! Many hooks may append at once while one takes. Each record is one `write` to a file opened for appending, under a
+//! shared lock. Taking renames the file under an exclusive lock, so an appender either finished before the rename, or
+//! notices that its file has moved and opens the new one. A record begins and ends with a newline, so a record torn by
+//! a kill or a full disk damages no other. Nothing is synced: a power cut may lose the observations of the last
+//! seconds, but the transcript still has them. A kill loses nothing that was written.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -19,72 +19,73 @@ use serde::{Deserialize, Serialize};
 use throughline_model::digest::sha256_hex;
 use throughline_platform::paths;
 
-/// The most bytes of one session's journal: what is beyond is not noted until it has been taken.
+/// The maximum size of a session's journal, in bytes. Once it is reached, appending fails until the journal has been
+/// taken.
 pub const MOST_BYTES: u64 = 32 << 20;
 
-/// Where a journal has grown so far that it is taken in the background. See [`Appended::wants_taking`].
+/// The size at which a journal should be taken in the background, in bytes. See [`Appended::wants_taking`].
 const TAKE_BYTES: u64 = 4 << 20;
 
-/// How often an appender opens the file anew because another process took it.
+/// How often an appender reopens the file because another process took it.
 const MOST_TRIES: u32 = 16;
 
-/// Endings of the files of a session: its journal, what was taken of it, how many uses of tools were counted, a mark.
+/// File extensions: a session's journal, what was taken from it, its tool-use counter, and its mark.
 const NOTED: &str = "jsonl";
 const TAKEN: &str = "taken";
 const USES: &str = "uses";
 const MARK: &str = "mark";
 
-/// A file of a session.
+/// A session's file.
 struct Entry {
     stem: String,
     ending: String,
     path: PathBuf,
 }
 
-/// A record of which memories a session was shown: their identifiers are the detail, a line each.
+/// The kind of record that lists memories shown to a session. The detail has one identifier per line.
 pub const SHOWN: &str = "shown";
-/// A record that from here on it was shown nothing: its context is gone.
+/// The kind of record that resets what a session was shown, because its context is gone.
 pub const SHOWN_NOTHING: &str = "shown_nothing";
 
-/// What was seen, redacted: of the use of a tool, a prompt, the end of a turn.
+/// The payload of an event, redacted: a tool use, a prompt, or the end of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
-    /// The agent's name of the tool; empty where it is about none.
+    /// The agent's name for the tool; empty if the event is not about a tool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// One line.
+    /// A one-line summary.
     pub summary: String,
-    /// The compressed output, the prompt, the result.
+    /// The compressed output, the prompt or the result.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Relative to the project's root where inside it.
+    /// Affected files, relative to the project's root if inside it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// What the policy found worth a name.
+    /// Named attributes that the policy extracted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<(String, String)>,
     /// Whether it failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// Whether a person stopped it.
+    /// Whether the user interrupted it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Milliseconds.
+    /// The duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<u64>,
-    /// The sub-agent that it happened in.
+    /// The sub-agent in which it happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
 impl Seen {
-    /// An attribute of this name.
+    /// Returns the attribute of this name.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Every text that comes from outside.
+    /// Returns every text that comes from outside.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.tool, &mut self.summary, &mut self.detail];
         texts.extend(&mut self.files);
@@ -93,24 +94,24 @@ impl Seen {
     }
 }
 
-/// One record.
+/// A journal record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// `tool_observation`, `user_prompt`, `subagent_stop`, …
+    /// The kind: `tool_observation`, `user_prompt`, `subagent_stop`, …
     pub kind: String,
-    /// Unique within the session: a record that is read twice is stored once.
+    /// A key that is unique within the session, so that a record that is read twice is stored once.
     pub key: String,
-    /// When, milliseconds since the Unix epoch.
+    /// The time, in milliseconds since the Unix epoch.
     pub at: u64,
     /// The session.
     pub session: String,
     /// The agent's working folder.
     pub cwd: PathBuf,
-    /// What was seen.
+    /// The event's payload.
     pub seen: Seen,
 }
 
-/// What appending found.
+/// The journal's size before and after an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     before: u64,
@@ -118,7 +119,7 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// Whether this record is the one with which the journal grew past a point at which it ought to be taken.
+    /// Returns whether this record pushed the journal past a size at which it should be taken.
     pub fn wants_taking(self) -> bool {
         self.after / TAKE_BYTES > self.before / TAKE_BYTES
     }
@@ -130,33 +131,33 @@ pub struct Journal {
     folder: PathBuf,
 }
 
-/// Records that were taken, and the files that still hold them until [`Taken::done`].
+/// Records taken from a journal, and the files that contain them until [`Taken::done`].
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// In the order in which they were noted.
+    /// The records, in the order in which they were appended.
     pub records: Vec<Record>,
-    /// Lines that are no records.
+    /// The number of lines that could not be parsed.
     pub malformed: u64,
     files: Vec<PathBuf>,
 }
 
 impl Taken {
-    /// They are stored: their files go.
+    /// Deletes the files, once their records are stored.
     pub fn done(self) {
         for file in self.files {
-            // One that stays is read again, and nothing of it is stored twice.
+            // A file that remains is read again, but none of its records is stored twice.
             let _ = fs::remove_file(file);
         }
     }
 }
 
 impl Journal {
-    /// Those in a folder, which need not exist.
+    /// Creates a handle for the journals in `folder`, which need not exist.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// A session's name as a file's.
+    /// Returns the file stem for a session.
     pub fn stem(session: &str) -> String {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if session.len() <= 64 && !session.is_empty() && session.bytes().all(plain) {
@@ -179,22 +180,22 @@ impl Journal {
         self.append_to(&path, line.as_bytes(), MOST_BYTES)
     }
 
-    /// Counts one more of a session's tool uses; returns how many there are now. No two callers get the same number.
+    /// Increments the session's tool-use counter and returns the new count. No two callers get the same number.
     pub fn count(&self, session: &str) -> io::Result<u64> {
         Ok(self.append_to(&self.file(session, USES), b".", MOST_BYTES)?.after)
     }
 
-    /// How many tool uses were counted.
+    /// Returns how many tool uses were counted.
     pub fn counted(&self, session: &str) -> u64 {
         fs::metadata(self.file(session, USES)).map_or(0, |meta| meta.len())
     }
 
-    /// Counts from none again.
+    /// Resets the tool-use counter.
     pub fn recount(&self, session: &str) {
         let _ = fs::remove_file(self.file(session, USES));
     }
 
-    /// Marks the session; false where it is marked already.
+    /// Marks the session; returns false if it is marked already.
     pub fn mark(&self, session: &str) -> io::Result<bool> {
         let path = self.file(session, MARK);
         match File::options().write(true).create_new(true).mode(0o600).open(path) {
@@ -203,7 +204,7 @@ impl Journal {
         }
     }
 
-    /// Takes the mark away.
+    /// Removes the mark.
     pub fn unmark(&self, session: &str) {
         let _ = fs::remove_file(self.file(session, MARK));
     }
@@ -228,21 +229,21 @@ impl Journal {
                 return Err(io::Error::other(format!("{} has {} bytes", path.display(), meta.len())));
             }
             file.write_all(bytes)?;
-            // An append leaves the position behind what it wrote, wherever others have written since.
+            // In append mode the file position is the end of this write, even if others have written since.
             let after = rustix::fs::tell(&file)?;
             return Ok(Appended { before: after.saturating_sub(bytes.len() as u64), after });
         }
-        Err(io::Error::other(format!("{} was taken away again and again", path.display())))
+        Err(io::Error::other(format!("{} was moved away repeatedly while appending", path.display())))
     }
 
-    /// Takes what was noted of a session.
+    /// Takes the records of a session.
     pub fn take(&self, session: &str) -> io::Result<Taken> {
         Self::set_aside(&self.file(session, NOTED))?;
         let mut taken = Taken::default();
         for path in self.taken(session)? {
             let mut bytes = Vec::new();
             match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
-                // Another process has stored it meanwhile.
+                // Another process has stored this file in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 other => other?,
             };
@@ -257,7 +258,7 @@ impl Journal {
         Ok(taken)
     }
 
-    /// What was taken of a session and not stored yet, the earliest first.
+    /// Returns the session's taken files that are not stored yet, oldest first.
     fn taken(&self, session: &str) -> io::Result<Vec<PathBuf>> {
         let stem = Self::stem(session);
         let is_its = |it: &Entry| it.stem == stem && it.ending == TAKEN;
@@ -266,13 +267,14 @@ impl Journal {
         Ok(files)
     }
 
-    /// What the session was shown as far as it is not stored yet, and whether that is all that it was shown.
+    /// Returns which memories the session was shown, as far as that is not stored yet, and whether this list is
+    /// complete (the session was reset since).
     pub fn shown(&self, session: &str) -> (Vec<String>, bool) {
         let mut shown = Vec::new();
         let mut all = false;
         for file in [self.taken(session).unwrap_or_default(), vec![self.file(session, NOTED)]].concat() {
             let bytes = fs::read(file).unwrap_or_default();
-            // The kind is the first member: other records, which may be long, are not parsed.
+            // The kind is the first member, so other records, which may be long, need not be parsed.
             let start = format!("{{\"kind\":\"{SHOWN}");
             for line in bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(start.as_bytes())) {
                 match serde_json::from_slice::<Record>(line) {
@@ -288,7 +290,7 @@ impl Journal {
         (shown, all)
     }
 
-    /// Which of these keys the session's journal holds already.
+    /// Returns, for each key, whether the session's journal already contains it.
     pub fn holds(&self, session: &str, keys: &[&str]) -> Vec<bool> {
         let bytes = fs::read(self.file(session, NOTED)).unwrap_or_default();
         let has = |key: &&str| {
@@ -298,7 +300,8 @@ impl Journal {
         keys.iter().map(has).collect()
     }
 
-    /// The file names of sessions of which something was noted, as [`Journal::take`] takes them too.
+    /// Returns the file stems of all sessions with journal records, including taken ones. [`Journal::take`] accepts
+    /// these stems.
     pub fn sessions(&self) -> io::Result<Vec<String>> {
         let mut sessions: Vec<String> =
             self.files()?.filter(|it| it.ending == NOTED || it.ending == TAKEN).map(|it| it.stem).collect();
@@ -307,7 +310,7 @@ impl Journal {
         Ok(sessions)
     }
 
-    /// Takes away counts and marks of sessions that nobody has gone on with since `before`.
+    /// Deletes counters and marks that have not been modified since `before`.
     pub fn tidy(&self, before: SystemTime) -> io::Result<()> {
         for it in self.files()? {
             let is_old = || fs::metadata(&it.path).and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
@@ -332,7 +335,7 @@ impl Journal {
         Ok(entries.into_iter().flatten().flatten().filter_map(parse))
     }
 
-    /// Renames a journal, so that what comes from now on goes into a new one.
+    /// Renames a journal, so that later records go into a new file.
     fn set_aside(path: &Path) -> io::Result<()> {
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -1,5 +1,5 @@
-//! The store: one SQLite file. It knows neither policies nor the wire formats of hooks, and no SQL, row number or rusqlite
-//! type leaves it.
+//! The store: all persistent memory, in one SQLite file. It knows nothing of policies or of the wire formats of hooks,
+//! and no SQL, row number or rusqlite type leaves it.
 
 mod copy;
 mod digests;
@@ -57,10 +57,11 @@ pub use sharing::{SHARED_FROM, Suggestion};
 pub use transcripts::ExtractorState;
 pub use verify::{Check, Fault};
 
-/// Where the WAL is worth moving into the database while something long is at work. Not done in a hook.
+/// The WAL size, in bytes, at which a long-running operation should checkpoint. Hooks do not use it.
 const CHECKPOINT_BYTES: u64 = 8 << 20;
 
-/// Where it is worth that when the work is done: each hook that finds nobody else at work reads all of the WAL before it begins.
+/// The WAL size, in bytes, at which finished work should checkpoint. A hook that is the only open connection reads the
+/// whole WAL before it begins.
 const LEFT_BYTES: u64 = 512 << 10;
 
 /// An open store.
@@ -73,41 +74,41 @@ pub struct Store {
 /// What opening a store is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Make it where it is missing, and write.
+    /// Create the database if it is missing, and write.
     Write,
-    /// It must be there already; still writes (access counts) where it can.
+    /// The database must exist. Still writes (access counts) if possible.
     Existing,
 }
 
 /// Why the store cannot be used.
 #[derive(Debug)]
 pub enum StoreError {
-    /// There is none yet.
+    /// There is no database yet.
     Missing(PathBuf),
-    /// A newer version of the program wrote it. It was not touched.
+    /// A newer version of the program wrote the database. It was not changed.
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its schema.
+        /// Its schema version.
         found: u32,
     },
-    /// An older version of the program wrote it, and bringing it up to date takes longer than a hook has.
+    /// An older version of the program wrote the database, and migrating it takes longer than a hook has.
     Older(PathBuf),
-    /// It is not a database, or a damaged one.
+    /// The file is not a database, or is damaged.
     Damaged(PathBuf, String),
-    /// Another process held it for longer than we may wait.
+    /// Another process held a lock for longer than the busy timeout.
     Locked(PathBuf),
-    /// It, or its folder, cannot be written.
+    /// The database or its folder cannot be written.
     ReadOnly(PathBuf, String),
     /// The disk is full.
     Full(PathBuf),
-    /// Two hooks read the same lines at once and the other one was first. Read again.
+    /// Two hooks read the same lines at the same time, and the other one committed first. Read again.
     Conflict,
-    /// Anything else.
+    /// Any other error.
     Other(rusqlite::Error),
 }
 
-/// The store's results.
+/// The result of a store operation.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl fmt::Display for StoreError {
@@ -116,16 +117,16 @@ impl fmt::Display for StoreError {
             Self::Missing(path) => write!(f, "there is no memory yet at {}", path.display()),
             Self::Newer { path, found } => write!(
                 f,
-                "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); it was left untouched",
+                "{} was written by a newer version (schema {found}, this program supports {SCHEMA_VERSION}); it was not changed",
                 path.display()
             ),
             Self::Older(path) => {
-                write!(f, "{} was written by an older version, and is being brought up to date", path.display())
+                write!(f, "{} was written by an older version and is being upgraded", path.display())
             }
             Self::Damaged(path, why) => write!(f, "{} is damaged: {why}", path.display()),
             Self::Locked(path) => write!(f, "{} is locked by another process", path.display()),
             Self::ReadOnly(path, why) => write!(f, "{} cannot be written: {why}", path.display()),
-            Self::Full(path) => write!(f, "the disk of {} is full", path.display()),
+            Self::Full(path) => write!(f, "the disk with {} is full", path.display()),
             Self::Conflict => write!(f, "another process stored the same lines first"),
             Self::Other(error) => write!(f, "the database failed: {error}"),
         }
@@ -135,18 +136,18 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl StoreError {
-    /// What a person can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
             Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
-            Self::Older(_) => "wait until it is done; nothing was lost".into(),
+            Self::Older(_) => "wait until the upgrade is done; nothing was lost".into(),
             Self::Damaged(path, _) => {
-                format!("move {} away; `throughline ingest` fills a new one from the transcripts", path.display())
+                format!("move {} away, then run `throughline ingest` to rebuild it from the transcripts", path.display())
             }
-            Self::Locked(_) => "wait for the other process, or end it; nothing was lost".into(),
-            Self::ReadOnly(path, _) => format!("check owner and mode of {}", path.display()),
-            Self::Full(_) => "free some space; what was not stored is read again from the transcripts".into(),
+            Self::Locked(_) => "wait for the other process, or stop it; nothing was lost".into(),
+            Self::ReadOnly(path, _) => format!("check the owner and mode of {}", path.display()),
+            Self::Full(_) => "free some space; anything not stored will be read from the transcripts again".into(),
             Self::Conflict | Self::Other(_) => return None,
         })
     }
@@ -159,7 +160,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl Store {
-    /// Opens the database at `path`, bringing its schema up to date. Waits at most `patience` for other processes.
+    /// Opens the database at `path` and migrates its schema. Waits at most `patience` for other processes.
     pub fn open(path: &Path, access: Access, patience: Duration) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         match access {
@@ -189,12 +190,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Where it stands.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs `work` in a transaction that no other writer comes between.
+    /// Runs `work` in an immediate transaction.
     fn write<T>(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         let path = self.path.clone();
         let outcome = (|| {
@@ -206,12 +207,12 @@ impl Store {
         outcome.map_err(|error| classify(&path, error))
     }
 
-    /// Says what a failed statement means for the whole store.
+    /// Classifies a failed statement by what it means for the whole store.
     fn explain<T>(&self, result: std::result::Result<T, rusqlite::Error>) -> Result<T> {
         result.map_err(|error| classify(&self.path, error))
     }
 
-    /// Whether the WAL has grown so far that [`Store::checkpoint`] is due.
+    /// Returns whether the WAL has grown enough for [`Store::checkpoint`] to be due.
     pub fn wants_checkpoint(&self) -> bool {
         wal_bytes(&self.path) > CHECKPOINT_BYTES
     }
@@ -221,17 +222,17 @@ impl Store {
         leaves_much(&self.path)
     }
 
-    /// Moves the WAL into the database as far as readers allow, and tidies the statistics.
+    /// Moves the WAL into the database as far as readers allow, and updates the query planner's statistics.
     pub fn checkpoint(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);"))
     }
 
-    /// Asks SQLite whether the database is sound. The answer is `ok`, or what is wrong.
+    /// Asks SQLite whether the database is intact. Returns `ok` or a description of the damage.
     pub fn integrity(&self) -> Result<String> {
         self.explain(self.conn.query_row("PRAGMA quick_check(5)", [], |row| row.get(0)))
     }
 
-    /// Writes a mark and waits until it is on the disk: the proof that memories could be written.
+    /// Writes a marker and waits until it is on disk, to prove that memories can be written.
     pub fn prove_writable(&self, now: u64) -> Result<()> {
         self.explain(self.conn.execute(
             "INSERT INTO meta (key, value) VALUES ('proved_writable_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
@@ -240,28 +241,28 @@ impl Store {
         Ok(())
     }
 
-    /// From now on other writers are waited for at most so long.
+    /// Sets how long to wait for other writers.
     pub fn patience(&self, patience: Duration) {
         PATIENCE.set((patience, None));
     }
 
-    /// Writes are then not waited for: for what may be lost in a power cut, such as access counts.
+    /// Stops waiting for writes to reach the disk: for data that may be lost in a power cut, such as access counts.
     pub fn relax(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))
     }
 
-    /// Writes are waited for again. What SQLite holds in memory of those before is given back: a policy's runtime wants it.
+    /// Waits for writes to reach the disk again. Also returns SQLite's cache memory, which a policy's runtime needs.
     pub fn insist(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
 }
 
-/// Opens a database, of ours or not, that must not be changed.
+/// Opens a database, ours or not, that must not be changed.
 fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Whether a database's WAL is longer than what should be left: the next process reads all of it before it can begin.
+/// Returns whether a database's WAL is too long to be left behind. The next process reads all of it before it begins.
 pub fn leaves_much(database: &Path) -> bool {
     wal_bytes(database) > LEFT_BYTES
 }
@@ -273,12 +274,12 @@ fn wal_bytes(database: &Path) -> u64 {
 }
 
 thread_local! {
-    /// How long this thread's connection waits, and since when it does.
+    /// How long this thread's connection waits for locks, and since when it has been waiting.
     static PATIENCE: Cell<(Duration, Option<Instant>)> = const { Cell::new((Duration::ZERO, None)) };
 }
 
-/// Looks every millisecond whether the other writer is done. SQLite's own waiting sleeps for up to a tenth of a second at a
-/// time, and is overtaken by whoever comes later.
+/// The busy handler: checks every millisecond whether the other writer is done. SQLite's own busy timeout sleeps for up
+/// to a tenth of a second at a time, and processes that arrive later overtake it.
 fn wait(times: i32) -> bool {
     let (patience, since) = PATIENCE.get();
     let since = since.filter(|_| times > 0).unwrap_or_else(Instant::now);
@@ -303,22 +304,22 @@ fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// A list as the JSON that a column holds.
+/// Encodes a list as JSON for a column.
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// What a column's JSON says; where it says something else, nothing.
+/// Decodes a column's JSON; returns the default if it is invalid.
 fn unjson<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// A time as SQLite holds it.
+/// Converts a time to SQLite's integer type.
 fn time(at: u64) -> i64 {
     i64::try_from(at).unwrap_or(i64::MAX)
 }
 
-/// A time as SQLite held it.
+/// Converts a time from SQLite's integer type.
 fn untime(at: i64) -> u64 {
     u64::try_from(at).unwrap_or(0)
 }

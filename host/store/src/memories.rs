@@ -1,4 +1,4 @@
-//! Tables `memories`, `sightings`, `tombstones` and `shown`.
+//! Tables `memories`, `sightings` (occurrences), `tombstones` and `shown`.
 
 use std::ops::RangeInclusive;
 
@@ -13,72 +13,72 @@ use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_search::query::Query;
 
-/// Kinds that hold for the project as a whole: the view `project_knowledge` lists them.
+/// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
 
-/// What each further sighting adds to a memory's weight, and how many of them count.
+/// What each further occurrence adds to a memory's weight, and how many occurrences count.
 pub(super) const SIGHTING_WEIGHT: f64 = 0.05;
 pub(super) const MOST_SIGHTINGS: u32 = 4;
 
-/// Bits of a row number that count within a project; above them stands the project's own number. So the memories of a
-/// project, and their pieces in the full-text table, are one range of rows.
+/// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
+/// memories of a project, and their pieces in the full-text table, are one range of rows.
 pub(super) const ROW_BITS: u32 = 32;
 
-/// The attribute of a memory that was saved by hand.
+/// The attribute of a memory that the user saved.
 pub const SAVED: (&str, &str) = ("source", "saved");
 
-/// The attribute of a memory that the agent saved of its own accord.
+/// The attribute of a memory that the agent saved on its own.
 pub const SAVED_BY_AGENT: (&str, &str) = ("source", "agent");
 
-/// What became of a draft.
+/// The outcome of storing a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// It is a new memory.
+    /// A new memory was stored.
     Stored,
     /// The same content was known from elsewhere.
     SeenAgain,
-    /// This very place was known already.
+    /// This occurrence was known already.
     Known,
-    /// A person deleted this content; it stays deleted.
+    /// The user deleted this content; it stays deleted.
     Forgotten,
 }
 
-/// Which memories a list holds. Empty fields do not restrict.
+/// Which memories to list. Empty fields do not restrict.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// One project.
     pub project: Option<String>,
     /// One session.
     pub session: Option<String>,
-    /// Kinds; none: all but `turn`.
+    /// Kinds; empty means all but `turn`.
     pub kinds: Vec<String>,
-    /// With what was shared with all projects, beside the memories of the project.
+    /// Whether to include memories shared with all projects.
     pub shared: bool,
 }
 
-/// A memory with what is known around it.
+/// A memory with its context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The memory.
     pub memory: Memory,
     /// The root folder of its project.
     pub project: String,
-    /// The policy that made it, and its digest.
+    /// The policy that made it.
     pub policy: String,
-    /// See `policy`.
+    /// The digest of that policy.
     pub policy_digest: String,
     /// The transcript line where it was first learned.
     pub line_uuid: Option<String>,
     /// How often it was looked up or shown.
     pub access_count: u32,
-    /// The digest that it was folded into.
+    /// The memory digest that it was folded into.
     pub digest: Option<String>,
 }
 
-/// Something that holds for a project as a whole.
+/// A memory that applies to a project as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knowledge {
-    /// `convention`, `preference`, `architecture`, `pattern`, …
+    /// The kind: `convention`, `preference`, `architecture`, `pattern`, …
     pub kind: String,
     /// The file that it is about.
     pub file: Option<String>,
@@ -94,7 +94,7 @@ pub struct Knowledge {
 pub struct Stats {
     /// Memories, without those that were folded into a digest.
     pub memories: u64,
-    /// Memories that were.
+    /// Memories that were folded into a digest.
     pub compressed: u64,
     /// Digests, which are memories too.
     pub digests: u64,
@@ -102,13 +102,13 @@ pub struct Stats {
     pub sessions: u64,
     /// Events.
     pub events: u64,
-    /// Memories of each type, most first; in JSON an object.
+    /// Memories of each type, the most frequent first; in JSON an object.
     #[serde(serialize_with = "as_object")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
     pub types: Vec<(String, u64)>,
     /// Projects.
     pub projects: u64,
-    /// The database's size, bytes, without its WAL.
+    /// The size of the database without its WAL, in bytes.
     pub bytes: u64,
 }
 
@@ -149,10 +149,10 @@ fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
-/// What indexes know a project by is its number.
+/// Indexes identify a project by its number.
 const OF_PROJECT: &str = "m.project = (SELECT number FROM projects WHERE id = ?)";
 
-/// The parameters and the text of a WHERE clause.
+/// The conditions and parameters of a WHERE clause.
 #[derive(Default)]
 pub(super) struct Where {
     clauses: Vec<String>,
@@ -165,7 +165,7 @@ impl Where {
         self.clauses.push(clause.replace('?', &format!("?{}", self.params.len())));
     }
 
-    /// What can be listed: not what was folded into a digest.
+    /// Matches memories that can be listed, which excludes those folded into a digest.
     fn listed() -> Self {
         Self { clauses: vec!["m.digest IS NULL".into()], params: Vec::new() }
     }
@@ -200,7 +200,7 @@ impl Where {
         self.clauses.push(format!("m.type IN ({})", marks.join(", ")));
     }
 
-    /// What of a query the database can tell by itself; [`Query::accepts`] tells the rest.
+    /// Adds the parts of a query that the database can check; [`Query::accepts`] checks the rest.
     pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
         self.clauses.extend(Self::listed().clauses);
         if let Some(project) = project {
@@ -240,7 +240,7 @@ impl Store {
             Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
             _ => return self.list_one(filter, order, limit),
         };
-        // One walk along an index a kind: over all kinds at once, the database would have to sort all that there is.
+        // One index scan per kind. With all kinds at once, the database would have to sort every memory.
         let mut memories = Vec::new();
         for kind in kinds {
             memories.extend(self.list_one(&Filter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
@@ -248,7 +248,7 @@ impl Store {
         Ok(memories)
     }
 
-    /// The kinds of a project's memories, archived turns aside: one step into an index each.
+    /// Returns the kinds of a project's memories except archived turns, with one index step each.
     fn kinds(&self, project: &str) -> Result<Vec<String>> {
         self.explain((|| {
             let mut next = self
@@ -277,7 +277,7 @@ impl Store {
         )
     }
 
-    /// The newest first.
+    /// Returns memories, newest first.
     pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
@@ -285,7 +285,7 @@ impl Store {
         Ok(memories)
     }
 
-    /// The weightiest first.
+    /// Returns memories, highest weight first.
     pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| {
@@ -295,7 +295,7 @@ impl Store {
         Ok(memories)
     }
 
-    /// In the order in which they were learned.
+    /// Returns memories in the order in which they were learned.
     pub fn in_order(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.created_at, m.id", limit)?;
         memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
@@ -303,7 +303,7 @@ impl Store {
         Ok(memories)
     }
 
-    /// The root folder of each memory's project, in the order of `ids`; empty where there is no such memory.
+    /// Returns the root folder of each memory's project, in the order of `memories`; empty if there is no such memory.
     pub fn project_roots(&self, memories: &[Memory]) -> Result<Vec<String>> {
         self.explain(
             self.conn
@@ -317,8 +317,8 @@ impl Store {
         )
     }
 
-    /// The memory whose identifier is `id`, or begins with it where only one does. One whose text was purged has the line of its
-    /// digest as its title.
+    /// Returns the memory whose identifier is `id` or begins with it; at most two, so that the caller can tell when the
+    /// prefix is ambiguous. A memory whose text was purged gets its line in the digest as its title.
     pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
         let mut all = self.memory_as_stored(id, project)?;
         for found in all.iter_mut().filter(|found| found.memory.title.is_empty() && found.digest.is_some()) {
@@ -342,7 +342,8 @@ impl Store {
         )
     }
 
-    /// Stores a memory that no policy made. Returns its identifier, and what became of it; none where it was deleted for good.
+    /// Stores a memory that no policy made. Returns the outcome and its identifier, which is `None` if it was
+    /// permanently deleted.
     pub fn save_memory(
         &mut self,
         project: &Project,
@@ -352,7 +353,8 @@ impl Store {
     ) -> Result<(Put, Option<String>)> {
         self.write(|tx| {
             projects::put(tx, project, now)?;
-            // Without a session all projects share one, and a key names one memory of it.
+            // All memories without a session share one session name, in which a key names one memory, so include the
+            // project.
             let key = draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, content_hash(draft).hex(16)));
             let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
             let id = tx
@@ -366,15 +368,15 @@ impl Store {
         })
     }
 
-    /// Deletes a memory for good: the same content does not come back with the next reading. With a digest goes what it was made
-    /// of: whoever deletes it does not want to be told of that.
+    /// Permanently deletes a memory, so that reading the transcript again does not bring it back. Deleting a digest
+    /// deletes its sources too, because the user does not want to see their content again.
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
         self.write(|tx| {
             let rowid: Option<i64> =
                 tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
             let Some(rowid) = rowid else { return Ok(false) };
             digests::delete_sources(tx, rowid, now)?;
-            // A digest went with the last of them.
+            // A digest is deleted with its last source.
             if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
                 digests::bury(tx, rowid, now)?;
                 forget_in_notes(tx, rowid)?;
@@ -384,9 +386,9 @@ impl Store {
         })
     }
 
-    /// Memories older than `before` that nobody looked at since and that weigh little. Returns how many there are; with
-    /// `really`, they are gone afterwards. What the human said and what stands in `project_knowledge` stays, and so do digests and
-    /// what they were made of: see [`Store::purge`].
+    /// Deletes memories older than `before` that were not accessed since and have a low weight: beyond the `keep`
+    /// weightiest of their project. Returns how many there are; without `really`, only counts them. What the user
+    /// stated and what `project_knowledge` lists stays, and so do digests and their sources: see [`Store::purge`].
     pub fn collect_garbage(&mut self, before: u64, keep: u32, project: Option<&str>, really: bool) -> Result<u64> {
         let path = self.path.clone();
         let collected = (|| {
@@ -414,7 +416,7 @@ impl Store {
         collected.map_err(|error| super::classify(&path, error))
     }
 
-    /// What holds for a project as a whole, newest first.
+    /// Returns what applies to a project as a whole, newest first.
     pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
         let kinds = KNOWLEDGE_KINDS.iter().map(|&kind| kind.to_owned()).collect();
         let known = self.recent(&Filter { project: Some(project.to_owned()), kinds, ..Filter::default() }, limit)?;
@@ -429,7 +431,7 @@ impl Store {
             .collect())
     }
 
-    /// Notes that memories were shown to a session, or looked up by a person (no session).
+    /// Records that memories were shown to a session, or looked up by the user (no session).
     pub fn mark_shown(&self, ids: &[String], session: Option<&str>, source: &str, now: u64) -> Result<()> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
@@ -438,7 +440,7 @@ impl Store {
         })())
     }
 
-    /// What a session has been shown.
+    /// Returns the memories that a session has been shown.
     pub fn shown(&self, session: &str) -> Result<Vec<String>> {
         self.explain(
             self.conn
@@ -447,7 +449,7 @@ impl Store {
         )
     }
 
-    /// How much is stored, of one project or of all.
+    /// Returns how much is stored, in one project or in all.
     pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
         self.explain((|| {
             let count = |sql: &str| -> rusqlite::Result<u64> {
@@ -483,7 +485,7 @@ impl Store {
         })())
     }
 
-    /// The notes of a session, as they were last saved.
+    /// Returns the notes of a session as they were last saved.
     pub fn notes(&self, session: &str) -> Result<Option<SessionNotes>> {
         self.explain(
             self.conn
@@ -516,12 +518,12 @@ pub(super) fn mark_shown<'a>(
     Ok(())
 }
 
-/// What lists by weight are ordered by; the column `weight` holds the same.
+/// Returns the weight of a memory; the column `weight` contains the same value.
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
 }
 
-/// Takes a memory out of the notes of the sessions that learned it, or the agent would still be told of it.
+/// Removes a memory from the notes of the sessions that learned it; otherwise the agent would still see it there.
 pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     let (title, content): (String, String) =
         tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -535,7 +537,7 @@ pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<(
         .collect::<rusqlite::Result<_>>()?;
     for (session, notes) in sessions {
         let mut notes: SessionNotes = unjson(&notes);
-        // A memory of a decision begins with what was chosen; its reason and the rejected options follow.
+        // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
         notes.decisions.retain(|decision| kept(&decision.what) && !begins(&content, &decision.what));
         notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(&content, &discovery.insight));
         for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
@@ -553,20 +555,21 @@ fn begins(content: &str, text: &str) -> bool {
     !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
 }
 
-/// What two texts of a project must share to be one: a SHA-256, of which the database holds the first half.
+/// The SHA-256 by which memories of a project are deduplicated. The database stores its first half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// In the database, bytes: no two contents of a project have the same by chance, nor has anybody made two that do.
+    /// How many bytes the database stores. That is enough: no two contents of a project collide by chance, and nobody
+    /// has made two that do.
     const STORED: usize = 16;
 
-    /// Of the parts of a text.
+    /// Hashes the parts of a text.
     pub(super) fn of(parts: &[&str]) -> Self {
         Self(sha256_parts(parts))
     }
 
-    /// The first `bytes` of all 32, in hexadecimal.
+    /// Returns the first `bytes` of all 32 in hexadecimal.
     pub(super) fn hex(&self, bytes: usize) -> String {
         hex(&self.0[..bytes])
     }
@@ -578,13 +581,13 @@ impl ToSql for ContentHash {
     }
 }
 
-/// What two memories must share to be one.
+/// Returns the hash by which memories are deduplicated.
 pub(super) fn content_hash(draft: &Draft) -> ContentHash {
     let content = draft.content.trim();
     ContentHash::of(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
 }
 
-/// Stores a draft, or counts it as seen again.
+/// Stores a draft, or adds an occurrence to the memory that has its content.
 pub(super) fn put(
     tx: &Connection,
     project: &str,
@@ -604,13 +607,13 @@ pub(super) fn put(
         .query_row([session, &key], |row| row.get(0))
         .optional()?;
     if let Some(memory) = before.filter(|_| before == known) {
-        // The same content from the same place; when it was learned may have moved on with the session.
+        // The same content from the same place; the time may have changed with the session.
         tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
             .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
         recount(tx, memory)?;
         return Ok(Put::Known);
     }
-    // What takes the place of something that was shared is shared, too.
+    // A memory that replaces a shared one is shared too.
     let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
     if before.is_some() {
         retract(tx, session, &key)?;
@@ -631,7 +634,8 @@ pub(super) fn put(
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
     let before = if put == Put::SeenAgain { seen(tx, memory)? } else { 0 };
     recount(tx, memory)?;
-    // Old, and of use again. The copy of a line in a forked session is the same place, and brings nothing back.
+    // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
+    // nothing.
     if put == Put::SeenAgain && seen(tx, memory)? > before {
         digests::revive(tx, memory, Some(draft))?;
     }
@@ -645,13 +649,13 @@ fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {
     tx.prepare_cached("SELECT seen_count FROM memories WHERE rowid = ?1")?.query_row([memory], |row| row.get(0))
 }
 
-/// The rows that the memories of a project, or of all, can have; none where the project is not known.
+/// Returns the rows that memories of a project, or of all, can have, or `None` if the project is unknown.
 pub(super) fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
     let Some(project) = project else { return Ok(Some(0..=(1 << 54))) };
     Ok(projects::number(conn, project)?.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
 }
 
-/// Stores a new memory; returns its row and its identifier, which is `id` where that is given and free.
+/// Stores a new memory and returns its row and identifier. The identifier is `id` if that is given and free.
 #[expect(clippy::too_many_arguments, reason = "what a row holds")]
 pub(super) fn insert(
     tx: &Connection,
@@ -664,7 +668,7 @@ pub(super) fn insert(
     created: u64,
 ) -> rusqlite::Result<(i64, String)> {
     let id = free_id(tx, project, hash, id)?;
-    // Never a number that was in use before: the full-text table keeps what it knows of a deleted row for a while.
+    // Never reuse a row number: the full-text table keeps data of a deleted row for a while.
     let rowid: i64 = tx
         .prepare_cached(&format!(
             "UPDATE projects SET memories = memories + 1 WHERE id = ?1 RETURNING number << {ROW_BITS} | memories"
@@ -696,7 +700,7 @@ pub(super) fn insert(
     Ok((rowid, id))
 }
 
-/// The number of a policy and its digest: together they would be a twentieth of a memory.
+/// Returns the number that stands for a policy and its digest, whose texts would be a twentieth of a memory.
 fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
     let known = tx
         .prepare_cached("SELECT number FROM makers WHERE policy = ?1 AND digest = ?2")?
@@ -709,8 +713,8 @@ fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i6
         .query_row([policy, digest], |row| row.get(0))
 }
 
-/// The identifier of a new memory. It follows from project and content, so that reading the same sessions again names them the
-/// same; one that was edited since may have that name.
+/// Returns an identifier for a new memory. It is derived from project and content, so that reading the same sessions
+/// again yields the same identifiers. It may be taken by a memory that was edited since.
 fn free_id(tx: &Connection, project: &str, hash: ContentHash, wanted: Option<&str>) -> rusqlite::Result<String> {
     let mut taken = tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1")?;
     if let Some(id) = wanted.filter(|id| is_id(id))
@@ -729,12 +733,13 @@ fn free_id(tx: &Connection, project: &str, hash: ContentHash, wanted: Option<&st
     }
 }
 
-/// Whether a text has the form of our identifiers.
+/// Returns whether a text has the form of our identifiers.
 fn is_id(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Changes what a memory says; its row and identifier stay. The content that it had does not come back with the next reading.
+/// Replaces a memory's content but keeps its row and identifier. A tombstone keeps the old content from coming back
+/// when the transcript is read again.
 pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft, hash: ContentHash) -> rusqlite::Result<()> {
     unindex(tx, rowid)?;
     tx.prepare_cached(
@@ -764,7 +769,7 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
     index(tx, rowid, draft)
 }
 
-/// Counts the places where a memory was learned. The copy of a line in a forked session is the same place.
+/// Recounts a memory's occurrences. The copy of a line in a forked session is the same occurrence.
 pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE memories SET (seen_count, session_id, created_at) = (
@@ -780,7 +785,7 @@ pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes back what a session learned under `key`; a memory that nobody else learned is gone with it.
+/// Removes what a session learned under `key`, and the memory with it if that was its only occurrence.
 pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
     let memory: Option<i64> = tx
         .prepare_cached("DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory")?

@@ -1,4 +1,4 @@
-//! What `verify.rs` finds, repaired: in transactions, each of which leaves more in order than it found.
+//! Repairs what `verify.rs` finds, in transactions that each leave the database in better order than before.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,19 +13,19 @@ use super::verify::{Check, LISTS, UNDERCOUNTED, behind, draft, miscounted, misin
 use super::{Remade, Result, Store, digests, events, index::unindex, sharing, vectors};
 use throughline_model::project::Project;
 
-/// How many memories are put into the index again in one transaction.
+/// How many memories are indexed again per transaction.
 const BATCH: usize = 200;
 
-/// How long a transaction of making the whole index anew may take.
+/// How long one transaction of a full rebuild may take.
 const STEP: Duration = Duration::from_secs(1);
 
 impl Store {
-    /// Mends what these checks found; what others write meanwhile stays.
+    /// Repairs what these checks found; what others write meanwhile is kept.
     pub fn mend(&mut self, checks: &BTreeSet<Check>, now: u64) -> Result<()> {
         if checks.contains(&Check::Indexes) {
             self.write(|tx| tx.execute_batch("REINDEX"))?;
         }
-        // Projects first: what belongs to one that is there again is no orphan.
+        // Restore projects first: rows that belong to a restored project are no orphans.
         if checks.contains(&Check::Projects) {
             self.write(|tx| make_projects(tx, now))?;
         }
@@ -81,17 +81,18 @@ impl Store {
         Ok(())
     }
 
-    /// Copies the database's pages, whatever they hold, into a new file for this user alone: what there was before it is mended.
+    /// Copies the database's pages, whatever they contain, into a new file that only this user can read: a backup from
+    /// before the repair.
     pub fn copy_unexamined(&self, file: &Path) -> Result<()> {
         super::copy::copy_pages(&self.conn, &self.path, file)
     }
 
-    /// Lets these transcripts be read anew from their beginning: reading a line twice teaches nothing new.
+    /// Resets these transcripts so that they are read from their beginning. Reading a line twice stores nothing twice.
     pub fn read_anew(&mut self, paths: &[String], now: u64) -> Result<()> {
         self.write(|tx| paths.iter().try_for_each(|path| forget_place(tx, path, now)))
     }
 
-    /// Makes the whole index anew beside the damaged one, with the vectors of the same model.
+    /// Rebuilds the whole index beside the damaged one, with the vectors of the same model.
     fn make_index_anew(&mut self) -> Result<()> {
         let state = self.index_state()?;
         self.begin_reindex(&state.model, state.asked.as_deref())?;
@@ -114,7 +115,7 @@ impl Store {
         for some in memories.chunks(BATCH) {
             self.write(|tx| {
                 for rowid in some {
-                    // Somebody may have deleted it meanwhile.
+                    // Another process may have deleted it meanwhile.
                     let Some(draft) = rusqlite::OptionalExtension::optional(draft(tx, *rowid))? else { continue };
                     unindex(tx, *rowid)?;
                     index::index(tx, *rowid, &draft)?;
@@ -130,8 +131,8 @@ fn numbers(tx: &Connection, sql: &str) -> rusqlite::Result<Vec<i64>> {
     tx.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Makes projects that are named and missing: from a folder of their sessions where that is the project's, else under a name
-/// that says that it was lost.
+/// Restores projects that are referenced but missing: from the working folder of one of their sessions if that yields
+/// the same project, or else under a name that says that it was lost.
 fn make_projects(tx: &Connection, now: u64) -> rusqlite::Result<()> {
     let mut missing: BTreeSet<String> = BTreeSet::new();
     for reference in references(tx)?.iter().filter(|reference| reference.parent == "projects") {
@@ -149,7 +150,7 @@ fn make_projects(tx: &Connection, now: u64) -> rusqlite::Result<()> {
             root: folders.first().cloned().unwrap_or_else(|| id.clone()).into(),
             id: id.clone(),
         });
-        // The number that its memories have, unless another project took it since.
+        // Use the number in its memories' rows, unless another project took it since.
         tx.execute(
             &format!(
                 "INSERT INTO projects (number, id, identity, root, memories, created_at)
@@ -164,7 +165,7 @@ fn make_projects(tx: &Connection, now: u64) -> rusqlite::Result<()> {
 }
 
 fn remove_orphans(tx: &Connection) -> rusqlite::Result<()> {
-    // A row that goes may be the parent of others.
+    // A deleted row may be the parent of others.
     loop {
         let mut changed = 0;
         for reference in references(tx)? {

@@ -1,4 +1,5 @@
-//! The schema's versions. Each migration is a file, applied as a whole or not at all; a released one is never edited.
+//! Schema migrations. Each migration is a file that is applied as a whole or not at all; a released one is never
+//! edited.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,16 +20,17 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_smaller.sql"),
 ];
 
-/// The newest schema that this program knows.
+/// The newest schema version that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a handful")]
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// From so many bytes on, bringing a database up to date is not left to a hook. A migration that makes the memories' table anew took
-/// 18 ms a megabyte, and a hook inside the agent's loop has two seconds, on a disk that may be several times slower.
+/// The database size, in bytes, from which on a hook does not run migrations. A migration that rebuilt the memories
+/// table took 18 ms per megabyte, and a hook inside the agent's loop has two seconds, on a disk that may be several
+/// times slower.
 const LONG_BYTES: u64 = 16 << 20;
 
-/// Whether a database is of an older schema, and so large that bringing it up to date takes long. Cheap where it is not: its first
-/// bytes tell.
+/// Returns whether a database has an older schema and is so large that migrating it takes long. Usually cheap, because
+/// the file header decides.
 pub fn is_long_behind(database: &Path) -> bool {
     // https://sqlite.org/fileformat2.html#the_database_header
     const VERSION_AT: usize = 60;
@@ -38,13 +40,13 @@ pub fn is_long_behind(database: &Path) -> bool {
         file.read_exact(&mut header).ok()?;
         header.last_chunk().map(|version| u32::from_be_bytes(*version))
     };
-    // The newest version may still stand in the WAL.
+    // The newest version may still be in the WAL.
     let in_full = || version(&open_read_only(database).ok()?).ok();
     let is_older = |version: Option<u32>| version.is_some_and(|version| version < SCHEMA_VERSION);
     is_older(header()) && is_older(in_full())
 }
 
-/// Brings the schema up to date.
+/// Migrates the schema to the newest version.
 pub(super) fn migrate(conn: &Connection) -> Result<()> {
     let found = version(conn)?;
     if found == SCHEMA_VERSION {
@@ -54,13 +56,14 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
         return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
     }
     if found == 0 {
-        // The mode lasts in the file; it cannot be set inside a transaction.
+        // The journal mode is stored in the file. It cannot be set inside a transaction.
         conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     }
-    // A table that another one takes the place of is dropped, and what refers to it must stay. This, too, cannot be set inside.
+    // A migration that replaces a table drops the old one, and rows that refer to it must stay. This cannot be set
+    // inside a transaction either.
     conn.execute_batch("PRAGMA foreign_keys = OFF")?;
     let tx = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have migrated it first.
     let found = version(&tx)?;
     for (sql, version) in MIGRATIONS.iter().zip(1_u32..).skip(found as usize) {
         tx.execute_batch(sql)?;

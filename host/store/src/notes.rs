@@ -17,14 +17,15 @@ use throughline_notes::{MOST_TITLE, Note, describe, links, one_line, slug};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteRow(i64);
 
-/// A note that is stored.
+/// A stored note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredNote {
     /// Its row.
     pub row: NoteRow,
-    /// The memory that it is.
+    /// The identifier of its memory.
     pub memory: String,
-    /// The name of its file, without folder and ending; what has none yet has the one that it would be given.
+    /// The name of its file, without folder and extension. A note without a file yet has the name that it would be
+    /// given.
     pub stem: String,
     /// Whether the name is stored.
     pub is_named: bool,
@@ -32,17 +33,17 @@ pub struct StoredNote {
     pub note: Note,
 }
 
-/// What became of a note.
+/// The outcome of storing a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutNote {
-    /// It is new, under this name.
+    /// It was stored under this name.
     Stored {
         /// Its identifier.
         uid: String,
         /// The name of its file.
         stem: String,
     },
-    /// This one says the same, or has the same title on the same day.
+    /// This note has the same content, or the same title on the same day.
     Duplicate {
         /// Its identifier.
         uid: String,
@@ -51,46 +52,46 @@ pub enum PutNote {
         /// The name of its file.
         stem: String,
     },
-    /// A person deleted this content for good.
+    /// The user permanently deleted this content.
     Forgotten,
 }
 
 /// A file that a note was synced with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncedFile {
-    /// The note.
+    /// The note's identifier.
     pub uid: String,
-    /// SHA-256 of the file as it was.
+    /// The SHA-256 of the file when it was synced.
     pub file_hash: [u8; 32],
-    /// SHA-256 of the note as it was, written as a file.
+    /// The SHA-256 of the note when it was synced, rendered as a file.
     pub note_hash: [u8; 32],
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Nanoseconds since the Unix epoch.
+    /// The modification time, in nanoseconds since the Unix epoch.
     pub modified: i64,
-    /// Whether both sides were changed and nobody has decided yet.
+    /// Whether both sides were changed and the conflict is unresolved.
     pub conflict: bool,
 }
 
-/// How a note comes to be stored.
+/// Where a note comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A person or an agent wrote it now: what says the same is not stored again.
+    /// The user or an agent wrote it now; a duplicate is not stored again.
     Written,
-    /// It stood in a file, under the identifier that it has.
+    /// It was read from a file, under its own identifier.
     FromFile,
 }
 
-/// The day of a moment in the time zone of this machine: what a note's name begins with.
+/// Returns the day of a time in this machine's time zone, with which a note's name begins.
 pub fn day(at: u64) -> String {
     let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok()).unwrap_or_default();
     at.to_zoned(jiff::tz::TimeZone::system()).date().to_string()
 }
 
 impl Store {
-    /// All notes of a project, in the order in which they were learned: what was written as one, and what policies found that
-    /// is of a type. Neither digests, which follow from what they were made of and would stand beside it on another machine, nor
-    /// that.
+    /// Returns all notes of a project in the order in which they were learned: memories written as notes, and memories
+    /// made by policies whose kind is a note type. Digests and their sources are excluded: a digest follows from its
+    /// sources and would appear beside them on another machine.
     pub fn notes_of(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
         self.notes_where(
             project,
@@ -99,7 +100,8 @@ impl Store {
         )
     }
 
-    /// The same with what was folded into digests, and without these; or where the texts of that are gone, the other way round.
+    /// Like [`Store::notes_of`], but includes the sources of digests instead of the digests; for purged sources, the
+    /// digest.
     pub fn notes_to_export(&self, project: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
         self.notes_where(project, registry, super::export::EXPORTED)
     }
@@ -122,7 +124,7 @@ impl Store {
         })())
     }
 
-    /// The notes of these memories, in their order; what is no note is left out.
+    /// Returns the notes of these memories, in order; memories that are not notes are left out.
     pub fn notes_by_id(&self, ids: &[&str], registry: &Registry) -> Result<Vec<StoredNote>> {
         self.explain((|| {
             let sql = format!(
@@ -137,8 +139,8 @@ impl Store {
         })())
     }
 
-    /// The notes of a project that a link may mean: of this name with or without its day, or of this identifier; else the one
-    /// whose name has it as a part.
+    /// Returns the notes of a project that a link may refer to: those with this name, with or without its day, or with
+    /// this identifier; otherwise the only one whose name contains it.
     pub fn notes_named(&self, project: &str, target: &str, registry: &Registry) -> Result<Vec<StoredNote>> {
         self.explain((|| {
             let sql = format!(
@@ -151,7 +153,7 @@ impl Store {
             };
             let mut notes = find(&sql)?;
             if notes.is_empty() && !links::is_day(target.split('_').next().unwrap_or_default()) {
-                // Without its day. `_` stands for any character in a pattern; the day has ten of them.
+                // Match names without their day. The day is the first ten characters, followed by `_`.
                 let sql = format!(
                     "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM notes n JOIN memories m ON m.rowid = n.memory
                      WHERE n.project_id = ?1 AND substr(n.stem, 11, 1) = '_' AND substr(n.stem, 12) = ?2 ORDER BY m.created_at"
@@ -170,7 +172,7 @@ impl Store {
         })())
     }
 
-    /// Stores a note that passed the redactors.
+    /// Stores a note that has been redacted.
     pub fn put_note(&mut self, project: &Project, note: &Note, way: Way, registry: &Registry, now: u64) -> Result<PutNote> {
         self.write(|tx| {
             projects::put(tx, project, now)?;
@@ -178,8 +180,8 @@ impl Store {
         })
     }
 
-    /// Runs the changes that a sync found, and notes how files and notes of `folder` agree then, which `settle` says (none: the file
-    /// is gone), in one transaction. Where `settle` fails nothing is changed.
+    /// Applies the changes that a sync found, and records the state of files and notes of `folder` that `settle`
+    /// returns (`None` for a file that is gone), in one transaction. If `settle` fails, nothing is changed.
     pub fn sync_notes<E: From<StoreError>>(
         &mut self,
         project: &Project,
@@ -197,7 +199,7 @@ impl Store {
         tx.commit().map_err(explained)
     }
 
-    /// The files of a folder as they were when they last agreed with their notes, by their path.
+    /// Returns the files of a folder by path, as they were when they were last in sync with their notes.
     pub fn synced_files(&self, folder: &str) -> Result<BTreeMap<String, SyncedFile>> {
         self.explain(
             self.conn
@@ -221,7 +223,7 @@ impl Store {
         )
     }
 
-    /// Whether a note of a file may be stored: its content was not deleted for good.
+    /// Returns whether a file's note may not be stored because its content was permanently deleted.
     pub fn is_forgotten(&self, project: &str, note: &Note, registry: &Registry) -> Result<bool> {
         self.explain(is_forgotten(&self.conn, project, &kind_of(note, registry), note))
     }
@@ -241,7 +243,7 @@ fn run_changes(
             NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
             NoteChange::Edit { row, note } => edit(tx, row.0, project, note, registry)?,
             NoteChange::Name { row, note, stem } => {
-                // What has a file is not folded; it may have been since the files were looked at.
+                // A note with a file is not folded, but it may have been folded since the files were examined.
                 digests::revive(tx, row.0, None)?;
                 write_note(tx, row.0, project, note, stem)?;
                 PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
@@ -282,18 +284,18 @@ fn set_synced_files(tx: &Connection, folder: &str, files: &[(String, Option<Sync
 /// A change that a sync makes in the database.
 #[derive(Clone, Debug)]
 pub enum NoteChange {
-    /// A file's note is new; its name is the file's.
+    /// A new file: its note is stored under the file's name.
     Put {
         /// The note.
         note: Note,
-        /// The file's name without its ending.
+        /// The file's name without its extension.
         stem: String,
     },
     /// A file was edited.
     Edit {
         /// The memory's row.
         row: NoteRow,
-        /// As the file says.
+        /// The note as read from the file.
         note: Note,
     },
     /// A memory becomes a note with a name.
@@ -314,7 +316,7 @@ pub enum NoteChange {
 
 const NOTE_COLUMNS: &str = "n.uid, n.type, n.stem, n.tags, n.keywords, n.description, n.related, n.extra";
 
-/// The first of [`NOTE_COLUMNS`] in a row that begins with [`COLUMNS`] and the row number.
+/// The index of the first of [`NOTE_COLUMNS`] in a row that begins with [`COLUMNS`] and the row number.
 const AT: usize = 12;
 
 fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> {
@@ -348,7 +350,7 @@ fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> 
     Ok(StoredNote { row: note_row, memory: memory.id, stem: row.get(AT + 2)?, is_named: true, note })
 }
 
-/// A memory that a policy made, as a note.
+/// Converts a memory that a policy made to a note.
 fn adopted(memory: Memory, registry: &Registry) -> Note {
     let note_type = registry.type_of(&memory.kind).unwrap_or(throughline_notes::registry::GENERAL).to_owned();
     let title = one_line(&memory.title, MOST_TITLE);
@@ -370,7 +372,7 @@ fn adopted(memory: Memory, registry: &Registry) -> Note {
     }
 }
 
-/// Gives those that have no name the one that they would be given, none twice.
+/// Gives notes without a name the unique name that they would be given.
 fn name(notes: &mut [StoredNote]) {
     let mut taken: std::collections::HashSet<String> =
         notes.iter().filter(|it| it.is_named).map(|it| it.stem.clone()).collect();
@@ -385,7 +387,8 @@ fn kind_of(note: &Note, registry: &Registry) -> String {
     if note.kind.is_empty() { registry.kind_of(&note.note_type) } else { note.kind.clone() }
 }
 
-/// What two notes must share to be one: unlike of other memories, the title too, for a person gave it.
+/// Returns the hash by which notes are deduplicated. Unlike those of other memories, it includes the title, because a
+/// person chose it.
 fn note_hash(kind: &str, note: &Note) -> ContentHash {
     ContentHash::of(&["note", kind, note.title.trim(), note.content.trim()])
 }
@@ -414,7 +417,7 @@ fn draft(kind: &str, note: &Note) -> Draft {
     }
 }
 
-/// See [`Store::put_note`]; `stem`: the name that it has, or none.
+/// See [`Store::put_note`]. `stem` is the note's name, or empty to choose one.
 fn put(
     tx: &Connection,
     project: &Project,
@@ -460,13 +463,13 @@ fn put(
     Ok(PutNote::Stored { uid, stem })
 }
 
-/// Whether this content, as a note or as any memory, was deleted for good.
+/// Returns whether this content was permanently deleted, as a note or as any memory.
 fn is_forgotten(conn: &Connection, project: &str, kind: &str, note: &Note) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash IN (?2, ?3) AND NOT by_file")?
         .exists(params![project, note_hash(kind, note), memories::content_hash(&draft(kind, note))])
 }
 
-/// A note, or a memory that a policy made, of the same content.
+/// Returns a note, or a memory made by a policy, with the same content.
 fn same_content(
     tx: &Connection,
     project: &Project,
@@ -492,7 +495,7 @@ fn same_content(
         .query_row(params![project.id, memories::content_hash(&draft(kind, note))], |row| from_row(row, registry))
         .optional()?;
     if let Some(made) = &made {
-        // Somebody wrote what was folded into a digest.
+        // The user wrote something that was folded into a digest, so restore it.
         digests::revive(tx, made.row.0, Some(&draft(kind, note)))?;
     }
     Ok(made.map(|made| PutNote::Duplicate {
@@ -502,7 +505,7 @@ fn same_content(
     }))
 }
 
-/// A note of the same type, day and title.
+/// Returns a note of the same type, day and title.
 fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<Option<PutNote>> {
     let stem = slug::stem(&day(note.created), &note.title);
     let found: Vec<(String, String, String)> = tx
@@ -516,7 +519,7 @@ fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result
     Ok(same.map(|(uid, stem, _)| PutNote::Duplicate { uid, note_type: note.note_type.clone(), stem }))
 }
 
-/// The name of the note's file that no other note of the project has.
+/// Returns a name for the note's file that no other note of the project has.
 fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<String> {
     let stem = slug::stem(&day(note.created), &note.title);
     let mut taken = tx.prepare_cached("SELECT 1 FROM notes WHERE project_id = ?1 AND stem = ?2")?;
@@ -530,7 +533,7 @@ fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Resul
     failed.map_or(Ok(free), Err)
 }
 
-/// The note's own sighting: what keeps its memory when a session's extraction changes.
+/// Records the note's own occurrence, which keeps its memory alive when a session's extraction changes.
 fn sight(tx: &Connection, rowid: i64, session: &str, project: &str, uid: &str, created: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT OR REPLACE INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, NULL, ?4)",
@@ -560,7 +563,7 @@ fn write_note(tx: &Connection, rowid: i64, project: &Project, note: &Note, stem:
     Ok(())
 }
 
-/// A note is changed in place: what it is known by stays.
+/// Edits a note in place, keeping its identifiers.
 fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &Registry) -> rusqlite::Result<PutNote> {
     let kind = kind_of(note, registry);
     let hash = note_hash(&kind, note);
@@ -586,7 +589,7 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
     digests::leave(tx, rowid)?;
     sharing::origin_goes(tx, rowid)?;
     memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), hash)?;
-    // What a session's reading says of it no longer counts: the next one must not take the person's words away.
+    // Drop the occurrences from sessions, so that reading a session again does not undo the user's edit.
     tx.prepare_cached("DELETE FROM sightings WHERE memory = ?1")?.execute([rowid])?;
     sight(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;
     write_note(tx, rowid, project, note, &stem)?;
@@ -597,7 +600,8 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
     Ok(PutNote::Stored { uid: note.uid.clone(), stem })
 }
 
-/// A file of what was folded into a digest here, as a machine that did not fold it wrote it: it comes back as that file's note.
+/// Stores the file of a memory that is folded into a digest here, written by a machine that did not fold it: the memory
+/// is restored as that file's note.
 fn unfold(
     tx: &Connection,
     rowid: i64,
@@ -622,7 +626,8 @@ fn unfold(
     edit(tx, rowid, project, note, registry)
 }
 
-/// Deletes a note because its file was deleted. What a session's reading would bring back gets a tombstone.
+/// Deletes a note because its file was deleted. A tombstone keeps its content from coming back when a session is read
+/// again.
 fn delete(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at, by_file)

@@ -6,12 +6,12 @@ use super::{Result, Store, time};
 use throughline_model::project::Project;
 
 impl Store {
-    /// Notes that the project exists.
+    /// Records that the project exists.
     pub fn put_project(&self, project: &Project, now: u64) -> Result<()> {
         self.explain(put(&self.conn, project, now))
     }
 
-    /// All projects, the first one known first.
+    /// Returns all projects, in the order in which they were first seen.
     pub fn all_projects(&self) -> Result<Vec<Project>> {
         self.explain(
             self.conn
@@ -20,7 +20,7 @@ impl Store {
         )
     }
 
-    /// The project that a session belongs to.
+    /// Returns the project that a session belongs to.
     pub fn project_of_session(&self, session: &str) -> Result<Option<Project>> {
         self.explain(
             self.conn
@@ -37,7 +37,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
     Ok(Project { id: row.get(0)?, identity: row.get(1)?, root: row.get::<_, String>(2)?.into() })
 }
 
-/// The number that stands before those of its memories; none where the project is not known.
+/// Returns the project's number, which prefixes its memories' row numbers, or `None` if the project is unknown.
 pub(super) fn number(conn: &Connection, id: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT number FROM projects WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()
 }

@@ -1,6 +1,6 @@
-//! The index made anew, beside the one that is searched: in tables of the same database, a few memories a transaction, and
-//! swapped in by renaming. Readers go on meanwhile, what is written meanwhile goes into both (`index.rs`), and a process
-//! that is killed is gone on from by the next one, since all that is known of the work stands in `meta`.
+//! Rebuilds the index beside the live one: in tables of the same database, a few memories per transaction, and swapped
+//! in by renaming. Readers continue meanwhile, and writes go into both indexes (`index.rs`). If a process is killed,
+//! the next one resumes, because all progress is stored in `meta`.
 
 use std::time::{Duration, Instant};
 
@@ -10,103 +10,105 @@ use super::index::{self, INDEX_VERSION, LIVE, MODEL, NEXT, NEXT_MODEL, NEXT_VERS
 use super::{Result, Store, embedded, events, unjson, untime, vectors};
 use throughline_search::tokens::FTS5_TOKENIZER;
 
-/// Keys of `meta`: the last memory that was put into the tables that will be searched, and how many were.
+/// The key in `meta` of the last memory added to the next tables, and how many were added.
 const AT: &str = "reindex_at";
-/// Whether the tables that were searched before are still there.
+/// The key whose presence says that the former tables still exist.
 const LEFT: &str = "reindex_left";
-/// The last event whose words were made anew.
+/// The key of the last event whose words were rebuilt.
 const EVENTS_AT: &str = "reindex_events_at";
-/// Whom the model was learned from, for the tables that are searched and those that will be.
+/// The keys of the fingerprint of the providers that were asked for the model, for the live and the next tables.
 const ASKED: &str = "embedding_asked";
 const NEXT_ASKED: &str = "embedding_asked_next";
 
-/// Until when a provider that failed is left alone, milliseconds since the Unix epoch, and which.
+/// The key of the time until which a failed provider is not asked, in milliseconds since the Unix epoch, with its
+/// fingerprint.
 const ALONE: &str = "embedding_again";
 
 /// How many rows are read at once.
 const ROWS: u32 = 64;
 
-/// How many vectors of the former index are deleted in one statement.
+/// How many vectors of the former index are deleted per statement.
 const DELETED: u32 = 2_000;
 
-/// How the index stands.
+/// The state of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexState {
-    /// Whether this version's words and pieces are in it.
+    /// Whether it was built by this version's tokenizer and piece splitter.
     pub is_current: bool,
-    /// The model of its vectors, as `embedding::Model` is written; `none`.
+    /// The model of its vectors as a formatted `embedding::Model`, or `none`.
     pub model: String,
-    /// Whom the model was learned from; none where it is the built-in one or none.
+    /// The fingerprint of the providers that were asked for the model, or `None` for the built-in model or no model.
     pub asked: Option<String>,
-    /// How many memories are in the one that is being made; none: none is.
+    /// How many memories are in the index being built, or `None` if none is.
     pub made: Option<u64>,
-    /// Whether something is left to do after a swap.
+    /// Whether cleanup after a swap is pending.
     pub is_untidy: bool,
     /// Whether memories wait for their vectors.
     pub has_queue: bool,
 }
 
-/// What a step did.
+/// What a rebuild step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remade {
-    /// So many memories are in the new index now.
+    /// The new index now contains this many memories.
     Memories(u64),
-    /// The new index is searched from now on.
+    /// The new index has become the live one.
     Swapped,
-    /// Words of events, or what was left of the former index.
+    /// Words of events were rebuilt, or part of the former index was deleted.
     Rest,
     /// There is nothing to do.
     Nothing,
 }
 
 impl Store {
-    /// How the index stands: a few rows are read.
+    /// Returns the state of the index; reads only a few rows.
     pub fn index_state(&self) -> Result<IndexState> {
         self.explain(state(&self.conn))
     }
 
-    /// How many memories wait for their vectors.
+    /// Returns how many memories wait for their vectors.
     pub fn unembedded(&self) -> Result<u64> {
         self.explain(self.conn.query_row("SELECT count(*) FROM unembedded", [], |row| row.get(0)).map(untime))
     }
 
-    /// How many memories there are, without those that were folded into a digest.
+    /// Returns how many memories there are, without those folded into a digest.
     pub fn memory_count(&self) -> Result<u64> {
         self.explain(
             self.conn.query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0)).map(untime),
         )
     }
 
-    /// Begins to make the index anew, with the vectors of `model`, or goes on where that was begun before; [`Store::remake`]
-    /// does the work. `asked`: whom the model was learned from.
+    /// Begins to rebuild the index with the vectors of `model`, or resumes a rebuild that was begun before;
+    /// [`Store::remake`] does the work. `asked` is the fingerprint of the providers that were asked for the model.
     pub fn begin_reindex(&mut self, model: &str, asked: Option<&str>) -> Result<()> {
         self.write(|tx| begin(tx, model, asked))
     }
 
-    /// The model of the index that is being made; none: none is.
+    /// Returns the model of the index being built, or `None` if none is.
     pub fn next_model(&self) -> Result<Option<String>> {
         self.explain(index::meta(&self.conn, NEXT_MODEL))
     }
 
-    /// Leaves whom `asked` stands for alone until then, milliseconds since the Unix epoch.
+    /// Records that the providers of fingerprint `asked` are not to be asked until this time, in milliseconds since the
+    /// Unix epoch.
     pub fn leave_alone(&mut self, asked: &str, until: u64) -> Result<()> {
         self.write(|tx| index::set_meta(tx, ALONE, &format!("{until} {asked}")))
     }
 
-    /// Whether whom `asked` stands for is to be left alone at this moment.
+    /// Returns whether the providers of fingerprint `asked` are not to be asked at this time.
     pub fn is_left_alone(&self, asked: &str, now: u64) -> Result<bool> {
         let noted = self.explain(index::meta(&self.conn, ALONE))?.unwrap_or_default();
         let (until, of) = noted.split_once(' ').unwrap_or_default();
         Ok(of == asked && until.parse::<u64>().is_ok_and(|until| now < until))
     }
 
-    /// Notes whom the model was learned from, where it stays the same.
+    /// Records the fingerprint of the providers that were asked, if the model stays the same.
     pub fn settle(&mut self, asked: Option<&str>) -> Result<()> {
         self.write(|tx| set_or_clear(tx, ASKED, asked))
     }
 
-    /// Makes at most `most` more memories anew, in one transaction that takes not much longer than `time`; after the last
-    /// one swaps the new index in, and then cleans up, a piece a call.
+    /// Does one step of the rebuild in one transaction: indexes at most `most` more memories, for not much longer than
+    /// `time`. The step after the last memory swaps the new index in; further steps clean up.
     pub fn remake(&mut self, most: usize, time: Duration) -> Result<Remade> {
         self.write(|tx| {
             let until = Instant::now() + time;
@@ -123,8 +125,8 @@ impl Store {
         })
     }
 
-    /// What a model would read of the next `most` memories that [`Store::remake`] will put into the new index, of those
-    /// whose vectors must be had from elsewhere.
+    /// Returns the texts to embed for the next `most` memories that [`Store::remake`] will index, if their vectors must
+    /// come from outside this program.
     pub fn texts_ahead(&self, most: usize) -> Result<Vec<String>> {
         self.explain((|| {
             let conn = &self.conn;
@@ -158,7 +160,7 @@ fn state(conn: &Connection) -> rusqlite::Result<IndexState> {
     })
 }
 
-/// The last memory, and how many.
+/// Parses the last memory, and how many were added.
 fn position(at: &str) -> (i64, u64) {
     let (rowid, made) = at.split_once(' ').unwrap_or_default();
     (rowid.parse().unwrap_or(i64::MIN), made.parse().unwrap_or(0))
@@ -185,7 +187,7 @@ fn begin(tx: &Connection, model: &str, asked: Option<&str>) -> rusqlite::Result<
     set_or_clear(tx, NEXT_ASKED, asked)
 }
 
-/// As migrations 0001 and 0004 make them.
+/// Creates the tables as migrations 0001 and 0004 do.
 fn create_tables(tx: &Connection, tables: &Tables) -> rusqlite::Result<()> {
     let Tables { words, vectors, codes } = tables;
     tx.execute_batch(&format!(
@@ -201,8 +203,8 @@ fn drop_tables(tx: &Connection, tables: &Tables) -> rusqlite::Result<()> {
     tx.execute_batch(&format!("DROP TABLE IF EXISTS {words}; DROP TABLE IF EXISTS {vectors}; DROP TABLE IF EXISTS {codes};"))
 }
 
-/// Whether the vectors that are searched are those that are wanted, and of the same pieces: then they are taken over.
-/// Those of the built-in model cost so little that they are made anew in any case.
+/// Returns whether the live vectors are of the wanted model and the same pieces, so that they can be copied. Vectors of
+/// the built-in model are so cheap that they are always computed again.
 fn is_copied(conn: &Connection, model: &str) -> rusqlite::Result<bool> {
     Ok(index::is_remote(model)
         && model == index::live_model(conn)?
@@ -234,7 +236,7 @@ fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Res
         for (rowid, title, content, keywords, files) in rows {
             let (keywords, files): (Vec<String>, Vec<String>) = (unjson(&keywords), unjson(&files));
             let said = Said { title: &title, content: &content, keywords: &keywords, files: &files };
-            // It may have been learned since this was begun.
+            // The memory may have been added since the rebuild began.
             index::take_out(tx, &NEXT, &model, rowid)?;
             index::add(tx, &NEXT, &model, rowid, said)?;
             let has_vectors = if is_copied {
@@ -258,9 +260,9 @@ fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Res
     Ok(Remade::Memories(made))
 }
 
-/// Renames the tables: from the next statement on the new ones are searched, by every process.
+/// Renames the tables. From the next statement on, every process searches the new ones.
 fn swap(tx: &Connection, model: &str) -> rusqlite::Result<()> {
-    // Of a swap before this one.
+    // Left over from an earlier swap.
     drop_tables(tx, &OLD)?;
     for (from, to) in [(&LIVE, &OLD), (&NEXT, &LIVE)] {
         tx.execute_batch(&format!(
@@ -280,12 +282,12 @@ fn swap(tx: &Connection, model: &str) -> rusqlite::Result<()> {
     if index::is_remote(model) {
         embedded::forget_others(tx, model)
     } else {
-        // Every memory has the vectors that it should have; whoever waits does so for those of another model.
+        // Every memory has its vectors now; the remaining queue is for another model.
         tx.execute_batch("DELETE FROM unembedded")
     }
 }
 
-/// Makes the words of the next events anew, where they stand: a search meanwhile finds some by the old words.
+/// Rebuilds the words of the next events in place. A concurrent search finds some of them by their old words.
 fn remake_events(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
     let mut last: i64 = index::meta(tx, EVENTS_AT)?.and_then(|at| at.parse().ok()).unwrap_or(0);
     loop {
@@ -311,7 +313,7 @@ fn remake_events(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
     }
 }
 
-/// Deletes some of what was searched before.
+/// Deletes part of the former index.
 fn take_away(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
     let has = |table: &str| -> rusqlite::Result<bool> {
         tx.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
@@ -334,13 +336,13 @@ fn take_away(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
     index::clear_meta(tx, LEFT)
 }
 
-/// Takes everything away that was searched before; for [`Store::erase`], which leaves nothing.
+/// Deletes all of the former index; for [`Store::erase`], which must leave nothing behind.
 pub(super) fn take_all_away(conn: &Connection) -> rusqlite::Result<()> {
     drop_tables(conn, &OLD)?;
     index::clear_meta(conn, LEFT)
 }
 
-/// Whether an index is being made beside the one that is searched.
+/// Returns whether an index is being built beside the live one.
 pub(super) fn is_begun(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(conn.prepare_cached("SELECT 1 FROM meta WHERE key = ?1")?.query_row([AT], |_| Ok(())).optional()?.is_some())
 }

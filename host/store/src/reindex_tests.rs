@@ -1,4 +1,4 @@
-//! What is promised of an index that is made anew while others read and write.
+//! Tests of rebuilding the index while others read and write.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::*;
 use throughline_embedding::{Embedding, Model};
 use throughline_search::vector::Probe;
 
-/// As much time as a step wants.
+/// More time than a step needs.
 const LONG: Duration = Duration::from_mins(1);
 
 fn remade(store: &mut Store) {
@@ -21,7 +21,7 @@ fn has(store: &Store, table: &str) -> bool {
     store.conn.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1").unwrap().exists([table]).unwrap()
 }
 
-/// By a memory's content, all that it is found by: each token with its row's place, and each vector and code.
+/// By a memory's content, everything in the index: each token with its piece, and each vector and code.
 type Contents = BTreeMap<String, (Vec<String>, Vec<Vec<u8>>)>;
 
 fn contents(store: &Store, dims: usize) -> Contents {
@@ -116,7 +116,7 @@ fn other_connections_read_and_write_on_through_a_swap() {
         store.find_memories(&query, Some(&project.id), 10, 3_000).unwrap().len()
     };
     for round in 0..3 {
-        // Their statements are prepared, and name tables that are then others.
+        // Its statements are prepared and name tables that have since been swapped.
         assert_eq!(found(&other, "otter"), 1 + round);
         it.store.begin_reindex(&index::local_model(), None).unwrap();
         it.store.remake(1, LONG).unwrap();
@@ -201,7 +201,7 @@ fn words_of_events_are_made_anew_too() {
     assert_eq!(rows(&it), 3);
 }
 
-/// A model outside this program, and the vector that it gives for a text.
+/// A model outside this program, and the vector that it returns for a text.
 fn remote(dims: usize) -> Model {
     Model { provider: "openai".into(), name: "m@host:8080/v1".into(), dims }
 }
@@ -213,7 +213,7 @@ fn answer(text: &str, dims: usize) -> Embedding {
     Embedding { vector: numbers.iter().map(|x| x / length).collect(), known: 1.0 }
 }
 
-/// Asks the model for what is not known, as the program does it.
+/// Asks the model for unknown texts, as the program does.
 fn ask(store: &mut Store, model: &Model, texts: &[String]) -> usize {
     let texts = store.unknown_texts(&model.to_string(), texts).unwrap();
     let found: Vec<Embedding> = texts.iter().map(|text| answer(text, model.dims)).collect();
@@ -245,12 +245,12 @@ fn vectors_of_another_model_are_asked_for_once() {
     let state = it.store.index_state().unwrap();
     assert_eq!((state.model, state.asked.as_deref()), (model.to_string(), Some("who")));
     assert!(!state.has_queue, "the blank memory has nothing to wait for");
-    // What comes later waits, and a text that is known is not asked for again.
+    // A later memory waits, and a known text is not embedded again.
     it.commit(&super::tests::project("b"), "t", &[draft(None, "The heron waits", "x")], &[]);
     assert!(it.store.index_state().unwrap().has_queue);
     assert_eq!(backfill(&mut it.store, &model), 0);
     assert!(!it.store.index_state().unwrap().has_queue);
-    // The same model again: its vectors are taken over, and nobody is asked.
+    // The same model again: its vectors are copied, and nothing is embedded.
     let before = contents(&it.store, 12);
     it.store.conn.execute_batch("DELETE FROM embedding_cache").unwrap();
     it.store.begin_reindex(&model.to_string(), Some("who")).unwrap();
@@ -278,7 +278,7 @@ fn what_was_taken_out_leaves_no_vector_behind() {
     let selection = Selection { words: vec!["otter".into()], ..Selection::default() };
     assert_eq!(it.store.forget(&selection, 2, true).unwrap().memories, 1);
     assert!(it.store.erase().unwrap());
-    // An answer that comes after that, to what was read before.
+    // An answer that arrives after that, for texts read before it.
     let found: Vec<Embedding> = texts.iter().map(|text| answer(text, 12)).collect();
     it.store.keep_vectors(&model, &texts, &found, erasures, 3).unwrap();
     let count = |it: &Fixture, table: &str| -> i64 {
@@ -293,7 +293,7 @@ fn what_was_taken_out_leaves_no_vector_behind() {
     assert!(!bytes.windows(5).any(|bytes| bytes.eq_ignore_ascii_case(b"otter")));
 }
 
-/// What happens while an index is made.
+/// What may happen while an index is built.
 #[derive(Debug, Clone)]
 enum Act {
     Put(u8, u8),
@@ -347,7 +347,7 @@ proptest! {
                     it.store.remake(n, LONG).unwrap();
                 }
                 Act::Killed(n) => {
-                    // In the middle of a transaction: nothing of it is there.
+                    // Killed in the middle of a transaction: none of it is stored.
                     let killed: Result<()> = it.store.write(|tx| {
                         tx.execute_batch("SAVEPOINT s")?;
                         tx.execute("DELETE FROM memories_fts", [])?;
@@ -373,7 +373,7 @@ proptest! {
                 fresh.commit(&project(name), name, &[draft(None, &memory.content, "u")], &[]);
             }
         }
-        // Two projects may hold one content: then it is looked at in one place, with the rows of both.
+        // Two projects may have the same content; both then appear under one key.
         prop_assert_eq!(contents(&it.store, index::dims(&model)), contents(&fresh.store, index::dims(&model)));
         let state = it.store.index_state().unwrap();
         prop_assert!(state.is_current && !state.has_queue && !state.is_untidy && state.made.is_none());
@@ -382,7 +382,7 @@ proptest! {
     }
 }
 
-/// The version as it stands in the database.
+/// Reads the index version as stored in the database.
 struct Version;
 
 impl Version {

@@ -1,8 +1,9 @@
-//! Searches: by words, by meaning, and both ranked as one.
+//! Search by words and by meaning, with a combined ranking.
 //!
-//! What a search takes hardly grows with what is stored. A word's pieces are asked for newest first and up to a number; of
-//! words that stand in more, those pieces are asked for that have several of them. The nearest vectors are chosen by codes of
-//! two bits a number (`vectors.rs`). What both legs find is read, scored (`search/score.rs`) and ranked (`search/rank.rs`).
+//! The cost of a search hardly grows with the size of the database. For each word, only a limited number of its newest
+//! pieces are fetched; for words that occur in more pieces, those pieces are fetched that contain several of them. The
+//! nearest vectors are selected by codes of two bits per number (`vectors.rs`). The results of both methods are read,
+//! scored (`search/score.rs`) and ranked (`search/rank.rs`).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -27,68 +28,68 @@ use throughline_search::rank::{self, CANDIDATES, Candidate, Profile, Why};
 use throughline_search::score::{Piece, Score, Words, idf};
 use throughline_search::vector::Probe;
 
-/// How many memories a query without words looks through.
+/// How many memories a query without words examines.
 const FILTERED: u32 = 2_000;
 
-/// How many of the pieces that have a word are asked for, the newest.
+/// How many of the newest pieces that contain a word are fetched.
 const NEWEST: usize = 4_000;
 
-/// Of so many of the words that stand in more pieces, the rarest, those pieces are asked for that have several.
+/// How many of the common words, the rarest ones, are combined to fetch pieces that contain several of them.
 const MOST_COMMON: usize = 6;
 
-/// About how many rows are walked over for each combination of common words, among the newest; a row takes about a tenth of
-/// a microsecond and word.
+/// About how many of the newest rows are scanned for each combination of common words. A row takes about a tenth of a
+/// microsecond per word.
 const WALKED: usize = 40_000;
 
-/// From so many memories on, half of the work is worth another connection.
+/// From this number of memories on, half of the work is given to a helper.
 const MUCH: i64 = 2_000;
 
-/// What is to be found.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
-    /// What for.
+    /// The query.
     pub query: &'a Query,
-    /// Among the memories of this project; none: of all.
+    /// The project to search, or `None` for all.
     pub project: Option<&'a str>,
-    /// With what was shared with all projects, beside the memories of the project.
+    /// Whether to include memories shared with all projects.
     pub shared: bool,
-    /// At most so many.
+    /// The maximum number of results.
     pub limit: u32,
-    /// The clock, milliseconds since the Unix epoch.
+    /// The current time, in milliseconds since the Unix epoch.
     pub now: u64,
-    /// How to rank.
+    /// The ranking parameters.
     pub profile: &'a Profile,
-    /// The query as a vector, where another model than the built-in one made the database's.
+    /// The query's vector, if the database's vectors come from a model other than the built-in one.
     pub probe: Option<Probe>,
-    /// Half the candidates of each leg: a hook has less time than a person.
+    /// Whether to halve the candidates of each method, because a hook has less time than a person.
     pub is_quick: bool,
 }
 
 impl<'a> Search<'a> {
-    /// The usual search.
+    /// Creates a search with default settings.
     pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
         Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
     }
 }
 
 impl Search<'_> {
-    /// How many pieces each leg hands over.
+    /// Returns how many pieces each search method returns.
     fn candidates(&self) -> usize {
         if self.is_quick { CANDIDATES / 2 } else { CANDIDATES }
     }
 
-    /// How many of the pieces that have a word are asked for, the newest.
+    /// Returns how many of the newest pieces that contain a word are fetched.
     fn newest(&self) -> usize {
         if self.is_quick { NEWEST / 2 } else { NEWEST }
     }
 }
 
-/// What was found, and how.
+/// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Best first.
+    /// The results, best first.
     pub hits: Vec<Hit>,
-    /// Why the search was less than it can be; none where it was not.
+    /// Why the search was limited, or `None` if it was not.
     pub degraded: Option<String>,
 }
 
@@ -97,32 +98,32 @@ pub struct Answer {
 pub struct Hit {
     /// The memory, with its score.
     pub memory: Memory,
-    /// Where the score comes from.
+    /// How the score was computed.
     pub why: Why,
-    /// The words of the query that stand in it.
+    /// The words of the query that it contains.
     pub words: Vec<String>,
 }
 
-/// Which pieces have a query's words.
+/// Which pieces contain words of a query.
 struct ByWords {
-    /// By the piece's row, the weight of the words that it is known to have.
+    /// By the piece's row, the total weight of the words that it is known to contain.
     scores: HashMap<i64, f64, foldhash::fast::RandomState>,
-    /// In about how many pieces each word stands.
+    /// In about how many pieces each word occurs.
     counts: Vec<usize>,
-    /// Whether every piece that has one of the words is among them.
+    /// Whether every piece with any of the words is included.
     is_whole: bool,
 }
 
 impl Store {
-    /// The memories that answer, best first. A query without words lists what its filters leave, newest first.
+    /// Returns the matching memories, best first. A query without words lists what its filters accept, newest first.
     pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
-        // Most pages are read once: memory for all of them takes longer to get than the few to be read again.
+        // Most pages are read once; allocating memory to cache them all takes longer than reading a few of them again.
         self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
-        // One state of the database for all of it: another index may be swapped in meanwhile.
+        // Use one transaction for everything, because another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
     }
 
-    /// The memories that answer a query by the usual ranking.
+    /// Returns the memories that match a query, by the default ranking.
     pub fn find_memories(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
         let answer = self.search(&Search::new(query, project, limit, now))?;
         Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
@@ -174,7 +175,7 @@ impl Store {
         for ranked in rank::rank(ranked, &setting, search.limit as usize) {
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
-            #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
+            #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(Hit {
                 memory: Memory { score: ranked.score as f32, ..memory },
                 why: ranked.why,
@@ -184,7 +185,7 @@ impl Store {
         Ok(Answer { hits, degraded })
     }
 
-    /// What each leg finds. A helper begins with the vectors while this thread looks for the words.
+    /// Runs both search methods. A helper begins with the vectors while this thread looks up the words.
     fn legs<'q, 'e>(
         &self,
         search: &Search<'q>,
@@ -197,7 +198,7 @@ impl Store {
         let begun: Vec<_> =
             scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.look(conn))))).collect();
         let extents = extents.iter().map(|extent| counted(conn, *extent)).collect::<rusqlite::Result<Vec<Extent>>>()?;
-        // What was shared is ranked among the project's own: a word weighs what it weighs in both together.
+        // Shared memories are ranked together with the project's own, so a word has its weight in both combined.
         let mut by_words = ByWords::new();
         for (memories, extent) in ranges.iter().zip(&extents) {
             by_words.add(self::by_words(conn, search, memories, *extent)?);
@@ -214,7 +215,8 @@ impl Store {
         Ok(Found { by_words, words, cosines, pieces })
     }
 
-    /// What is ranked of all that was found, with the words of the query that each memory has. A helper does half.
+    /// Returns the candidates for the ranking, each with the words of the query that it contains. A helper does half of
+    /// the work.
     fn candidates<'q: 'e, 'e>(
         &self,
         search: &'e Search<'q>,
@@ -224,7 +226,7 @@ impl Store {
     ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
         let all = found.pieces.len();
         let mut middle = if helper.is_some() { all / 2 } else { all };
-        // The pieces of a memory stay together.
+        // Keep the pieces of a memory together.
         while (1..all).contains(&middle)
             && pieces::memory_of(found.pieces[middle - 1]) == pieces::memory_of(found.pieces[middle])
         {
@@ -243,13 +245,13 @@ impl Store {
     }
 }
 
-/// What both legs found.
+/// The combined results of both search methods.
 struct Found<'q> {
     by_words: ByWords,
     words: Words<'q>,
-    /// Of what was found by meaning.
+    /// The cosines of the pieces found by meaning.
     cosines: Cosines,
-    /// The rows of all pieces, in order, each once.
+    /// The rows of all pieces, sorted and without duplicates.
     pieces: Vec<i64>,
 }
 
@@ -268,7 +270,7 @@ impl ByWords {
     }
 }
 
-/// What is ranked of these of the pieces that were found, and the words of the query that each memory has.
+/// Returns the candidates among these pieces, each with the words of the query that it contains.
 fn candidates(
     conn: &Connection,
     search: &Search<'_>,
@@ -288,7 +290,7 @@ fn candidates(
         let is_near = nearest.is_some_and(|cosine| cosine >= rank::NEAR_ENOUGH);
         let may_have_words = !by_words.is_whole || of_one.iter().any(|piece| by_words.scores.contains_key(piece));
         if search.profile.text > 0.0 && !may_have_words && !is_near {
-            // The ranking would leave it out.
+            // The ranking would drop it.
             continue;
         }
         let rowid = pieces::memory_of(of_one[0]);
@@ -302,7 +304,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// The rows that are looked through: those of the project, and those that were shared.
+/// Returns the row ranges to search: those of the project and of shared memories.
 fn ranges(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<RangeInclusive<i64>>> {
     let mut ranges = Vec::from_iter(row_range(conn, search.project)?);
     if search.shared && search.project.is_some() {
@@ -311,7 +313,7 @@ fn ranges(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<RangeI
     Ok(ranges)
 }
 
-/// Whether a memory is the copy of one that is looked through, too.
+/// Returns whether a memory is a copy of one that is searched as well.
 fn is_double(conn: &Connection, search: &Search<'_>, memory: &Memory) -> rusqlite::Result<bool> {
     if !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM) {
         return Ok(false);
@@ -319,7 +321,7 @@ fn is_double(conn: &Connection, search: &Search<'_>, memory: &Memory) -> rusqlit
     search.project.map_or(Ok(true), |project| is_known(conn, &memory.id, project))
 }
 
-/// The best pieces by what is known of their words; of those that score alike, the newest.
+/// Returns the best pieces by their words; of equal scores, the newest.
 fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Result<Vec<i64>> {
     let most = search.candidates();
     let mut best: Vec<(i64, f64)> = found.scores.iter().map(|(&piece, &score)| (piece, score)).collect();
@@ -341,29 +343,31 @@ fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Re
     Ok(kept)
 }
 
-/// The query as a vector that those of `model`, the database's, can be compared with, and what is amiss where there is none.
+/// Returns the query's vector for comparing with those of the database's `model`, and the reason if there should be one
+/// but is none.
 fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
     if search.profile.vector <= 0.0 || model == NO_MODEL {
         return (None, None);
     }
-    // First: the index of another model, for which a probe was made, may have been swapped for this one meanwhile.
+    // Check this first: the index of another model, for which a probe was made, may have been replaced by this one
+    // meanwhile.
     if model == index::local_model() {
         return (local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known)), None);
     }
     if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
         return (Some(probe), None);
     }
-    let why =
-        format!("the vectors are those of {model}, with which the query was not computed: only words were searched for");
+    let why = format!("the stored vectors come from {model}, but the query has no vector from it: only words were searched");
     (None, Some(why))
 }
 
-/// How many of the nearest pieces are asked for: what the query rules out must not take the place of what it does not.
+/// Returns how many of the nearest pieces to fetch. A query with filters fetches more, so that pieces it rejects do not
+/// displace others.
 fn most_near(search: &Search<'_>) -> usize {
     if search.query.restricts() { search.candidates() * 10 } else { search.candidates() }
 }
 
-/// The nearest of these pieces that the query accepts.
+/// Filters the nearest pieces by the query's kinds and times.
 fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> rusqlite::Result<Vec<(i64, f32)>> {
     if !search.query.restricts() {
         return Ok(near);
@@ -380,7 +384,7 @@ fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> ru
     Ok(kept)
 }
 
-/// Whether a memory's row says nothing against it.
+/// Returns whether a memory's row passes the query's filters on kind and time.
 fn is_of_kind(conn: &Connection, query: &Query, rowid: i64) -> rusqlite::Result<bool> {
     let row = conn
         .prepare_cached("SELECT type, created_at FROM memories WHERE rowid = ?1")?
@@ -395,7 +399,8 @@ fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32
         .optional()
 }
 
-/// What is ranked of a memory, as it stands in its row: of some hundred candidates a few are shown.
+/// The columns of a memory that ranking needs, borrowed from its row: of some hundred candidates only a few are
+/// returned.
 struct Stored<'r> {
     session: &'r str,
     kind: &'r str,
@@ -412,7 +417,7 @@ struct Stored<'r> {
 }
 
 impl<'r> Stored<'r> {
-    /// From a row of [`COLUMNS`] with how often it was looked at behind them.
+    /// Reads a row of [`COLUMNS`] followed by the access count.
     fn of(row: &'r Row<'_>) -> rusqlite::Result<Self> {
         let text = |column: usize| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
         Ok(Self {
@@ -430,7 +435,7 @@ impl<'r> Stored<'r> {
         })
     }
 
-    /// Whether the query asks for it, its words aside, and it is not looked through a second time.
+    /// Returns whether the memory passes the query's filters and is not a copy of one that is searched as well.
     fn is_wanted(&self, conn: &Connection, search: &Search<'_>, row: &Row<'_>) -> rusqlite::Result<bool> {
         if !search.query.restricts() && !self.attributes.contains(SHARED_FROM) {
             return Ok(true);
@@ -439,8 +444,8 @@ impl<'r> Stored<'r> {
         Ok(accepts(search.query, &memory) && !is_double(conn, search, &memory)?)
     }
 
-    /// The same for memories of one kind that say the same, white space and the case of ASCII letters aside: FNV-1a, because it
-    /// goes through all that is scored byte by byte.
+    /// Returns a hash that is equal for memories of one kind with the same text, ignoring white space and the case of
+    /// ASCII letters. FNV-1a, because every candidate is hashed byte by byte.
     fn said(&self) -> u64 {
         const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0100_0000_01b3;
@@ -457,8 +462,8 @@ impl<'r> Stored<'r> {
     }
 }
 
-/// A memory as it is ranked, by those of its pieces that were found and the cosine of the nearest, and the words that the best one
-/// has.
+/// Scores a memory by those of its pieces that were found and the cosine of the nearest one, and returns the words that
+/// the best piece contains.
 fn scored(
     rowid: i64,
     stored: &Stored<'_>,
@@ -491,12 +496,13 @@ fn scored(
     (candidate, best.words().collect())
 }
 
-/// A stored list of words as one text. The marks of JSON stand between words as spaces do, so only what is escaped must be read.
+/// Returns a stored list of words as one text. JSON punctuation separates words as spaces do, so the list must be
+/// decoded only if it contains escapes.
 fn words_of(list: &str) -> Cow<'_, str> {
     if list.contains('\\') { super::unjson::<Vec<String>>(list).join(" ").into() } else { list.into() }
 }
 
-/// Whether a memory is what the query asks for, its words aside.
+/// Returns whether a memory satisfies the query's filters; its words do not count.
 fn accepts(query: &Query, memory: &Memory) -> bool {
     if !query.restricts() {
         return true;
@@ -515,24 +521,24 @@ fn accepts(query: &Query, memory: &Memory) -> bool {
     })
 }
 
-/// How much is searched through.
+/// The extent of a search.
 #[derive(Clone, Copy, Default)]
 struct Extent {
-    /// The newest memory.
+    /// The row of the newest memory.
     last: i64,
-    /// From the oldest to the newest memory, in rows.
+    /// The number of rows from the oldest to the newest memory.
     memories: i64,
-    /// About how many pieces there are.
+    /// The approximate number of pieces.
     pieces: usize,
 }
 
 impl Extent {
-    /// The rows of the memories, from the oldest to the newest.
+    /// Returns the rows from the oldest to the newest memory.
     fn rows(self) -> RangeInclusive<i64> {
         self.last - self.memories + 1..=self.last
     }
 
-    /// The first of the newest rows among which a word that stands in `count` pieces stands in about `most` of them.
+    /// Returns the first of the newest rows in which a word that occurs in `count` pieces should occur in about `most`.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
     fn newest(self, count: usize, most: usize) -> i64 {
         let share = (most as f64 / count.max(1) as f64).min(1.0);
@@ -540,9 +546,9 @@ impl Extent {
     }
 }
 
-/// From where to where a range has memories.
+/// Returns the extent of the memories in a range, without the number of pieces.
 fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<Extent> {
-    // Each by itself is one step into the table; both in one query would be a walk over all of it.
+    // Each query alone is one step into the table; both combined would scan all of it.
     let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
         conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
             .query_row([memories.start(), memories.end()], |row| row.get(0))
@@ -551,11 +557,11 @@ fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result
     Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: 0 })
 }
 
-/// The same, with about how many pieces the memories have.
+/// Adds the approximate number of pieces.
 fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
-    /// What a count over all projects is cut to, since their ranges lie far apart.
+    /// The maximum number of memories for extrapolation over all projects, since their ranges lie far apart.
     const MOST: i64 = 1_000_000;
-    /// How many pieces are counted one by one: so many memories, or more, tell how many pieces one has.
+    /// How many pieces are counted exactly; that sample gives the number of pieces per memory.
     const COUNTED: i64 = 4_000;
     let (first, last) = pieces::rows(extent.rows());
     let (counted, down_to): (i64, Option<i64>) = conn
@@ -574,7 +580,7 @@ fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
     Ok(Extent { pieces: usize::try_from(pieces).unwrap_or(0), ..extent })
 }
 
-/// Which pieces have which of the query's words.
+/// Returns which pieces contain which of the query's words.
 fn by_words(
     conn: &Connection,
     search: &Search<'_>,
@@ -583,7 +589,7 @@ fn by_words(
 ) -> rusqlite::Result<ByWords> {
     let query = search.query;
     let (first, last) = pieces::rows(memories.clone());
-    // In a hook what is ruled out is passed over afterwards: looking each row up would cost more.
+    // A hook filters the results afterwards instead, because looking up each row would cost more.
     let condition = if search.is_quick { String::new() } else { condition(query) };
     let newest_pieces = search.newest();
     let mut newest = conn.prepare_cached(&format!(
@@ -623,8 +629,8 @@ fn by_words(
     Ok(found)
 }
 
-/// Asks for the pieces that have several of the common words, the newest first: those that have all, then those that have
-/// all but the most common one, and so on, until there are enough.
+/// Fetches pieces that contain several of the common words, newest first: those with all of them, then those with all
+/// but the most common one, and so on, until there are enough.
 fn combine(
     found: &mut ByWords,
     common: &[(usize, String)],
@@ -651,7 +657,7 @@ fn combine(
     Ok(())
 }
 
-/// In about how many pieces a word stands, by how close together its newest ones are.
+/// Estimates in how many pieces a word occurs, from the distance between its newest ones.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
 fn estimate(newest: &[i64], extent: Extent) -> usize {
     let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
@@ -659,7 +665,7 @@ fn estimate(newest: &[i64], extent: Extent) -> usize {
     ((newest.len() as f64 * extent.memories as f64 / spanned) as usize).clamp(newest.len(), extent.pieces.max(newest.len()))
 }
 
-/// What the memory's row must say, as a part of a WHERE clause: only what the query restricts is asked.
+/// Returns the query's filters on the memory's row as part of a WHERE clause.
 fn condition(query: &Query) -> String {
     let mut clauses = Vec::new();
     let list =
@@ -678,7 +684,7 @@ fn condition(query: &Query) -> String {
     format!("AND EXISTS (SELECT 1 FROM memories m WHERE m.rowid = {}.rowid >> 8 AND {})", LIVE.words, clauses.join(" AND "))
 }
 
-/// What a query without words leaves, newest first.
+/// Returns the results of a query without words, newest first.
 fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>> {
     let query = search.query;
     let shared = Project::shared().id;

@@ -1,4 +1,5 @@
-//! Tables `session_history` and `session_context`, and the one transaction in which a stretch of transcript becomes memory.
+//! Tables `session_history` and `session_context`, and the transaction that stores what was extracted from a stretch of
+//! transcript.
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
@@ -13,21 +14,21 @@ use throughline_model::project::Project;
 /// What is known of a session besides its memories.
 #[derive(Debug, Clone, Default)]
 pub struct SessionUpdate {
-    /// The agent's identifier.
+    /// The agent's identifier for the session.
     pub id: String,
     /// The agent's working folder.
     pub cwd: String,
-    /// `claude-code`, …
+    /// The agent: `claude-code`, …
     pub agent: String,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// Why it ended, where it did.
+    /// Why the session ended, if it did.
     pub end_reason: Option<String>,
     /// The notes.
     pub notes: SessionNotes,
-    /// The summarizer's text and topics.
+    /// The summarizer's text.
     pub summary: String,
-    /// See `summary`.
+    /// The summarizer's topics.
     pub topics: Vec<String>,
 }
 
@@ -35,34 +36,34 @@ pub struct SessionUpdate {
 pub struct Batch<'a> {
     /// The project.
     pub project: &'a Project,
-    /// The session; none where the transcript holds nothing of a main conversation.
+    /// The session, or `None` if the transcript contains nothing of a main conversation.
     pub session: Option<&'a SessionUpdate>,
     /// The session in which the memories were learned.
     pub session_id: &'a str,
-    /// New or changed memories, each with the place of its policy in `policies`.
+    /// New or changed memories, each with the index of its policy in `policies`.
     pub drafts: &'a [(usize, Draft)],
-    /// Keys of memories of the session that no longer hold.
+    /// Keys of memories of the session that are no longer valid.
     pub retracted: &'a [String],
-    /// Names and digests of the policies; the first one's are the session's.
+    /// Names and digests of the policies. The first one is recorded with the session.
     pub policies: &'a [(String, String)],
-    /// What extractors keep for themselves, and the session that it is about.
+    /// The states that extractors save, and the session that they belong to.
     pub states: (&'a str, &'a [ExtractorState]),
-    /// Where the next reading starts; none where no transcript was read.
+    /// Where the next reading starts, or `None` if no transcript was read.
     pub cursor: Option<&'a Cursor>,
-    /// Why the host read: `stop`, `compact`, …
+    /// Why the host read the transcript: `stop`, `compact`, …
     pub moment: &'a str,
-    /// An event to note with it.
+    /// An event to store in the same transaction.
     pub event: Option<(&'a str, &'a Seen)>,
-    /// The clock.
+    /// The current time.
     pub now: u64,
 }
 
 /// What a batch did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Memories that were not there before.
+    /// The number of new memories.
     pub stored: u32,
-    /// Memories that were, and were learned once more.
+    /// The number of known memories that were learned once more.
     pub seen_again: u32,
 }
 
@@ -80,32 +81,32 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     })
 }
 
-/// A session as its history and its events tell of it.
+/// A session, combined from its history and its events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownSession {
-    /// What stages of policies see of it.
+    /// The session as policies see it.
     pub record: SessionRecord,
     /// The project's identifier.
     pub project: String,
     /// The root folder of its project.
     pub root: String,
-    /// The agent's working folder; empty where that is not known.
+    /// The agent's working folder; empty if unknown.
     pub cwd: String,
-    /// `claude-code`, …; empty where that is not known.
+    /// The agent: `claude-code`, …; empty if unknown.
     pub agent: String,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// Why it ended; none while it runs.
+    /// Why it ended; `None` while it runs.
     pub end_reason: Option<String>,
-    /// Prompts by the human.
+    /// The number of prompts by the user.
     pub turns: u32,
-    /// When there was something of it last.
+    /// The time of its last activity.
     pub last_at: u64,
     /// The first line of its first prompt.
     pub first_prompt: Option<String>,
 }
 
-/// From `ids`. An end that something came after is none.
+/// Selects sessions from `ids`. An end that was followed by further events does not count.
 const KNOWN: &str = "
     SELECT ids.id, COALESCE(h.started_at, (SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1)),
            h.ended_at, COALESCE(h.summary, ''), COALESCE(h.topics, '[]'), COALESCE(h.files_modified, '[]'), c.notes,
@@ -137,7 +138,7 @@ fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownSession> {
 }
 
 impl Store {
-    /// Stores what one extraction found, together with the cursor, or nothing at all.
+    /// Stores the results of one extraction together with the cursor, or nothing at all.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed> {
         let path = self.path.clone();
         let tx = self
@@ -149,7 +150,7 @@ impl Store {
         Ok(committed)
     }
 
-    /// Sessions of a project, newest first, without `except`.
+    /// Returns sessions of a project, newest first, without `except`.
     pub fn sessions(&self, project: &str, except: &str, limit: u32) -> Result<Vec<SessionRecord>> {
         self.explain(
             self.conn
@@ -161,8 +162,8 @@ impl Store {
         )
     }
 
-    /// Sessions of any project whose identifier begins with `beginning`: a few of them, an exact match first. Also those of which
-    /// there are only events so far.
+    /// Returns up to five sessions of any project whose identifier begins with `beginning`, an exact match first.
+    /// Includes sessions that have only events so far.
     pub fn sessions_named(&self, beginning: &str) -> Result<Vec<String>> {
         self.explain(
             self.conn
@@ -176,10 +177,10 @@ impl Store {
         )
     }
 
-    /// Sessions of a project or of all, the one of which there was something last first. Also those of which there are only events
-    /// so far.
+    /// Returns sessions of one project or of all, the most recently active first. Includes sessions that have only
+    /// events so far.
     pub fn known_sessions(&self, project: Option<&str>, limit: u32) -> Result<Vec<KnownSession>> {
-        // The inner query jumps from session to session along an index, however many events each has.
+        // The inner query skips from session to session along an index, however many events each has.
         self.explain(
             self.conn
                 .prepare_cached(&format!(
@@ -193,7 +194,7 @@ impl Store {
         )
     }
 
-    /// One session of any project.
+    /// Returns one session of any project.
     pub fn known_session(&self, id: &str) -> Result<Option<KnownSession>> {
         self.explain(
             self.conn
@@ -205,7 +206,7 @@ impl Store {
         )
     }
 
-    /// All sessions of a project and when each began, as near as that is known, in that order.
+    /// Returns all sessions of a project with their approximate start times, in that order.
     pub fn session_times(&self, project: &str) -> Result<Vec<(String, u64)>> {
         self.explain(
             self.conn
@@ -218,7 +219,7 @@ impl Store {
         )
     }
 
-    /// When the notes of a session were last saved.
+    /// Returns when the notes of a session were last saved.
     pub fn saved_at(&self, session: &str) -> Result<Option<u64>> {
         self.explain(
             self.conn
@@ -227,7 +228,7 @@ impl Store {
         )
     }
 
-    /// One session of a project.
+    /// Returns one session of a project.
     pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
         self.explain(
             self.conn
@@ -270,7 +271,8 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
     Ok(committed)
 }
 
-/// A session stays in the project that it began in: what was said in one must not be told in another.
+/// Stores a session. A session stays in the project in which it began, because nothing said in one project may be shown
+/// in another.
 fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> Result<()> {
     let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
     erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;

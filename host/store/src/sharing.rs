@@ -1,8 +1,9 @@
-//! Memories that a person shared with all projects: copies in a project of no folder, each learned from its origin.
+//! Memories that the user shared with all projects: copies in a special project without a folder, each learned from its
+//! origin.
 //!
-//! That a copy was learned from an origin is a sighting like any other, of no session and under the origin's identifier. So a
-//! copy with two origins is one memory, and one that loses its last origin is gone: whoever deletes, forgets or retracts a memory
-//! does so with what was shared of it.
+//! That a copy was learned from an origin is an occurrence like any other, with no session and the origin's identifier
+//! as its key. So a copy with two origins is one memory, and a copy that loses its last origin is removed: deleting,
+//! forgetting or retracting a memory also removes its shared copy.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +16,13 @@ use crate::failures::MAKER;
 use throughline_model::contract::{Attribute, Draft, Memory, Origin};
 use throughline_model::project::Project;
 
-/// The attribute that names the memory of which this one is a copy.
+/// The attribute that names the memory that this one was copied from.
 pub const SHARED_FROM: &str = "shared-from";
 
-/// The sightings of copies have no session, and this before the origin's identifier as their key.
+/// The key prefix of copies' occurrences, which have no session; the origin's identifier follows.
 const KEY: &str = "shared:";
 
-/// How many projects must have seen something before it is suggested.
+/// How many projects must have learned something before sharing it is suggested.
 pub const SUGGESTED_FROM: usize = 3;
 
 /// Something that several projects learned.
@@ -30,7 +31,7 @@ pub const SUGGESTED_FROM: usize = 3;
 pub struct Suggestion {
     /// The memory to share.
     pub id: String,
-    /// `failure`, `error_fix` or `preference`.
+    /// The kind: `failure`, `error_fix` or `preference`.
     #[serde(rename = "type")]
     pub kind: String,
     /// What it says.
@@ -40,7 +41,8 @@ pub struct Suggestion {
 }
 
 impl Store {
-    /// Shares a memory with all projects. Returns the copy's identifier; none where there is no such memory, or it is a copy.
+    /// Shares a memory with all projects. Returns the copy's identifier, or `None` if there is no such memory or it is
+    /// itself a copy.
     pub fn share(&mut self, id: &str, now: u64) -> Result<Option<String>> {
         self.write(|tx| {
             let origin: Option<i64> = tx
@@ -54,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Takes back that a memory was shared; `id` is the origin's or the copy's. False: it was not.
+    /// Stops sharing a memory; `id` is the origin's or the copy's. Returns false if it was not shared.
     pub fn unshare(&mut self, id: &str) -> Result<bool> {
         self.write(|tx| {
             let keys: Vec<String> = tx
@@ -69,13 +71,13 @@ impl Store {
         })
     }
 
-    /// What several projects learned, each by itself, and nobody shared yet: failures of one signature, and preferences that say
-    /// the same, the case of letters, white space and punctuation aside.
+    /// Returns what several projects learned separately and nobody has shared yet: failures with one signature, and
+    /// preferences with the same text, ignoring case, white space and punctuation.
     pub fn suggestions(&self) -> Result<Vec<Suggestion>> {
         self.explain(suggestions(&self.conn))
     }
 
-    /// What holds for all projects because somebody shared it.
+    /// Filters shared memories, dropping those that the project knows by itself.
     pub(super) fn shared_of(&self, memories: Vec<Memory>, project: &str) -> Result<Vec<Memory>> {
         self.explain(
             memories
@@ -89,7 +91,7 @@ impl Store {
         )
     }
 
-    /// What holds for a project as a whole, and what was shared with it, newest first.
+    /// Returns what applies to a project as a whole, including shared memories, newest first.
     pub fn knowledge_with_shared(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
         let mut known = self.knowledge(project, limit)?;
         for shared in self.knowledge(&Project::shared().id, limit)? {
@@ -103,9 +105,9 @@ impl Store {
     }
 }
 
-/// Whether the project knows what the copy says by itself.
+/// Returns whether the project itself knows what the copy says.
 pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite::Result<bool> {
-    // A note's hash is not that of its copy: its title counts too.
+    // A note's hash differs from its copy's, because it includes the title.
     conn.prepare_cached(
         "SELECT 1 FROM memories c JOIN memories o ON o.content_hash = c.content_hash WHERE c.id = ?1 AND o.project_id = ?2 AND o.digest IS NULL
          UNION ALL
@@ -115,9 +117,9 @@ pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite
     .exists([copy, project])
 }
 
-/// Makes the copy of a memory, or counts the memory as another origin of it.
+/// Makes a copy of a memory, or adds the memory as another origin of an existing copy.
 pub(super) fn share(tx: &Connection, origin: i64, now: u64) -> rusqlite::Result<String> {
-    // Whoever shares it wants it to be found.
+    // A shared memory must be searchable.
     digests::revive(tx, origin, None)?;
     let memory =
         tx.prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))?.query_row([origin], from_row)?;
@@ -135,7 +137,7 @@ pub(super) fn share(tx: &Connection, origin: i64, now: u64) -> rusqlite::Result<
         attributes: memory.attributes,
     };
     let hash = memories::content_hash(&draft);
-    // Whoever shares it wants it, though the copy was deleted once.
+    // Sharing overrides an earlier deletion of the copy.
     tx.execute("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2", params![project.id, hash])?;
     let put = memories::put(tx, &project.id, "", &draft, MAKER, now)?;
     debug_assert_ne!(put, Put::Forgotten);
@@ -148,7 +150,7 @@ pub(super) fn share(tx: &Connection, origin: i64, now: u64) -> rusqlite::Result<
     Ok(id)
 }
 
-/// Whether the memory is shared.
+/// Returns whether the memory is shared.
 pub(super) fn is_shared(tx: &Connection, origin: i64) -> rusqlite::Result<bool> {
     tx.prepare_cached(
         "SELECT 1 FROM memories m JOIN sightings s ON s.session_id = '' AND s.key = ?2 || m.id WHERE m.rowid = ?1",
@@ -156,7 +158,7 @@ pub(super) fn is_shared(tx: &Connection, origin: i64) -> rusqlite::Result<bool> 
     .exists(params![origin, KEY])
 }
 
-/// Takes back what was shared of a memory that is about to go.
+/// Stops sharing a memory that is about to be deleted.
 pub(super) fn origin_goes(tx: &Connection, origin: i64) -> rusqlite::Result<()> {
     let key: Option<String> = tx
         .prepare_cached(
@@ -176,13 +178,13 @@ fn take_back(tx: &Connection, key: &str) -> rusqlite::Result<()> {
     copy.map_or(Ok(()), |copy| name_origins(tx, copy))
 }
 
-/// Writes into a copy's attributes what it is a copy of.
+/// Writes a copy's origins into its attributes.
 fn name_origins(tx: &Connection, copy: i64) -> rusqlite::Result<()> {
     let attributes: Option<String> = tx
         .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?
         .query_row([copy], |row| row.get(0))
         .optional()?;
-    // It may have gone with its last origin.
+    // The copy may have been removed with its last origin.
     let Some(attributes) = attributes else { return Ok(()) };
     let mut attributes: Vec<Attribute> = unjson(&attributes);
     attributes.retain(|(name, _)| name != SHARED_FROM);
@@ -197,20 +199,20 @@ fn name_origins(tx: &Connection, copy: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The keys of copies whose origins are gone, which nothing but damage can bring about.
+/// The keys of copies whose origins are gone, which only damage can cause.
 pub(super) const ORPHANS: &str = "SELECT s.key FROM sightings s JOIN memories c ON c.rowid = s.memory
      JOIN projects p ON p.id = c.project_id AND p.identity = 'shared:'
      WHERE s.session_id = '' AND s.key LIKE 'shared:%'
        AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.id = substr(s.key, 8))";
 
-/// Takes such copies away.
+/// Removes such copies.
 pub(super) fn remove_orphans(tx: &Connection) -> rusqlite::Result<()> {
     let keys: Vec<String> = tx.prepare(ORPHANS)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     keys.iter().try_for_each(|key| take_back(tx, key))
 }
 
 fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
-    /// What says the same, and who said it: the project with its root, and the memory.
+    /// Maps a normalized text to the projects that learned it, each with its root and the memory.
     type Groups = BTreeMap<String, BTreeMap<String, (String, Suggestion)>>;
     let mut groups = Groups::new();
     let mut select = conn.prepare(
@@ -242,7 +244,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
         }
         let mut projects: Vec<String> = group.values().map(|(root, _)| root.clone()).collect();
         projects.sort();
-        // Of a failure, the one that says what helped.
+        // Of failures, prefer one that says what fixed it.
         let best = group.into_values().map(|(_, of)| of).max_by_key(|of| of.kind == "error_fix");
         found.extend(best.filter(|_| is_new).map(|of| Suggestion { projects, ..of }));
     }
@@ -250,7 +252,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
     Ok(found)
 }
 
-/// The words of a text in lower case.
+/// Returns the words of a text in lower case.
 fn plain(text: &str) -> String {
     let text = super::folded(text);
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,4 +1,4 @@
-//! What the store promises, against real databases.
+//! Tests of the store against real databases.
 
 use std::fs;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ fn a_search_of_two_threads_finds_what_one_finds() {
     let (mut it, project) = (fixture(), project("a"));
     let batch: Vec<Import> = (0..2_100)
         .map(|n| {
-            // Some have several pieces, and some only a meaning in common with what is asked.
+            // Some have several pieces, and some share only their meaning with the query.
             let rest = "It reads the file before it writes the table. ".repeat(if n % 50 == 0 { 60 } else { 0 });
             let what = ["the cache is flushed", "the parser drops a line", "a login has expired"][n % 3];
             let draft = draft(None, &format!("In part {n} {what}. {rest}"), &format!("u{n}"));
@@ -83,7 +83,7 @@ fn a_search_of_two_threads_finds_what_one_finds() {
     };
     let by_two = found(&it.store);
     assert_eq!(by_two.len(), 40);
-    // The second thread finds no database, and the first one does its work.
+    // The second thread finds no database, so the first one does its work.
     it.store.path = "/nowhere".into();
     assert_eq!(found(&it.store), by_two);
 }
@@ -112,7 +112,7 @@ impl Fixture {
             .unwrap()
     }
 
-    /// Everything that a reader could see of the memories of all projects.
+    /// Returns everything that a reader could see of the memories of all projects.
     fn memories(&self) -> Vec<(String, String, u32)> {
         let mut all: Vec<_> = self
             .store
@@ -311,7 +311,7 @@ fn cursors_of_a_folder_are_those_below_it() {
     assert_eq!(below, ["/p/a.jsonl", "/p/sub/b.jsonl"]);
 }
 
-/// What extraction may do to a session's memories.
+/// What an extraction may do to a session's memories.
 #[derive(Debug, Clone)]
 enum Change {
     Put(u8, u8),
@@ -328,7 +328,7 @@ fn change() -> impl Strategy<Value = Change> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The same changes in one transaction or in many leave the same memories, and the index agrees with the table.
+    /// The same changes in one transaction or in many leave the same memories, and the index matches the table.
     #[test]
     fn batches_of_any_size_leave_the_same(changes in prop::collection::vec(change(), 1..24), size in 1_usize..6) {
         let project = project("a");
@@ -338,7 +338,7 @@ proptest! {
             apply(&mut one, &project, std::slice::from_ref(change));
         }
         for batch in changes.chunks(size) {
-            // Within a batch the last word on a key counts, as it does for an extractor that returns them together.
+            // Within a batch, the last change of a key wins, as for an extractor that returns them together.
             apply(&mut many, &project, &last_words(batch));
         }
         prop_assert_eq!(one.memories(), many.memories());
@@ -374,7 +374,7 @@ fn apply(it: &mut Fixture, project: &Project, changes: &[Change]) {
     it.commit(project, "s", &drafts, &retracted);
 }
 
-/// A deleted memory is in the full-text table no more, with none of its pieces.
+/// A deleted memory leaves none of its pieces in the full-text table.
 #[test]
 fn the_words_of_what_was_deleted_leave_the_index() {
     let mut it = fixture();
@@ -393,7 +393,7 @@ fn the_words_of_what_was_deleted_leave_the_index() {
     assert_eq!(rows(&it), 0);
 }
 
-/// A use of a tool, as a hook notes it down.
+/// A tool use, as a hook records it.
 pub(super) fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
     Record { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
 }

@@ -1,4 +1,4 @@
-//! Tables `transcripts` and `extractor_states`: how far each transcript was read, and what the extractor left for itself.
+//! Tables `transcripts` and `extractor_states`: how far each transcript was read, and the state that extractors save.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -6,17 +6,17 @@ use throughline_model::cursor::Cursor;
 
 use super::{Result, Store, StoreError, time, untime};
 
-/// What the extractor left for itself.
+/// The state that an extractor saved for itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtractorState {
     /// The policy's name.
     pub policy: String,
-    /// Its own form.
+    /// The state, in the policy's own format.
     pub state: String,
-    /// How far it has read the session's transcript, bytes; for an extractor that is added to another one, which may be
-    /// behind. None: as far as the cursor says.
+    /// How many bytes of the session's transcript it has read, for an additional extractor, which may lag behind.
+    /// `None` means as far as the cursor.
     pub read_to: Option<u64>,
-    /// Counts writes; 0: never written.
+    /// The number of writes; 0 means never written.
     pub version: u64,
 }
 
@@ -44,7 +44,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Cursor> {
 }
 
 impl Store {
-    /// The cursor of the transcript at `path`.
+    /// Returns the cursor of the transcript at `path`.
     pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
         self.explain(
             self.conn
@@ -53,7 +53,7 @@ impl Store {
         )
     }
 
-    /// The cursors of all transcripts right in `folder` or below it.
+    /// Returns the cursors of all transcripts directly in `folder` or below it.
     pub fn cursors_below(&self, folder: &str) -> Result<Vec<Cursor>> {
         let from = format!("{}/", folder.trim_end_matches('/'));
         let to = format!("{}0", folder.trim_end_matches('/')); // '0' is the character after '/'
@@ -64,7 +64,7 @@ impl Store {
         )
     }
 
-    /// All cursors.
+    /// Returns all cursors.
     pub fn cursors(&self) -> Result<Vec<Cursor>> {
         self.explain(
             self.conn
@@ -73,7 +73,7 @@ impl Store {
         )
     }
 
-    /// What an extractor left for a session.
+    /// Returns what an extractor saved for a session.
     pub fn extractor_state(&self, session: &str, policy: &str) -> Result<Option<ExtractorState>> {
         self.explain(
             self.conn
@@ -94,13 +94,13 @@ impl Store {
         )
     }
 
-    /// Moves a cursor without anything else: an empty or skipped stretch.
+    /// Moves a cursor and nothing else, for an empty or skipped stretch.
     pub fn put_cursor(&self, cursor: &Cursor, now: u64) -> Result<()> {
         put_cursor(&self.conn, cursor, now)
     }
 }
 
-/// Writes the cursor, unless somebody else wrote it since it was read.
+/// Writes the cursor, unless another process wrote it since it was read.
 pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result<()> {
     #[expect(clippy::cast_possible_wrap, reason = "stored as the same bits")]
     let identity = (cursor.device as i64, cursor.inode as i64);
@@ -133,7 +133,7 @@ pub(super) fn put_cursor(conn: &Connection, cursor: &Cursor, now: u64) -> Result
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
-/// Writes the state, unless somebody else wrote it since it was read.
+/// Writes the state, unless another process wrote it since it was read.
 pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState) -> Result<()> {
     let written = conn
         .prepare_cached(
@@ -144,8 +144,8 @@ pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState
     if written == 0 { Err(StoreError::Conflict) } else { Ok(()) }
 }
 
-/// Lets the transcript be read from its beginning again, by every extractor. A reading that is under way is told so by the
-/// version.
+/// Resets the transcript so that every extractor reads it from its beginning. The new version makes a read in progress
+/// fail.
 pub(super) fn forget_place(tx: &Connection, path: &str, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE extractor_states SET read_to = NULL, version = version + 1

@@ -1,7 +1,8 @@
-//! Tables `vectors` and `vector_codes`: the nearest neighbours of a vector.
+//! Tables `vectors` and `vector_codes`: nearest-neighbour search.
 //!
-//! A small project is compared with as a whole. In a large one the codes, two bits a number, choose some hundred to
-//! [`MOST_COMPARED`] pieces, of which then the cosines are computed: half a million codes are 34 MB, their vectors would be 130.
+//! In a small project the query is compared with every vector. In a large one, codes of two bits per number select
+//! between a few hundred and [`MOST_COMPARED`] pieces, whose cosines are then computed. Half a million codes take 34
+//! MB; their vectors would take 130 MB.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -14,38 +15,40 @@ use super::index::Tables;
 use throughline_search::pieces;
 use throughline_search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
 
-/// Memories a block of codes. Two blocks of one-piece memories with the built-in model's codes fill a page of the database,
-/// and the place of a piece in its block fits 16 bits.
+/// How many memories share one block of codes. With the built-in model and one piece per memory, two blocks fill a
+/// database page, and the place of a piece in its block fits 16 bits.
 const BLOCK: i64 = 28;
 
-/// Where a project has fewer memories than this, every vector is compared with.
+/// In a project with fewer memories than this, every vector is compared.
 const SMALL: i64 = 16_000;
 
-/// How many blocks of codes, and of vectors, are taken at once: reading them takes about a quarter of a millisecond.
+/// How many blocks of codes, and of vectors, a thread takes at a time. Reading them takes about a quarter of a
+/// millisecond.
 const CODES_TAKEN: i64 = 256;
 const VECTORS_TAKEN: i64 = 32;
 
-/// At most so many pieces are chosen by their codes. Of half a million texts that are much alike these have .99 of the nearest 200.
+/// The maximum number of pieces selected by their codes. In a test with half a million very similar texts, these
+/// included 99 % of the nearest 200.
 const MOST_COMPARED: usize = 4_000;
 
-/// By the piece's row, the cosine of its vector with the query's.
+/// Cosines with the query's vector, by the piece's row.
 pub(super) type Cosines = HashMap<i64, f32, foldhash::fast::RandomState>;
 
 fn block_of(memory: i64) -> i64 {
     memory / BLOCK
 }
 
-/// The place of a piece in its block.
+/// Returns the place of a piece in its block.
 fn place(memory: i64, piece: usize) -> u16 {
     u16::try_from((memory % BLOCK) << 8).unwrap_or(0) | u16::try_from(piece).unwrap_or(0)
 }
 
-/// The row of a piece, from its place in a block.
+/// Returns the row of a piece from its place in a block.
 fn row_of(block: i64, place: u16) -> i64 {
     ((block * BLOCK) << 8) + i64::from(place)
 }
 
-/// Stores the vectors of a memory's pieces; those that have none are left out. There must be none of it yet.
+/// Stores the vectors of a memory's pieces; pieces without one are left out. The memory must have no vectors yet.
 pub(super) fn add<'v>(
     tx: &Connection,
     tables: &Tables,
@@ -63,10 +66,10 @@ pub(super) fn add<'v>(
     put_codes(tx, tables, memory, &entries)
 }
 
-/// Puts the codes of a memory's pieces behind those of its block.
+/// Appends the codes of a memory's pieces to its block.
 fn put_codes(tx: &Connection, tables: &Tables, memory: i64, entries: &[u8]) -> rusqlite::Result<()> {
     if !entries.is_empty() {
-        // What `||` makes is a text to SQLite, whatever its bytes.
+        // The result of `||` is text to SQLite, whatever its bytes.
         tx.prepare_cached(&format!(
             "INSERT INTO {0} (block, codes) VALUES (?1, ?2)
              ON CONFLICT (block) DO UPDATE SET codes = CAST({0}.codes || excluded.codes AS BLOB)",
@@ -77,7 +80,7 @@ fn put_codes(tx: &Connection, tables: &Tables, memory: i64, entries: &[u8]) -> r
     Ok(())
 }
 
-/// Takes all vectors of a memory out.
+/// Removes all vectors of a memory.
 pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize) -> rusqlite::Result<()> {
     let (first, last) = pieces::rows(memory..=memory);
     let gone = tx
@@ -102,7 +105,8 @@ pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize)
     Ok(())
 }
 
-/// Copies the vectors of a memory, which has none there yet, from one set of tables to another. False: it has none.
+/// Copies the vectors of a memory from one set of tables to another, where it must have none yet. Returns false if
+/// there are none to copy.
 pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dims: usize) -> rusqlite::Result<bool> {
     let (first, last) = pieces::rows(memory..=memory);
     let copied = tx
@@ -121,7 +125,7 @@ pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dim
     Ok(copied > 0)
 }
 
-/// The blocks whose codes are not those of the vectors that there are.
+/// Returns the blocks whose codes do not match their vectors.
 pub(super) fn unfit_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<BTreeSet<i64>> {
     let mut unfit = BTreeSet::new();
     let mut blocks = conn.prepare("SELECT block, codes FROM vector_codes")?;
@@ -154,8 +158,8 @@ fn pieces_of_block(conn: &Connection, block: i64) -> rusqlite::Result<Vec<i64>> 
         .collect()
 }
 
-/// Makes the codes of a block anew, from its vectors. They are of the numbers as they were rounded, which differ from those
-/// of the model by less than what a code can tell apart.
+/// Rebuilds the codes of a block from its vectors. Those are rounded, but they differ from the model's by less than a
+/// code can distinguish.
 pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims: usize) -> rusqlite::Result<()> {
     tx.prepare_cached(&format!("DELETE FROM {} WHERE block = ?1", tables.codes))?.execute([block])?;
     let mut select = tx.prepare_cached(&format!("SELECT vector FROM {} WHERE piece = ?1", tables.vectors))?;
@@ -169,8 +173,8 @@ pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims
     Ok(())
 }
 
-/// The search for the pieces nearest to a probe, among those of the memories from the oldest to the newest. Several connections
-/// may look at once: each takes the next blocks, until there are none.
+/// A search for the pieces nearest to a probe, among the memories of a range. Several connections can take part: each
+/// takes the next blocks until none are left.
 pub(super) struct Scan<'p> {
     probe: &'p Probe,
     memories: RangeInclusive<i64>,
@@ -179,11 +183,11 @@ pub(super) struct Scan<'p> {
     next: AtomicI64,
 }
 
-/// What was found of a scan, by all or by one of those who look.
+/// The results of a scan, from one or all of its participants.
 pub(super) enum Seen {
     /// All pieces of a small project, with their cosines.
     All(Vec<(i64, f32)>),
-    /// The nearest of a large one by their codes.
+    /// The nearest pieces of a large project, by their codes.
     Codes(Nearest),
 }
 
@@ -192,31 +196,31 @@ impl Seen {
         match (self, other) {
             (Self::All(all), Self::All(others)) => all.extend(others),
             (Self::Codes(nearest), Self::Codes(others)) => nearest.add_all(others),
-            // They look through the same project.
+            // Both sides scan the same project, so this cannot happen.
             (Self::All(_), Self::Codes(_)) | (Self::Codes(_), Self::All(_)) => {}
         }
     }
 }
 
 impl<'p> Scan<'p> {
-    /// For the nearest `most`.
+    /// Creates a scan for the nearest `most`.
     pub(super) fn new(probe: &'p Probe, memories: RangeInclusive<i64>, most: usize) -> Self {
         let next = AtomicI64::new(block_of(*memories.start()));
         Self { probe, memories, most, next }
     }
 
-    /// Whether codes choose what is compared with.
+    /// Returns whether codes select what is compared.
     fn is_large(&self) -> bool {
         self.memories.end() - self.memories.start() >= SMALL
     }
 
-    /// Looks through the blocks that nobody else has taken.
+    /// Scans the blocks that nobody else has taken.
     pub(super) fn look(&self, conn: &Connection) -> rusqlite::Result<Seen> {
         Ok(if self.is_large() { Seen::Codes(self.by_codes(conn)?) } else { Seen::All(self.every(conn)?) })
     }
 
-    /// The nearest, at most as many as wanted, nearest first, with their cosines. `begun`: a helper, which was asked for a
-    /// [`Scan::look`] of its own.
+    /// Returns at most `most` nearest pieces with their cosines, nearest first. `begun` is a helper that was asked for
+    /// its own [`Scan::look`].
     pub(super) fn nearest<'e>(
         &'e self,
         conn: &Connection,
@@ -229,7 +233,7 @@ impl<'p> Scan<'p> {
                 seen.add(others);
                 helper = Some(willing);
             } else {
-                // Nobody knows what it had taken.
+                // It is unknown which blocks the helper had taken, so start over.
                 self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
                 seen = self.look(conn)?;
             }
@@ -240,7 +244,7 @@ impl<'p> Scan<'p> {
         };
         let order = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
         if found.len() > self.most {
-            // To order all of them took an eighth of a search in ten thousand.
+            // Select before sorting: sorting all of them took an eighth of a search among ten thousand.
             found.select_nth_unstable_by(self.most, order);
             found.truncate(self.most);
         }
@@ -248,14 +252,14 @@ impl<'p> Scan<'p> {
         Ok(found)
     }
 
-    /// The pieces whose codes are nearest, with their cosines, of which a helper computes half.
+    /// Returns the pieces whose codes are nearest, with their cosines; a helper computes half of them.
     fn chosen<'e>(
         &'e self,
         conn: &Connection,
         nearest: Nearest,
         helper: Option<&Helper<'e>>,
     ) -> rusqlite::Result<Vec<(i64, f32)>> {
-        // A block may reach into what lies beside the range.
+        // A block may extend beyond the range.
         let (first, last) = pieces::rows(self.memories.clone());
         let mut chosen = nearest.best(self.most, self.probe.dims());
         chosen.retain(|piece| (first..=last).contains(piece));
@@ -272,14 +276,14 @@ impl<'p> Scan<'p> {
         Ok(cosines.into_iter().collect())
     }
 
-    /// The next `many` blocks, or what is left of them.
+    /// Takes the next `many` blocks, or what is left of them.
     fn take(&self, many: i64) -> Option<RangeInclusive<i64>> {
         let last = block_of(*self.memories.end());
         let first = self.next.fetch_add(many, Ordering::Relaxed);
         (first <= last).then(|| first..=last.min(first + many - 1))
     }
 
-    /// The nearest by their codes.
+    /// Returns the pieces that are nearest by their codes.
     fn by_codes(&self, conn: &Connection) -> rusqlite::Result<Nearest> {
         let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
         let mut nearest = Nearest::new(MOST_COMPARED.max(self.most));
@@ -294,7 +298,7 @@ impl<'p> Scan<'p> {
         Ok(nearest)
     }
 
-    /// All of them.
+    /// Returns all pieces with their cosines.
     fn every(&self, conn: &Connection) -> rusqlite::Result<Vec<(i64, f32)>> {
         let mut select = conn.prepare_cached("SELECT piece, vector FROM vectors WHERE piece BETWEEN ?1 AND ?2")?;
         let mut found = Vec::new();
@@ -312,7 +316,7 @@ impl<'p> Scan<'p> {
     }
 }
 
-/// The cosines of those of the pieces that have a vector.
+/// Returns the cosines of those pieces that have a vector.
 pub(super) fn cosines_of(
     conn: &Connection,
     probe: &Probe,
@@ -371,7 +375,7 @@ mod tests {
             })
         };
         assert_eq!(helped(&scan(), "of-a-test"), alone);
-        // One that sees another model's vectors, and one that took everything and does not tell of it.
+        // One helper sees another model's vectors; the other took everything and does not report.
         assert_eq!(helped(&scan(), "another"), alone);
         let taken = scan();
         taken.next.store(block_of(last) + 1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Whether what is stored fits together: SQLite's own view of the file, rows whose parent is missing, what memories are found
-//! by, and what is counted. `mend.rs` repairs it.
+//! Consistency checks: the integrity of the SQLite file, rows whose parent is missing, the search indexes, and stored
+//! counts. `mend.rs` repairs what they find.
 
 use std::collections::BTreeSet;
 
@@ -12,64 +12,64 @@ use super::{Result, Store, digests, embedded, sharing, unjson, vectors};
 use throughline_embedding::local;
 use throughline_search::{pieces, vector};
 
-/// How many lines of SQLite's own check are told.
+/// How many lines of SQLite's own check are reported.
 const MOST_TOLD: u32 = 20;
 
-/// The table of events' words.
+/// The full-text table of events.
 const EVENT_WORDS: &str = "events_fts";
 
-/// What was looked at.
+/// A consistency check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// SQLite's check of the file: pages, rows, types.
     Integrity,
-    /// The same, of an ordinary index.
+    /// SQLite's check of ordinary indexes.
     Indexes,
-    /// The same, of the full-text table of memories or events.
+    /// SQLite's check of the full-text table of memories.
     WordTable,
-    /// See `WordTable`.
+    /// SQLite's check of the full-text table of events.
     EventWordTable,
     /// Rows whose parent is missing.
     Orphans,
-    /// Rows of a project that is missing.
+    /// Rows of a missing project.
     Projects,
     /// Row numbers of memories.
     Rows,
-    /// Lists that are no JSON.
+    /// Lists that are not valid JSON.
     Lists,
-    /// What memories are found by.
+    /// The search index of memories.
     Index,
-    /// What events are found by.
+    /// The search index of events.
     EventIndex,
-    /// Row numbers that a project has given out.
+    /// The row numbers that projects have assigned.
     Counters,
-    /// How often memories were seen.
+    /// The number of occurrences of memories.
     Sightings,
-    /// How often failures came.
+    /// The number of occurrences of failures.
     Failures,
-    /// Copies of memories.
+    /// Copies of shared memories.
     Shared,
-    /// Digests, and what they were made of.
+    /// Digests and their sources.
     Digests,
-    /// How far transcripts were read.
+    /// The read positions of transcripts.
     Cursors,
 }
 
-/// Something that is wrong.
+/// A fault that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// What was looked at.
+    /// The check that found it.
     pub check: Check,
     /// The table or file.
     pub place: String,
-    /// How many.
+    /// How many rows or entries are affected.
     pub count: u64,
-    /// What is wrong, so that it can stand behind the count: words without a memory's own text.
+    /// What is wrong, phrased to follow the count, without any text from a memory.
     pub what: String,
-    /// What mending does; none: it cannot be mended here.
+    /// What the repair does; unset if the fault cannot be repaired here.
     pub mend: Option<&'static str>,
 }
 
@@ -79,27 +79,27 @@ impl Fault {
     }
 }
 
-/// A column that names the row of another table.
+/// A foreign key.
 pub(super) struct Reference {
     pub(super) table: String,
     pub(super) column: String,
     pub(super) parent: String,
     pub(super) key: String,
-    /// Whether the column is emptied where its parent is deleted; else the row goes too.
+    /// Whether deleting the parent sets the column to NULL.
     pub(super) is_emptied: bool,
-    /// Whether the row goes where its parent is deleted.
+    /// Whether deleting the parent deletes the row.
     pub(super) is_deleted: bool,
 }
 
 impl Reference {
-    /// The condition of a row whose parent is missing.
+    /// Returns the SQL condition for a row whose parent is missing.
     pub(super) fn is_orphan(&self) -> String {
         let Self { table, column, parent, key, .. } = self;
         format!("{table}.{column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.{key} = {table}.{column})")
     }
 }
 
-/// All references that the schema knows, but those of sources to their digests, which [`digests::mend`] looks after.
+/// Returns all foreign keys of the schema except those of sources to their digests, which [`digests::mend`] handles.
 pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> {
     conn.prepare(
         "SELECT t.name, f.\"from\", f.\"table\", COALESCE(f.\"to\", 'rowid'), f.on_delete
@@ -121,13 +121,13 @@ pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> 
 }
 
 impl Store {
-    /// Looks at everything that is stored; cursors are left to who knows transcripts. Others may write meanwhile: what is
-    /// looked at is the state of one moment.
+    /// Checks everything that is stored, except cursors, which need knowledge of transcripts. Others may write
+    /// meanwhile; the checks see the state of one moment.
     pub fn faults(&self) -> Result<Vec<Fault>> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
             let mut faults = integrity(&tx)?;
-            // Where pages are damaged, every other answer is worth nothing.
+            // If pages are damaged, all other results are meaningless.
             if faults.iter().all(|fault| fault.check != Check::Integrity) {
                 faults.extend(orphans(&tx)?);
                 faults.extend(rows(&tx)?);
@@ -158,15 +158,15 @@ fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         // SQLite says `FTS5 table main.x` or `fts5: … table "x"`.
         let is_words = line.to_lowercase().contains("fts5");
         let mut fault = if is_words && line.contains(EVENT_WORDS) {
-            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "makes the full-text table of events anew")
+            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "rebuilds the full-text table of events")
         } else if is_words && line.contains(LIVE.words) {
-            Fault::new(Check::WordTable, LIVE.words, 1, line, "makes the index anew from the memories")
+            Fault::new(Check::WordTable, LIVE.words, 1, line, "rebuilds the index from the memories")
         } else if is_index {
-            Fault::new(Check::Indexes, "database", 1, line, "makes the database's indexes anew")
+            Fault::new(Check::Indexes, "database", 1, line, "rebuilds the database's indexes")
         } else {
             Fault { mend: None, ..Fault::new(Check::Integrity, "database", 1, line, "") }
         };
-        fault.what = format!("fault that SQLite finds: {}", fault.what);
+        fault.what = format!("fault found by SQLite: {}", fault.what);
         faults.push(fault);
     }
     Ok(faults)
@@ -180,12 +180,12 @@ fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
         if found == 0 {
             continue;
         }
-        let what = format!("rows whose {column} names no row of {parent}");
+        let what = format!("rows whose {column} refers to no row of {parent}");
         let mut fault = Fault::new(Check::Orphans, table, found, what, "deletes them");
         if parent == "projects" {
-            (fault.check, fault.mend) = (Check::Projects, Some("makes the project again, from what its sessions tell"));
+            (fault.check, fault.mend) = (Check::Projects, Some("restores the project from its sessions"));
         } else if reference.is_emptied {
-            fault.mend = Some("empties that column");
+            fault.mend = Some("clears that column");
         } else if !reference.is_deleted {
             fault.mend = None;
         }
@@ -201,14 +201,14 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             "SELECT count(*) FROM memories m JOIN projects p ON p.id = m.project_id WHERE m.rowid >> {ROW_BITS} <> p.number"
         ),
     )?;
-    let what = "memories whose row number is another project's: searches do not find them";
+    let what = "memories whose row number belongs to another project, so searches do not find them";
     Ok((strayed > 0)
         .then(|| Fault { mend: None, ..Fault::new(Check::Rows, "memories", strayed, what, "") })
         .into_iter()
         .collect())
 }
 
-/// The columns that hold a list.
+/// The columns that contain a list.
 pub(super) const LISTS: [(&str, &str); 9] = [
     ("memories", "keywords"),
     ("memories", "files"),
@@ -226,23 +226,23 @@ fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     for (table, column) in LISTS {
         let found = count(conn, &format!("SELECT count(*) FROM {table} WHERE NOT json_valid({column})"))?;
         if found > 0 {
-            let what = format!("rows whose {column} are no JSON");
-            faults.push(Fault::new(Check::Lists, table, found, what, "empties that list"));
+            let what = format!("rows whose {column} are not valid JSON");
+            faults.push(Fault::new(Check::Lists, table, found, what, "clears that list"));
         }
     }
     Ok(faults)
 }
 
-/// Memories that are not found by what they say, and rows of the index that belong to no memory.
+/// Memories that the index does not match, and index rows that belong to no memory.
 #[derive(Default)]
 pub(super) struct Misindexed {
-    /// Memories without their words, or with too many or too few pieces.
+    /// Memories without words, or with the wrong number of pieces.
     pub(super) words: BTreeSet<i64>,
-    /// Memories without their vectors, or with others than there are to be.
+    /// Memories without vectors, or with the wrong ones.
     pub(super) vectors: BTreeSet<i64>,
-    /// Numbers of rows of no memory.
+    /// Row numbers in the index without a memory, or of one that is folded.
     pub(super) strangers: BTreeSet<i64>,
-    /// Blocks of codes that do not fit their vectors.
+    /// Blocks of codes that do not match their vectors.
     pub(super) blocks: BTreeSet<i64>,
 }
 
@@ -251,12 +251,12 @@ fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     let fault = |place: &str, found: &BTreeSet<i64>, what: &str, mend| {
         (!found.is_empty()).then(|| Fault::new(Check::Index, place, found.len() as u64, what, mend))
     };
-    let again = "puts them into the index again";
+    let again = "indexes them again";
     let faults = [
-        fault(LIVE.words, &found.words, "memories that are not in the full-text table as they should be", again),
+        fault(LIVE.words, &found.words, "memories that are missing or incomplete in the full-text table", again),
         fault(LIVE.vectors, &found.vectors, "memories whose vectors are missing or damaged", again),
-        fault(LIVE.words, &found.strangers, "memories that are gone, or folded, and still in the index", "takes them out"),
-        fault(LIVE.codes, &found.blocks, "blocks of codes that do not fit their vectors", "makes them anew"),
+        fault(LIVE.words, &found.strangers, "deleted or folded memories that are still in the index", "removes them"),
+        fault(LIVE.codes, &found.blocks, "blocks of codes that do not match their vectors", "rebuilds them"),
     ];
     Ok(faults.into_iter().flatten().collect())
 }
@@ -283,7 +283,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
         let (title, content) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
         let (words, vectors): (u32, u32) = (row.get(3)?, row.get(4)?);
         if row.get(7)? {
-            // Folded into a digest: it is to be in no index.
+            // Folded into a digest, so it must not be in any index.
             if words > 0 || vectors > 0 {
                 found.strangers.insert(rowid);
             }
@@ -296,7 +296,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
         let is_whole = if row.get(6)? {
             false
         } else if is_local && is_current && vectors as usize != pieces.len() {
-            // A piece without a word that the model knows has none.
+            // A piece without a word that the model knows has no vector.
             index::texts(title, &pieces).iter().filter(|text| local::embed(text).is_some()).count() == vectors as usize
         } else if is_remote && vectors == 0 {
             row.get(5)? || embedded::texts(title, content).is_empty()
@@ -331,17 +331,17 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     )?;
     let mut faults = Vec::new();
     if missing > 0 {
-        let what = "events that are not in the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "puts them there again"));
+        let what = "events that are missing from the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "indexes them again"));
     }
     if strangers > 0 {
-        let what = "events that are gone and still in the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "takes them out"));
+        let what = "deleted events that are still in the full-text table";
+        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "removes them"));
     }
     Ok(faults)
 }
 
-/// Projects that would give a row number out twice.
+/// Selects projects that would assign a row number twice.
 pub(super) fn behind() -> String {
     let mask = (1_u64 << ROW_BITS) - 1;
     format!(
@@ -350,7 +350,7 @@ pub(super) fn behind() -> String {
     )
 }
 
-/// Memories whose sightings were not counted right.
+/// Selects memories whose occurrences were miscounted.
 pub(super) fn miscounted() -> String {
     format!(
         "SELECT m.rowid FROM memories m JOIN (
@@ -361,7 +361,7 @@ pub(super) fn miscounted() -> String {
     )
 }
 
-/// Failures that came more often than they say.
+/// Selects failures that occurred more often than recorded.
 pub(super) const UNDERCOUNTED: &str =
     "SELECT f.number, count(*) AS came FROM failures f JOIN failure_sightings s ON s.failure = f.number
      GROUP BY f.number HAVING came > f.count";
@@ -373,25 +373,31 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             Check::Counters,
             "projects",
             behind(),
-            "projects that would give the row number of a memory to another one",
-            "sets the counter behind the last one",
+            "projects that would assign a memory's row number again",
+            "advances the counter",
         ),
+        (Check::Sightings, "memories", miscounted(), "memories with a wrong number of occurrences", "recounts them"),
         (
-            Check::Sightings,
-            "memories",
-            miscounted(),
-            "memories that were seen in more or fewer places than they say",
-            "counts again",
+            Check::Failures,
+            "failures",
+            UNDERCOUNTED.into(),
+            "failures that occurred more often than recorded",
+            "recounts them",
         ),
-        (Check::Failures, "failures", UNDERCOUNTED.into(), "failures that came more often than they say", "counts again"),
         (
             Check::Digests,
             "memories",
             digests::LOST.into(),
-            "memories whose digest is gone: nothing finds them",
-            "brings the digest back, or else them",
+            "memories whose digest is missing, so nothing finds them",
+            "restores the digest, or else the memories",
         ),
-        (Check::Shared, "memories", sharing::ORPHANS.into(), "memories that are shared and gone", "takes the copies away"),
+        (
+            Check::Shared,
+            "memories",
+            sharing::ORPHANS.into(),
+            "copies of shared memories that no longer exist",
+            "deletes the copies",
+        ),
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {
@@ -400,13 +406,13 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     }
     let unfit = digests::unfit(conn)?.len() as u64;
     if unfit > 0 {
-        let what = "digests that do not say what they were made of";
-        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "writes them anew"));
+        let what = "digests that do not match their sources";
+        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "rewrites them"));
     }
     Ok(faults)
 }
 
-/// The draft that the index is made from again.
+/// Reads a memory's texts for indexing it again.
 pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<throughline_model::contract::Draft> {
     conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
         Ok(throughline_model::contract::Draft {

@@ -1,7 +1,7 @@
-//! The model that is part of this program: one vector a token, the text's vector is their mean.
+//! The built-in embedding model: it has one vector per token, and a text's vector is their mean.
 //!
-//! Its vectors are distilled from all-MiniLM-L6-v2; `host/models/minilm/README.md` says how, and what that was measured to
-//! be worth.
+//! Its vectors are distilled from all-MiniLM-L6-v2. `host/models/minilm/README.md` says how, and how well the result
+//! measured.
 
 mod table;
 mod wordpiece;
@@ -10,17 +10,19 @@ mod words;
 use self::words::Word;
 use super::Embedding;
 
-/// The model and its version: another version's vectors cannot be compared with these. Changes with the file and with what
-/// is made of a text here.
+/// The model's name and version. Vectors of different versions cannot be compared. Change it whenever the model file or
+/// the tokenization here changes.
 pub const NAME: &str = "minilm-256-2";
 
 /// How many numbers a vector has.
 pub const DIMS: usize = 256;
 
-/// A shorter token within a word of several is a splinter: it stands in words of every meaning.
+/// A shorter token within a word of several tokens is a fragment that occurs in words of every meaning, so it does not
+/// count as known.
 const MIN_KNOWN_BYTES: usize = 3;
 
-/// The vector of `text`; none where the model knows nothing of it. Time grows with the length of `text`, and no faster.
+/// Returns the vector of `text`, or `None` if the model knows none of its words. Runs in time linear in the length of
+/// `text`.
 pub fn embed(text: &str) -> Option<Embedding> {
     let mut sum = [0.0; DIMS];
     let mut known = 0.0;
@@ -45,12 +47,12 @@ pub fn embed(text: &str) -> Option<Embedding> {
     let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
     (known > 0.0 && length > 0.0).then(|| Embedding {
         vector: sum.iter().map(|x| x / length).collect(),
-        // A long sum may be rounded up.
+        // Rounding in a long sum may push the ratio above 1.
         known: (known / ratio(all, 1)).min(1.0),
     })
 }
 
-/// Puts the tokens of `word` into `pieces`, and what they were made from, its lower case, into `lower`.
+/// Tokenizes `word` into `pieces` and stores its lower-case form in `lower`.
 fn cut(word: &str, lower: &mut String, pieces: &mut Vec<wordpiece::Piece>) {
     pieces.clear();
     lower.clear();
@@ -61,19 +63,19 @@ fn cut(word: &str, lower: &mut String, pieces: &mut Vec<wordpiece::Piece>) {
     }
     let mut start = 0;
     for part in words::parts(word) {
-        // Lower case may be longer, and is made character by character: it has the same parts.
+        // Lower-case text may be longer, but it is made character by character, so the parts still line up.
         let end = start + part.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum::<usize>();
         wordpiece::cut(&lower[start..end], pieces);
         start = end;
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share of a text needs no more than 24 bits")]
+#[expect(clippy::cast_precision_loss, reason = "24 bits are enough for a share of a text")]
 fn ratio(part: usize, whole: usize) -> f32 {
     part as f32 / whole as f32
 }
 
-/// The model, by name.
+/// Returns the name of the built-in model.
 pub fn model() -> super::Model {
     super::Model { provider: "local".into(), name: NAME.into(), dims: DIMS }
 }
@@ -89,9 +91,9 @@ mod tests {
     #[derive(Deserialize)]
     struct Reference {
         text: String,
-        /// As the tokenizer of the source model makes them.
+        /// The tokens that the source model's tokenizer produces.
         tokens: Vec<String>,
-        /// The mean of the vectors before they were rounded, in ten-thousandths; empty where there is no token.
+        /// The mean of the vectors before quantization, in ten-thousandths; empty if there is no token.
         vector: Vec<i16>,
     }
 
@@ -192,7 +194,7 @@ mod tests {
             let text = unit.repeat(times);
             let before = table::lookups();
             embed(&text);
-            // Each byte is where at most one look-up of every length begins, in the whole word and in its part.
+            // At most one look-up of every length starts at each byte, once for the whole word and once for its part.
             let most = 2 * table::LONGEST * (text.len() * 3 + 1);
             prop_assert!(table::lookups() - before <= most);
         }

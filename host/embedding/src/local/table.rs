@@ -1,20 +1,20 @@
-//! The model's file, read where it lies in the program: tokens and their vectors.
+//! The model file, read in place from the program image: tokens and their vectors.
 //!
-//! `host/models/minilm/distill.py` writes it. All numbers are little-endian; nothing is aligned and nothing needs to be:
+//! `host/models/minilm/distill.py` writes the file. All numbers are little-endian and unaligned:
 //!
-//! | what | bytes |
+//! | content | bytes |
 //! | --- | --- |
 //! | magic `TLembed1` | 8 |
 //! | dimensions, tokens, tokens that begin a word, slots, bytes of text, longest token in bytes | 6 × 4 |
 //! | a hash table with open addressing: a token's row, or `0xffff` | slots × 2 |
 //! | where each token's text begins, and where the last one ends | (tokens + 1) × 4 |
 //! | the scale of each vector, `f32` | tokens × 4 |
-//! | the tokens' text, those that begin a word first, then those that continue one, without their `##` | |
+//! | the tokens' text: first those that begin a word, then those that continue one, without their `##` | |
 //! | the vectors, `i8` | tokens × dimensions |
 //!
-//! The header is read and the lengths are checked while the program is compiled. At run time there is nothing to parse or to
-//! build: looking up a token hashes it, and touches a slot and the text. In either part tokens come by their frequency, so
-//! that common words share pages of memory.
+//! The header is read and the lengths are checked at compile time. Nothing is parsed or built at run time: looking up a
+//! token hashes it and touches one slot and the token's text. Both groups of tokens are sorted by frequency, so that
+//! common words share memory pages.
 
 use super::DIMS;
 
@@ -26,7 +26,7 @@ const STARTERS: usize = header(2);
 const SLOT_COUNT: usize = header(3);
 const TEXT_LEN: usize = header(4);
 
-/// Longest token, in bytes.
+/// The length of the longest token, in bytes.
 pub const LONGEST: usize = header(5);
 
 const SLOTS: &[u8] = section(HEADER, SLOT_COUNT * 2);
@@ -45,7 +45,7 @@ const _: () = {
     assert!(FILE.len() == TEXT_START + TEXT_LEN + TOKENS * DIMS, "model.bin has another length than its header says");
 };
 
-/// The number at `index` of the header.
+/// Returns the number at `index` in the header.
 const fn header(index: usize) -> usize {
     u32_at(FILE, 2 + index) as usize
 }
@@ -59,16 +59,16 @@ const fn u32_at(bytes: &[u8], index: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Where a token stands in a word.
+/// The position of a token in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At its beginning.
+    /// At the beginning of the word.
     Start,
-    /// Further on: written with `##` in the vocabulary of BERT.
+    /// After the beginning; BERT's vocabulary writes such tokens with `##`.
     Further,
 }
 
-/// A token of the vocabulary.
+/// A token of the vocabulary, as its row number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row(u16);
 
@@ -93,12 +93,12 @@ impl Row {
     }
 }
 
-/// The hash of a token that grows byte by byte: FNV-1a, where a continuing token has a `#` before it.
+/// The FNV-1a hash of a token, computed byte by byte. A continuing token is hashed with a `#` before it.
 #[derive(Clone, Copy)]
 pub struct Hash(u32);
 
 impl Hash {
-    /// Of the empty token.
+    /// Returns the hash of the empty token.
     pub fn new(place: Place) -> Self {
         let empty = Self(0x811c_9dc5);
         match place {
@@ -107,19 +107,19 @@ impl Hash {
         }
     }
 
-    /// Of the token with one more byte.
+    /// Returns the hash of the token with one more byte.
     #[must_use]
     pub fn with(self, byte: u8) -> Self {
         Self((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 }
 
-/// The token `text` at `place`, where `hash` is its hash.
+/// Looks up the token `text` at `place`; `hash` must be its hash.
 pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
     #[cfg(test)]
     LOOKUPS.set(LOOKUPS.get() + 1);
     let mut slot = (hash.0 ^ hash.0 >> 16) as usize;
-    // Ends: more than half of the slots are empty.
+    // The loop terminates because more than half of the slots are empty.
     loop {
         slot &= SLOT_COUNT - 1;
         let row = u16::from_le_bytes([SLOTS[slot * 2], SLOTS[slot * 2 + 1]]);
@@ -137,7 +137,7 @@ pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
 #[cfg(test)]
 thread_local!(static LOOKUPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) });
 
-/// How often this thread has looked for a token.
+/// Returns how many tokens this thread has looked up.
 #[cfg(test)]
 pub fn lookups() -> usize {
     LOOKUPS.get()
@@ -185,7 +185,7 @@ mod tests {
     }
 
     impl Row {
-        /// As the vocabulary of BERT writes it.
+        /// Returns the token as BERT's vocabulary writes it.
         pub fn name(self) -> String {
             let text = str::from_utf8(self.text()).unwrap();
             if self.place() == Place::Start { text.to_owned() } else { format!("##{text}") }

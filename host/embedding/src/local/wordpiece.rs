@@ -1,21 +1,21 @@
-//! Cuts a word into tokens of the vocabulary, the longest first, as BERT's `WordPiece` does.
+//! Splits a word into vocabulary tokens, longest match first, as BERT's `WordPiece` does.
 
 use super::table::{Hash, LONGEST, Place, Row, find};
 
-/// What has more characters is no word; the limit is BERT's.
+/// The maximum length of a word, in characters; the limit is BERT's.
 const MAX_CHARS: usize = 100;
 
 /// A token of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Which token.
+    /// The token.
     pub row: Row,
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub bytes: usize,
 }
 
-/// Appends the tokens of `word`, which is in lower case and not empty; appends nothing where it cannot be made of tokens.
-/// Takes at most [`LONGEST`] look-ups a byte.
+/// Appends the tokens of `word`, which must be lower case and not empty. Appends nothing if the word cannot be split
+/// into tokens. Makes at most [`LONGEST`] look-ups per byte.
 pub fn cut(word: &str, pieces: &mut Vec<Piece>) {
     if word.len() > MAX_CHARS && word.chars().count() > MAX_CHARS {
         return;
@@ -34,7 +34,7 @@ pub fn cut(word: &str, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// The token that is the whole of `word`.
+/// Returns the token that covers all of `word`.
 pub fn whole(word: &str) -> Option<Piece> {
     longest(word, Place::Start).filter(|piece| piece.bytes == word.len())
 }

@@ -1,28 +1,28 @@
-//! Cuts a text into the words that the model is asked for.
+//! Splits a text into the words that are looked up in the model.
 //!
-//! The model knows English. Words of Latin letters and digits are given to it, without accents; what is written in any other
-//! script ends a word and is only counted, so that `rust를` is the word `rust` and a syllable that nobody knows. BERT's own
-//! vocabulary holds Chinese characters, the parts of Korean syllables and Cyrillic letters, one by one; alone they mean
+//! The model knows English. Words of Latin letters and digits are looked up, without accents. Characters of any other
+//! script end a word and are only counted, so `rust를` is the word `rust` plus an unknown syllable. BERT's own
+//! vocabulary contains single Chinese characters, Cyrillic letters and parts of Korean syllables. Alone they mean
 //! nothing, and a mean over them would look as if it did.
 //!
-//! An identifier is read in its parts, unless it is a word by itself: `getUserName` as get user name, but `JavaScript` as
-//! javascript.
+//! An identifier is split into its parts unless it is a known word by itself: `getUserName` becomes get, user, name,
+//! but `JavaScript` stays javascript.
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// What stands between separators.
+/// A run of characters between separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word<'a> {
-    /// Of Latin letters and digits.
+    /// A word of Latin letters and digits.
     Latin {
-        /// In its own case and without accents.
+        /// The word in its original case, without accents.
         text: &'a str,
-        /// How long it is where it was found, in bytes of UTF-8.
+        /// The length of the word in the original text, in bytes of UTF-8.
         bytes: usize,
     },
-    /// Of letters of other scripts.
+    /// A run of letters of other scripts.
     Foreign {
-        /// How long it is, in bytes of UTF-8: a syllable or an ideograph then counts as three letters do.
+        /// Its length in bytes of UTF-8. A syllable or an ideograph thus counts as much as three Latin letters.
         bytes: usize,
     },
 }
@@ -52,9 +52,9 @@ pub fn each(text: &str, mut sink: impl FnMut(Word<'_>)) {
     run.end(&mut sink);
 }
 
-/// Neighbouring characters of one kind.
+/// A run of adjacent characters of one kind.
 struct Run {
-    /// Empty while the run is of another script.
+    /// Empty if the run is of another script.
     latin: String,
     bytes: usize,
 }
@@ -72,10 +72,10 @@ impl Run {
 }
 
 enum Kind {
-    /// A Latin letter or a digit, at its ordinary width.
+    /// A Latin letter or a digit, converted to its ordinary width.
     Latin(char),
     Foreign,
-    /// Belongs to the character before it.
+    /// A combining mark, which belongs to the character before it.
     Mark,
     Separator,
 }
@@ -83,10 +83,10 @@ enum Kind {
 fn kind(c: char) -> Kind {
     match c {
         '0'..='9' | 'A'..='Z' | 'a'..='z' => Kind::Latin(c),
-        // The rest of ASCII, and the signs of multiplication and division among the Latin letters.
+        // The rest of ASCII, and the multiplication and division signs in the Latin-1 block.
         '\0'..='\x7f' | '\u{d7}' | '\u{f7}' => Kind::Separator,
         '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Kind::Latin(c),
-        // Full-width forms of ASCII, in its order.
+        // Full-width forms of ASCII, in ASCII order.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).map_or(Kind::Separator, kind),
         '\u{300}'..='\u{36f}' => Kind::Mark,
         _ if c.is_alphanumeric() || is_combining_mark(c) => Kind::Foreign,
@@ -106,8 +106,8 @@ fn push_without_accents(c: char, out: &mut String) {
     }
 }
 
-/// The parts of an identifier: cut before a capital that follows another character, and before the last of several capitals
-/// where small letters follow it (`HTTPServer`), unless that is the `s` of a plural (`APIs`).
+/// Splits an identifier into its parts: before a capital that follows another character, and before the last of several
+/// capitals followed by a lower-case letter (`HTTPServer`), unless that letter is the `s` of a plural (`APIs`).
 pub fn parts(word: &str) -> impl Iterator<Item = &str> {
     let bytes = word.as_bytes();
     let at = |index: usize| bytes.get(index).copied().unwrap_or(b' ');
@@ -119,7 +119,7 @@ pub fn parts(word: &str) -> impl Iterator<Item = &str> {
     let mut start = 0;
     std::iter::from_fn(move || {
         (start < word.len()).then(|| {
-            // A border stands before an ASCII letter, so it never halves a character.
+            // A split point is always before an ASCII letter, so it never divides a character.
             let end = (start + 1..word.len()).find(|&index| is_border(index)).unwrap_or(word.len());
             let part = &word[start..end];
             start = end;

@@ -1,19 +1,19 @@
 -- The tables of the memory system's design (meta, memories, memories_fts, embedding_cache, project_knowledge,
--- session_history, events), and what provenance, cursors and the session context need. Times are milliseconds since the
--- Unix epoch, UTC; lists and maps are JSON.
+-- session_history, events), and tables for provenance, cursors and the session context. Times are milliseconds since
+-- the Unix epoch, UTC; lists and maps are JSON.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A project is a git common directory (worktrees share it), else a canonical path.
+-- A project is identified by its git common directory (which worktrees share), or else by a canonical path.
 CREATE TABLE projects (
-    number     INTEGER PRIMARY KEY,           -- the upper half of its memories' row numbers
+    number     INTEGER PRIMARY KEY,           -- the high bits of its memories' row numbers
     id         TEXT NOT NULL UNIQUE,
     identity   TEXT NOT NULL UNIQUE,
     root       TEXT NOT NULL,
-    memories   INTEGER NOT NULL DEFAULT 0,    -- row numbers given out so far; none is given twice
+    memories   INTEGER NOT NULL DEFAULT 0,    -- how many row numbers were assigned so far; none is reused
     created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -30,7 +30,7 @@ CREATE TABLE memories (
     files         TEXT NOT NULL DEFAULT '[]',
     metadata      TEXT NOT NULL DEFAULT '[]', -- the policy's own attributes
     importance    REAL NOT NULL,
-    weight        REAL NOT NULL,              -- importance lifted by how often it was seen: what lists are ordered by
+    weight        REAL NOT NULL,              -- importance plus a bonus for repeated occurrences: the sort key of lists
     seen_count    INTEGER NOT NULL DEFAULT 1,
     embedding     BLOB,
     policy        TEXT NOT NULL,
@@ -40,22 +40,22 @@ CREATE TABLE memories (
     access_count  INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, content_hash)
 ) STRICT;
--- Lists are asked for by time or by weight, of one kind or of all but the archive of turns; each is a walk along an index.
+-- Lists are sorted by time or by weight, of one kind or of all but archived turns; each is an index scan.
 CREATE INDEX memories_by_kind_and_time   ON memories (project_id, type, created_at DESC, id);
 CREATE INDEX memories_by_kind_and_weight ON memories (project_id, type, weight DESC, created_at DESC, id);
 CREATE INDEX memories_by_time            ON memories (project_id, created_at DESC, id) WHERE type <> 'turn';
 CREATE INDEX memories_by_weight          ON memories (project_id, weight DESC, created_at DESC, id) WHERE type <> 'turn';
 CREATE INDEX memories_by_session ON memories (session_id, created_at);
 
--- Tokens made by search/tokens.rs, a row a piece of a memory (search/pieces.rs): rowid = memories.rowid * 256 + piece. The
--- text itself stays in memories.
+-- Tokens made by search/tokens.rs, one row per piece of a memory (search/pieces.rs): rowid = memories.rowid * 256 +
+-- piece. The text itself stays in memories.
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
     title, content, keywords, files,
     content = '', contentless_delete = 1,
     tokenize = "ascii tokenchars '_'"
 );
 
--- Every place where a memory was learned.
+-- Occurrences: every place where a memory was learned.
 CREATE TABLE sightings (
     session_id    TEXT NOT NULL,
     key           TEXT NOT NULL,              -- the draft's key within its session
@@ -66,7 +66,7 @@ CREATE TABLE sightings (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sightings_by_memory ON sightings (memory);
 
--- What a person deleted does not come back with the next reading.
+-- Content that a user deleted, so that reading the transcript again does not bring it back.
 CREATE TABLE tombstones (
     project_id   TEXT NOT NULL,
     content_hash BLOB NOT NULL,
@@ -115,7 +115,7 @@ CREATE TABLE session_history (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_project ON session_history (project_id, ended_at DESC);
 
--- What is brought back after a compaction: goal, progress, decisions, discoveries, state.
+-- What is restored after a compaction: goal, progress, decisions, discoveries, state.
 CREATE TABLE session_context (
     session_id TEXT PRIMARY KEY,
     saved_at   INTEGER NOT NULL,
@@ -135,14 +135,14 @@ CREATE TABLE transcripts (
     last_uuid    TEXT,
     lines        INTEGER NOT NULL DEFAULT 0,
     malformed    INTEGER NOT NULL DEFAULT 0,
-    oversized    INTEGER NOT NULL DEFAULT 0,  -- lines beyond the host's limit, passed over
-    failures     INTEGER NOT NULL DEFAULT 0,  -- extractions in a row that failed at this offset
+    oversized    INTEGER NOT NULL DEFAULT 0,  -- lines beyond the host's limit, skipped
+    failures     INTEGER NOT NULL DEFAULT 0,  -- consecutive extractions that failed at this offset
     version      INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transcripts_by_session ON transcripts (session_id);
 
--- The extractor's own state of a session, redacted like everything else.
+-- The extractor's own state for a session, redacted like everything else.
 CREATE TABLE extractor_states (
     session_id TEXT PRIMARY KEY,
     policy     TEXT NOT NULL,
@@ -161,7 +161,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_by_session ON events (session_id, event_id);
 
--- What a session has been shown.
+-- Memories that a session has been shown.
 CREATE TABLE shown (
     session_id TEXT NOT NULL,
     memory     INTEGER NOT NULL REFERENCES memories (rowid) ON DELETE CASCADE,

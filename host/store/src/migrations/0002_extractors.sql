@@ -1,10 +1,10 @@
--- Several extractors can read one session: each has a state of its own, and those that are added to another one a place of
--- their own in the transcript.
+-- Several extractors can read one session: each has its own state, and additional extractors have their own position in
+-- the transcript.
 CREATE TABLE extractor_states_2 (
     session_id TEXT NOT NULL,
     policy     TEXT NOT NULL,
     state      TEXT NOT NULL,
-    read_to    INTEGER,             -- bytes; NULL: as far as the cursor says
+    read_to    INTEGER,             -- bytes; NULL: as far as the cursor
     version    INTEGER NOT NULL,
     PRIMARY KEY (session_id, policy)
 ) STRICT, WITHOUT ROWID;

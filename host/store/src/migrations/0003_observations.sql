@@ -1,14 +1,14 @@
--- What was seen while sessions ran: uses of tools, prompts, ends of turns. `payload_json` is journal.rs's Seen; what is searched
--- stands in tables of its own, made from it.
+-- Events while sessions ran: tool uses, prompts, ends of turns. `payload_json` is journal.rs's Seen; the searchable
+-- parts are in separate tables derived from it.
 ALTER TABLE events ADD COLUMN tool TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE events ADD COLUMN times INTEGER NOT NULL DEFAULT 1;        -- the same thing seen again, right after
-ALTER TABLE events ADD COLUMN level INTEGER NOT NULL DEFAULT 0;        -- 0 to 4: how well it has proved itself
+ALTER TABLE events ADD COLUMN times INTEGER NOT NULL DEFAULT 1;        -- how often it occurred without a change in between
+ALTER TABLE events ADD COLUMN level INTEGER NOT NULL DEFAULT 0;        -- 0 to 4: the retention tier
 ALTER TABLE events ADD COLUMN accessed_at INTEGER;
 ALTER TABLE events ADD COLUMN access_count INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX events_by_project ON events (project_id, timestamp);
 
--- The agent's own identifiers: what comes twice is stored once.
+-- The agent's own identifiers, so that an event that arrives twice is stored once.
 CREATE TABLE event_keys (
     session_id TEXT NOT NULL,
     key        TEXT NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE event_files (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_files_by_event ON event_files (event_id);
 
--- Other sessions that looked at it.
+-- Other sessions that accessed it.
 CREATE TABLE event_uses (
     event_id   INTEGER NOT NULL REFERENCES events (event_id) ON DELETE CASCADE,
     session_id TEXT NOT NULL,
@@ -40,7 +40,7 @@ CREATE TRIGGER events_gone AFTER DELETE ON events BEGIN
     DELETE FROM events_fts WHERE rowid = old.event_id;
 END;
 
--- Failures that are the same, by their signature; one that came back is a memory too.
+-- Failures with the same signature; a recurring one is also a memory.
 CREATE TABLE failures (
     number     INTEGER PRIMARY KEY,
     project_id TEXT NOT NULL,

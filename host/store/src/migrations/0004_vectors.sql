@@ -1,5 +1,5 @@
--- The full-text table without places and columns: what is worth ranking is read from the memories themselves (search/score.rs),
--- and lists of rows alone are a third as long. It is filled anew from the memories (store/reindex.rs).
+-- The full-text table without positions and columns: ranking reads the memories themselves (search/score.rs), and an
+-- index of row numbers alone takes a third of the space. It is refilled from the memories (store/reindex.rs).
 DROP TABLE memories_fts;
 CREATE VIRTUAL TABLE memories_fts USING fts5 (
     words,
@@ -7,20 +7,20 @@ CREATE VIRTUAL TABLE memories_fts USING fts5 (
     tokenize = "ascii tokenchars '_'"
 );
 
--- What is listed by age or weight over all kinds is listed kind by kind.
+-- Lists over all kinds by time or weight are made kind by kind.
 DROP INDEX memories_by_time;
 DROP INDEX memories_by_weight;
 
--- What a memory means, as numbers. (The column memories.embedding, of the first schema, stays empty: a memory has a vector
--- a piece, and rows without them are read faster.)
+-- Embedding vectors. (The column memories.embedding of the first schema stays empty: a memory has one vector per piece,
+-- and rows without vectors are faster to read.)
 
--- A vector a piece, eight bits a number: search/vector.rs. Which model made them stands in meta, under `embedding`.
+-- One vector per piece, eight bits per number: search/vector.rs. The model is stored in meta, under `embedding`.
 CREATE TABLE vectors (
     piece  INTEGER PRIMARY KEY,               -- as memories_fts.rowid
     vector BLOB NOT NULL
 ) STRICT;
 
--- Two bits a number, of the pieces of 28 memories in a row: what a search of a large project looks through first.
+-- Two bits per number, for the pieces of 28 consecutive memories: a search of a large project scans these first.
 CREATE TABLE vector_codes (
     block INTEGER PRIMARY KEY,                -- memories.rowid / 28
     codes BLOB NOT NULL

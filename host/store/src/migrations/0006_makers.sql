@@ -1,4 +1,5 @@
--- Which policy made a memory, by a number, and indexes without what follows from the row: a tenth of a database.
+-- Refers to the policy that made a memory by number, and drops index columns that follow from the row: saves a tenth of
+-- a database.
 CREATE TABLE makers (
     number INTEGER PRIMARY KEY,
     policy TEXT NOT NULL,

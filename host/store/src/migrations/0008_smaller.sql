@@ -1,6 +1,6 @@
--- A memory without its text takes a quarter less: half of its hash's bits do, indexes name its project by the number that its row
--- has already, and what holds for a project as a whole is listed from the memories themselves. (migrations.rs turns foreign keys
--- off meanwhile: a table that is dropped would take with it what refers to it.)
+-- Makes a memory without its text a quarter smaller: half of its hash's bits are enough, indexes use the project's
+-- number from the row number, and project_knowledge becomes a view. (migrations.rs turns foreign keys off meanwhile:
+-- dropping a table would delete the rows that refer to it.)
 CREATE TABLE memories_2 (
     rowid         INTEGER PRIMARY KEY,        -- projects.number * 2^32 + a count: a project is one range
     id            TEXT NOT NULL UNIQUE,
@@ -15,7 +15,7 @@ CREATE TABLE memories_2 (
     files         TEXT NOT NULL DEFAULT '[]',
     metadata      TEXT NOT NULL DEFAULT '[]', -- the policy's own attributes
     importance    REAL NOT NULL,
-    weight        REAL NOT NULL,              -- importance lifted by how often it was seen: what lists are ordered by
+    weight        REAL NOT NULL,              -- importance plus a bonus for repeated occurrences: the sort key of lists
     seen_count    INTEGER NOT NULL DEFAULT 1,
     created_at    INTEGER NOT NULL,
     accessed_at   INTEGER,
@@ -42,5 +42,5 @@ CREATE VIEW project_knowledge AS
 
 UPDATE tombstones SET content_hash = substr(content_hash, 1, 16);
 
--- What imported memories are known by again: 64 bits do among the imports of one session.
+-- Keys that identify imported memories: 64 bits are enough among the imports of one session.
 UPDATE OR IGNORE sightings SET key = substr(key, 1, 23) WHERE key LIKE 'import:%';
