@@ -1,4 +1,4 @@
-//! One running policy: instantiate it with what it was granted, ask which stages it has, and call them within limits.
+//! Links a policy's component with what it was granted, starts instances, and calls their stages within limits.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,34 +23,34 @@ pub use stages::query::Search;
 pub use stages::redactor::{Finding, Redacted};
 pub use stages::summarizer::Summary;
 
-/// The largest state that an extractor may hand back; the contract says so.
+/// The largest state that an extractor may return, as the contract says.
 const MOST_STATE_BYTES: usize = 256 << 10;
 
-/// The most drafts that one extraction may return: above what a share of 8 MiB of real lines holds.
+/// How many drafts one extraction may return: more than a chunk of 8 MiB of real lines yields.
 const MOST_DRAFTS: usize = 20_000;
 
-/// The longest kind of a memory, bytes; the contract says so.
+/// The longest memory kind, in bytes, as the contract says.
 const MOST_KIND: usize = 64;
 
 /// How long an instance may take to start.
 const START: Duration = Duration::from_secs(1);
 
-/// What a policy is taken for, before its component has been looked at.
+/// The terms on which a component is loaded, before anything is known about it.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// `default`, or the manifest's name.
+    /// `default`, or the name in the manifest.
     pub name: String,
     /// SHA-256 of the component, hexadecimal.
     pub digest: String,
-    /// What it asked for and was granted.
+    /// The capabilities that it requested and was granted.
     pub capabilities: Capabilities,
-    /// The stages that it must have; what it exports beyond them is not used.
+    /// The stages that it must export; other exports are not used.
     pub stages: Vec<Stage>,
     /// What its instances may use.
     pub limits: Limits,
 }
 
-/// A component, linked: ready to be instantiated.
+/// A linked component, ready to be instantiated.
 pub struct Loaded {
     terms: Terms,
     clock: Clockwork,
@@ -58,7 +58,7 @@ pub struct Loaded {
     indices: Indices,
 }
 
-/// Which stages the component exports.
+/// The exported functions of each stage.
 struct Indices {
     extractor: Option<stages::extractor::GuestIndices>,
     summarizer: Option<stages::summarizer::GuestIndices>,
@@ -68,7 +68,7 @@ struct Indices {
     query: Option<stages::query::GuestIndices>,
 }
 
-/// Why a component cannot be a policy on the terms that were named.
+/// Why a component cannot be linked on its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// What is wrong.
@@ -89,7 +89,7 @@ fn unfit(what: impl Into<String>, hint: impl Into<String>) -> Unfit {
     Unfit { what: what.into(), hint: hint.into() }
 }
 
-/// What is wrong with the name of an import, by what was asked for and granted.
+/// Fails if the import was not granted or does not exist.
 fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
     match capability::of_import(name) {
         Import::Types => Ok(()),
@@ -123,8 +123,8 @@ fn other_version(version: &str) -> Unfit {
 }
 
 impl Loaded {
-    /// Links the component on these terms. [`Unfit`] where it imports what it does not have, lacks a stage that it must
-    /// have, or is built for another version of the contract.
+    /// Links the component on these terms. Fails with [`Unfit`] if it imports something that it was not granted, lacks
+    /// a required stage, or is built for another version of the contract.
     pub fn link(terms: Terms, clock: &Clockwork, component: &Component) -> Result<Self> {
         let engine = clock.engine();
         let kind = component.component_type();
@@ -171,26 +171,26 @@ impl Loaded {
         Ok(Self { terms, clock: clock.clone(), pre, indices })
     }
 
-    /// What it was taken for.
+    /// Returns the terms on which it was loaded.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Starts an instance, by `until`. It must be told anew what stands behind its capabilities.
+    /// Starts an instance by `until`, with access to what is in `grants`.
     pub fn start(self: &Arc<Self>, grants: Grants, until: Instant) -> Result<Running> {
         let limits = self.terms.limits;
         let mut store = Store::new(self.clock.engine(), HostState::new(Meter::new(limits), grants));
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.output_bytes);
         store.set_max_component_handles(limits.items);
-        // Starting runs guest code too (start functions, initializers).
+        // Starting also runs guest code (start functions, initializers).
         let allowed = until.saturating_duration_since(Instant::now()).min(START);
         store.set_epoch_deadline(Clockwork::ticks(allowed));
         let instance = self.pre.instantiate(&mut store).map_err(|error| self.explain("start", error))?;
         Ok(Running { policy: Arc::clone(self), store, instance })
     }
 
-    /// Says in words of this project what wasmtime says in its own.
+    /// Adds the policy, the stage and the cause to wasmtime's error.
     fn explain(&self, stage: &str, error: wasmtime::Error) -> anyhow::Error {
         let Terms { name, digest, .. } = &self.terms;
         let who = format!("policy {name} ({}), {stage}", &digest[..12.min(digest.len())]);
@@ -208,7 +208,7 @@ impl Loaded {
     }
 }
 
-/// The stage's functions, where the policy is to have it.
+/// Returns the stage's functions if the terms require the stage.
 fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, Unfit> {
     if !terms.stages.contains(&stage) {
         return Ok(None);
@@ -224,7 +224,8 @@ fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Resu
     })
 }
 
-/// In a word, how a policy failed. It holds nothing that the policy said, so that it can be kept.
+/// Describes in a few words how a policy failed. The result contains nothing that the policy wrote, so it can be
+/// stored.
 pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
     if let Some(trap) = error.chain().find_map(|cause| cause.downcast_ref::<Trap>()) {
         return match trap {
@@ -243,14 +244,15 @@ pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
     "it went beyond a limit or broke the contract"
 }
 
-/// An instance. After an error it must not be used again: a trap leaves the guest's memory in any state.
+/// An instance. It must not be used again after an error, because a trap leaves the guest's memory in an undefined
+/// state.
 pub struct Running {
     policy: Arc<Loaded>,
     store: Store<HostState>,
     instance: wasmtime::component::Instance,
 }
 
-/// Loads a stage's functions or says that the policy does not have it.
+/// Loads a stage's functions, or fails if the policy does not have the stage.
 macro_rules! stage {
     ($self:ident, $field:ident, $name:literal) => {
         match &$self.policy.indices.$field {
@@ -267,22 +269,22 @@ macro_rules! stage {
 }
 
 impl Running {
-    /// What the policy was taken for.
+    /// Returns the terms on which the policy was loaded.
     pub fn terms(&self) -> &Terms {
         &self.policy.terms
     }
 
-    /// Linear memory in use, bytes.
+    /// Returns the linear memory in use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.store.data().meter.memory_bytes()
     }
 
-    /// Gives the guest until `deadline` for its next call.
+    /// Sets the deadline of the guest's next call.
     fn arm(&mut self, deadline: Instant) {
         self.store.set_epoch_deadline(Clockwork::ticks(deadline.saturating_duration_since(Instant::now())));
     }
 
-    /// Stage `extractor`.
+    /// Runs stage `extractor`.
     pub fn extract(
         &mut self,
         request: &ExtractRequest,
@@ -300,7 +302,7 @@ impl Running {
         Ok(extraction)
     }
 
-    /// Stage `summarizer`.
+    /// Runs stage `summarizer`.
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
         self.arm(deadline);
         let guest = stage!(self, summarizer, "summarizer");
@@ -309,7 +311,7 @@ impl Running {
             .map_err(|e| self.policy.explain("stage summarizer", e))??)
     }
 
-    /// Stage `redactor`: one result a text, in order.
+    /// Runs stage `redactor`. Returns one result for each text, in order.
     pub fn redacted(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
         self.arm(deadline);
         let guest = stage!(self, redactor, "redactor");
@@ -321,7 +323,8 @@ impl Running {
         Ok(results)
     }
 
-    /// [`Running::redacted`], in place, and what was found. Where it fails, none of the texts may be used.
+    /// Like [`Running::redacted`], but changes the texts in place and returns the findings. After an error, none of the
+    /// texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<Vec<Finding>> {
         let results = self.redacted(texts, deadline)?;
         let mut found = Vec::new();
@@ -334,7 +337,7 @@ impl Running {
         Ok(found)
     }
 
-    /// Stage `context-builder`.
+    /// Runs stage `context-builder`.
     pub fn build_context(
         &mut self,
         session: &Session,
@@ -357,14 +360,14 @@ impl Running {
         Ok(built)
     }
 
-    /// Stage `observer`.
+    /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.arm(deadline);
         let guest = stage!(self, observer, "observer");
         Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.policy.explain("stage observer", e))??)
     }
 
-    /// Stage `query`.
+    /// Runs stage `query`.
     pub fn plan(
         &mut self,
         session: &Session,
@@ -380,7 +383,8 @@ impl Running {
     }
 }
 
-/// Bounds what a policy may make the host store; the sum of the texts is bounded where they are handed over.
+/// Checks the limits of what a policy makes the host store. The total size of the texts is limited while they are
+/// passed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MOST_STATE_BYTES {
         bail!("the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed", extraction.state.len());

@@ -1,4 +1,4 @@
-//! Putting a policy into a folder of policies, and taking it out again: whole, or not at all.
+//! Installs a policy in a folder of policies and removes it, completely or not at all.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,8 @@ use super::folder::{Found, Owner};
 use super::manifest;
 use crate::{files, paths};
 
-/// Copies a policy into `folder`, under its own name. One of that name that is there is replaced if `replace` says so.
+/// Copies a policy into `folder` under its own name. If there is a policy of that name, it is replaced if `replace` is
+/// set; otherwise this fails.
 pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
     let name = &found.manifest.name;
     let place = folder.join(name);
@@ -33,7 +34,8 @@ pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
         }
         files::replace(&fresh.join(manifest::FILE), &text, 0o600)?;
         files::replace(&fresh.join(&found.manifest.component), &component, 0o600)?;
-        // Renaming over a folder needs it to be empty; a hook in between finds no policy of that name, and the next one.
+        // The target of a folder's rename must be empty. A hook that comes in between does not find the policy and uses
+        // the next one.
         clear(&place)?;
         Ok(fs::rename(&fresh, &place)?)
     })();
@@ -44,7 +46,7 @@ pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Takes the policy out of the folder.
+/// Removes the policy from its folder.
 pub fn remove(found: &Found) -> Result<()> {
     clear(&found.folder).with_context(|| format!("{} cannot be removed", found.folder.display()))
 }

@@ -1,4 +1,5 @@
-//! JavaScript: npm fetches what the lock file names, and the folder's own `build.mjs` makes the component.
+//! Builds a policy in JavaScript: npm fetches the packages in the lock file, and the folder's own `build.mjs` makes the
+//! component.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
     fs::read(&output).with_context(|| format!("build.mjs did not write {}", output.display()))
 }
 
-/// `node_modules` as `package-lock.json` says; fetched where that has changed.
+/// Makes `node_modules` match `package-lock.json`; fetches packages only if the lock file has changed.
 fn packages(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
     let lock = folder.join("package-lock.json");
     ensure!(lock.exists(), "{} is missing: run `npm install` once and keep what it writes", lock.display());
@@ -41,7 +42,7 @@ fn packages(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
         return Ok(());
     }
     say("npm fetches what package-lock.json names");
-    // No package needs its install script here, and none gets to run one.
+    // No package here needs its install script, so none is allowed to run one.
     NPM.run(NPM.command().args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
         .context("what package-lock.json names cannot be fetched; is there a way to the npm registry?")?;
     fs::write(&mark, wanted)?;

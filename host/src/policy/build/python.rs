@@ -1,4 +1,5 @@
-//! Python: componentize-py, in an environment of the folder's own, makes the component of `app.py`.
+//! Builds a policy in Python: componentize-py, in a virtual environment of the folder's own, makes the component from
+//! `app.py`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
         .arg("--output")
         .arg(&output)
         .current_dir(&source.folder)
-        // Where it looks for packages beside the folder itself.
+        // componentize-py looks for packages here as well as in the folder itself.
         .env("VIRTUAL_ENV", &environment)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env_remove("PYTHONPATH")
@@ -35,7 +36,7 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
     fs::read(&output).with_context(|| format!("{} cannot be read", output.display()))
 }
 
-/// The environment with what `requirements.txt` names; made anew where that has changed.
+/// Returns the virtual environment with the packages in `requirements.txt`; recreates it if that file has changed.
 fn environment(folder: &Path, scratch: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let environment = scratch.join("venv");
     let requirements = folder.join("requirements.txt");
@@ -46,7 +47,7 @@ fn environment(folder: &Path, scratch: &Path, say: &mut dyn FnMut(&str)) -> Resu
         return Ok(environment);
     }
     say("python3 makes an environment and fetches what requirements.txt names");
-    // `--clear`: what a failed attempt left, or an older requirements.txt.
+    // `--clear` removes what a failed attempt or an older requirements.txt left.
     PYTHON
         .run(PYTHON.command().args(["-m", "venv", "--clear"]).arg(&environment).env_remove("PYTHONHOME"))
         .context("python3 makes no environment; on Debian and Ubuntu that needs `apt install python3-venv`")?;

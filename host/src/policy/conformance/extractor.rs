@@ -1,4 +1,4 @@
-//! Checks of stage `extractor`: a fold over lines that survives every line there is.
+//! Checks of stage `extractor`: it is a fold over lines, and no line makes it fail.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,18 +14,18 @@ use crate::policy::compare::{self, Learned};
 use crate::policy::imports::{Line, LineSource};
 use crate::policy::instance::{ExtractRequest, Extraction, Supplement};
 
-/// What the contract allows, bytes and characters.
+/// The contract's limits, in bytes and characters.
 const MOST_STATE_BYTES: usize = 256 << 10;
 const MOST_TITLE_CHARS: usize = 200;
 const MOST_CONTENT_BYTES: usize = 64 << 10;
 
-/// What the host does not store at once, in drafts of one call.
+/// More drafts than this in one call get a warning.
 const MANY_DRAFTS: usize = 1_000;
 
 const WHY_LINES: &str =
     "A transcript is written by another program: a line that makes the extractor fail costs the whole stretch.";
 
-/// A transcript: what it is called, and its lines with their places.
+/// A transcript: its name, and its lines with their positions.
 struct Transcript {
     name: String,
     lines: Vec<Line>,
@@ -47,14 +47,14 @@ impl Transcript {
         self.lines.last().map_or(0, |line| line.end)
     }
 
-    /// At most `most` lines from the one that begins at `from`.
+    /// Returns at most `most` lines, beginning with the one that starts at `from`.
     fn share(&self, from: u64, most: usize) -> &[Line] {
         let begin = self.lines.partition_point(|line| line.start < from);
         &self.lines[begin..self.lines.len().min(begin.saturating_add(most))]
     }
 }
 
-/// Hands out lines, and keeps the ends of those that it handed out.
+/// Returns lines and records where each returned line ends.
 struct Script {
     left: VecDeque<Line>,
     served: Arc<Mutex<Vec<u64>>>,
@@ -76,11 +76,11 @@ impl LineSource for Script {
     }
 }
 
-/// One extraction, and what it was given to read.
+/// One extraction and what the policy read for it.
 struct Seen {
     case: String,
     extraction: Extraction,
-    /// Ends of the lines that it read.
+    /// The ends of the lines that the policy read.
     served: Vec<u64>,
 }
 
@@ -88,14 +88,14 @@ fn request(state: Option<String>) -> ExtractRequest {
     ExtractRequest { session: material::session(), moment: "stop".into(), state, supplements: Vec::new() }
 }
 
-/// All that was extracted, for the checks that look at every result.
+/// Makes the calls and collects the extractions, for the checks that apply to every result.
 struct Extractor<'a> {
     suite: &'a Suite<'a>,
     seen: Vec<Seen>,
 }
 
 impl Extractor<'_> {
-    /// One call in a fresh instance.
+    /// Makes one call in a fresh instance.
     fn call(&mut self, case: &str, request: &ExtractRequest, lines: &[Line]) -> Result<Extraction> {
         let served = Arc::new(Mutex::new(Vec::new()));
         let script = Script { left: lines.iter().cloned().collect(), served: Arc::clone(&served) };
@@ -107,13 +107,13 @@ impl Extractor<'_> {
         Ok(extraction)
     }
 
-    /// All of a transcript in one call.
+    /// Extracts a whole transcript in one call.
     fn whole(&mut self, transcript: &Transcript) -> Result<Extraction> {
         self.call(&transcript.name, &request(None), &transcript.lines)
     }
 
-    /// A transcript in pieces of a few lines, each in a fresh instance, with state and place carried on. A piece on which
-    /// the extractor does not move is made longer.
+    /// Extracts a transcript in pieces of a few lines, each in a fresh instance, carrying on the state and the
+    /// position. If the extractor consumes nothing, the piece is made longer.
     fn pieces(&mut self, transcript: &Transcript, mut length: impl FnMut() -> usize) -> Result<Learned> {
         let (mut from, mut state, mut learned) = (0, None, Learned::default());
         let mut most = length();
@@ -138,7 +138,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Whether all of a transcript can be read at all.
+    /// Whether a whole transcript can be read without an error.
     fn survives(&mut self, transcript: &Transcript) -> Verdict {
         Verdict::of(self.whole(transcript).map(|extraction| {
             let Extraction { drafts, malformed, .. } = extraction;
@@ -154,7 +154,7 @@ fn learned(extraction: &Extraction) -> Learned {
     learned
 }
 
-/// In words, how what was learned differs; none where it does not.
+/// Describes how two results differ; none if they are equal.
 fn difference(one: &Learned, other: &Learned) -> Option<String> {
     let found = compare::extractions(one, other);
     if found.is_empty() {
@@ -195,7 +195,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     results(&it.seen, sheet);
 }
 
-/// Every kind of line can be read.
+/// Checks that every kind of line can be read.
 fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
     let empty = it.whole(&Transcript::new("no lines", []));
     sheet.note(
@@ -236,7 +236,7 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     );
 }
 
-/// Lines of unknown types between the known ones change nothing.
+/// Checks that lines of unknown types between the known ones change nothing.
 fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
     let plain = it.whole(&Transcript::new("the sample session", material::ordinary()))?;
     let mut unknown = material::unknown_lines().into_iter().cycle();
@@ -248,10 +248,10 @@ fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
     })
 }
 
-/// How many lines the next piece has.
+/// Returns how many lines the next piece has.
 type Length = fn(&mut material::Random) -> usize;
 
-/// The same lines in one call or in ten give the same memories.
+/// Checks that the same lines in one call or in ten give the same memories.
 fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
     let mut faults = Faults::default();
     for session in sessions {
@@ -334,7 +334,7 @@ fn altered_state(it: &mut Extractor<'_>) -> Result<Verdict> {
     Ok(Verdict::pass(format!("goes on with a state in which {places} places were redacted")))
 }
 
-/// Requests of every sort.
+/// Checks all kinds of requests.
 fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     let mut faults = Faults::default();
     for moment in ["stop", "compact", "compacted", "session-end", "catch-up", "ingest", "full-moon", "", "한글 \0"] {
@@ -398,7 +398,7 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
     })
 }
 
-/// What every result must be.
+/// Checks every result.
 fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     *sheet.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
     let mut consumed = Faults::default();
@@ -496,7 +496,7 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     );
 }
 
-/// The lists of the notes that hold lines, by the contract's names.
+/// Returns the lists of lines in the notes, with their names in the contract.
 fn note_lines(extraction: &Extraction) -> Vec<(&'static str, Vec<&str>)> {
     fn all(list: &[String]) -> Vec<&str> {
         list.iter().map(String::as_str).collect()

@@ -1,4 +1,4 @@
-//! Checks of stage `observer`.
+//! Checks of stage `observer`: every tool call is answered, and observations are small and well-formed.
 
 use anyhow::Context;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn failed(event: ToolEvent, error: &str) -> ToolEvent {
     ToolEvent { succeeded: false, error: Some(error.into()), ..event }
 }
 
-/// Uses of the agent's tools, as it tells them.
+/// Returns tool calls as the agent reports them.
 fn ordinary() -> Vec<ToolEvent> {
     let file = format!("{}/src/export.py", material::ROOT);
     vec![

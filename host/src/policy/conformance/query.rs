@@ -1,4 +1,4 @@
-//! Checks of stage `query`.
+//! Checks of stage `query`: every prompt is answered, and searches are valid.
 
 use anyhow::{Context, Result};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::policy::instance::Search;
 
-/// The most that the host looks up, whatever is asked.
+/// How many memories the host returns at most, whatever the search asks for.
 const MOST_MEMORIES: u32 = 200;
 
 pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {

@@ -1,4 +1,4 @@
-//! Checks of stage `redactor`: what goes in comes out, without secrets, every time the same.
+//! Checks of stage `redactor`: each text comes back without its secrets, and the same way every time.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::{
 use crate::policy::compare::{self, is_rule, placeholder_at};
 use crate::policy::instance::Redacted;
 
-/// A text may grow to this many times its length, and by so many bytes: a placeholder can be longer than its secret.
+/// A text may grow by this factor and by this many bytes more, because a placeholder can be longer than its secret.
 const MOST_GROWTH: usize = 8;
 const FREE_GROWTH: usize = 1 << 10;
 
-/// So much of a secret in a rule's name is a leak, bytes.
+/// How many bytes of a secret in a rule's name count as a leak.
 const LEAK: usize = 6;
 
 struct Redactor<'a> {
     suite: &'a Suite<'a>,
-    /// Every text that was redacted, and what became of it.
+    /// Every text that was redacted, with the result.
     all: Vec<(String, Redacted)>,
 }
 
 impl Redactor<'_> {
-    /// One call in a fresh instance.
+    /// Makes one call in a fresh instance.
     fn call(&mut self, texts: &[String]) -> Result<Vec<Redacted>> {
         let mut instance = self.suite.instance()?;
         let results = self.suite.timed(|until| instance.redact(texts, until))?;
@@ -35,7 +35,7 @@ impl Redactor<'_> {
     }
 }
 
-/// What a result makes of its text.
+/// Returns the text after redaction.
 fn applied<'a>(text: &'a str, result: &'a Redacted) -> &'a str {
     result.text.as_deref().unwrap_or(text)
 }
@@ -78,7 +78,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     results(&it.all, sheet);
 }
 
-/// Backwards and one by one: a result that stands in another's place shows.
+/// Redacts the texts in reverse order and some of them alone, which shows results in the wrong place.
 fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Redacted>>) -> Result<Verdict> {
     let together = together.context("the texts together gave no result")?;
     let mut faults = Faults::default();
@@ -98,7 +98,7 @@ fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Reda
     Ok(faults.verdict("comparisons", false))
 }
 
-/// No texts, empty ones, odd ones, huge ones.
+/// Checks empty, unusual and huge inputs.
 fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     let none = it.call(&[]);
     sheet.note(
@@ -160,7 +160,7 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
     let outputs: Vec<String> = it.all.iter().map(|(text, result)| applied(text, result).to_owned()).collect();
     let mut faults = Faults::default();
     let mut instance = it.suite.instance()?;
-    // In several calls: together they are a few megabytes.
+    // In several calls, because the outputs have a few megabytes in all.
     for outputs in outputs.chunks(64) {
         let results = it.suite.timed(|until| instance.redact(outputs, until))?;
         faults.fail(results.len() != outputs.len(), || format!("{} texts, {} results", outputs.len(), results.len()));
@@ -172,7 +172,7 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
     Ok(faults.verdict("outputs redacted again", false))
 }
 
-/// What every result must be.
+/// Checks every result.
 fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     let mut placeholders = Faults::default();
     let mut findings = Faults::default();
@@ -205,7 +205,7 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= LEAK).collect();
         for name in names {
             leaks.look();
-            // The name itself may say a word that stands in the text, such as `token`: a long run of the secret may not.
+            // A rule's name may contain a word of the text, such as `token`, but not a long part of the secret.
             let leaked = secrets.iter().any(|secret| shares(name, secret));
             leaks.fail(leaked, || "a rule's name holds part of what was replaced".to_owned());
         }
@@ -236,8 +236,8 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     );
 }
 
-/// Whether a run of the secret as long as [`LEAK`] that holds a digit stands in the name. Rules' names are words: runs
-/// of letters alone they may share with what they name, such as `password`.
+/// Whether the name contains [`LEAK`] bytes of the secret in a row that include a digit. Rule names are words, so they
+/// may share runs of letters with what they name, such as `password`.
 fn shares(name: &str, secret: &str) -> bool {
     let runs = secret.as_bytes().windows(LEAK);
     runs.filter(|run| run.iter().any(u8::is_ascii_digit))
@@ -245,8 +245,8 @@ fn shares(name: &str, secret: &str) -> bool {
         || (secret.len() >= 2 * LEAK && name.contains(secret))
 }
 
-/// The parts of the text that placeholders stand for in the output; none where the output is not the text with parts
-/// replaced.
+/// Returns the parts of the text that placeholders replaced in the output; none if the output is not the text with
+/// parts replaced.
 fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
     if text == output {
         return Some(Vec::new());
@@ -264,7 +264,7 @@ fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(removed)
 }
 
-/// What stands before, between and behind the placeholders of a text.
+/// Returns the parts of a text before, between and after its placeholders.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut begin, mut from) = (0, 0);

@@ -1,4 +1,4 @@
-//! Checks of stage `summarizer`.
+//! Checks of stage `summarizer`: all notes are summarized or skipped without an error, and summaries are short.
 
 use anyhow::{Context, Result};
 
