@@ -53,8 +53,9 @@ fn built(folder: &Path) -> Option<Built> {
         }
         Err(error) => {
             let error = format!("{error:#}");
-            let unavailable =
-                ["is not there", "cannot be fetched", "makes no environment"].iter().any(|sign| error.contains(sign));
+            let unavailable = ["is not installed", "cannot be fetched", "cannot create a virtual environment"]
+                .iter()
+                .any(|sign| error.contains(sign));
             let needed = std::env::var_os("THROUGHLINE_REQUIRE_LANGUAGES").is_some();
             assert!(unavailable && !needed, "{} does not build: {error}", folder.display());
             eprintln!("skipped: {} cannot be built here: {error}", folder.display());

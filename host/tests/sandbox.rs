@@ -120,7 +120,7 @@ fn a_result_of_another_length_is_refused() {
         "(i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 64)) (i32.store (i32.const 24) (i32.const 0))
          (i32.const 16)",
     );
-    assert!(error.contains("1 texts with 0"), "{error}");
+    assert!(error.contains("1 texts and returned 0"), "{error}");
 }
 
 #[test]

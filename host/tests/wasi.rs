@@ -100,7 +100,7 @@ fn what_no_runtime_needs_traps_and_is_named() {
     let imports = r#"(import "wasi:cli/exit@0.2.0" "exit" (func $exit (param i32)))"#;
     let wasm = redactor_with_wasi(wit, imports, &format!("(call $exit (i32.const 0)) {FINDS_NOTHING}"));
     let error = run(&wasm, &["wasi"]).expect_err("it does not end the host");
-    assert!(format!("{error:#}").contains("wasi:cli/exit.exit, which no policy can have"), "{error:#}");
+    assert!(format!("{error:#}").contains("wasi:cli/exit.exit, which no policy can use"), "{error:#}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub fn of(bytes: &[u8]) -> Result<Anatomy> {
         Some(b"\0asm\x0d\0\x01\0") => {}
         Some(b"\0asm\x01\0\0\0") => bail!("it is a core module and not a component"),
         _ if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
-            bail!("it is a compiled artifact and not a component; compiled code is only ever made here")
+            bail!("it is a compiled artifact and not a component; Throughline only runs code that it compiled itself")
         }
         _ => bail!("it is not WebAssembly"),
     }

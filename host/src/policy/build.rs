@@ -55,7 +55,7 @@ pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Built> {
         Language::Python => python::component(&source, say)?,
         Language::JavaScript => javascript::component(&source, say)?,
     };
-    ensure!(component.starts_with(COMPONENT_HEADER), "what the build made is no WebAssembly component");
+    ensure!(component.starts_with(COMPONENT_HEADER), "the build did not produce a WebAssembly component");
     source.install(&component)
 }
 
@@ -67,7 +67,7 @@ impl Source {
         let read = || -> Result<Self> {
             let Manifest { name, component, build, .. } = Manifest::parse(&text).map_err(anyhow::Error::msg)?;
             let Some(Build { language, world }) = build else {
-                bail!("it has no [build]: this is no source folder, or one that was built");
+                bail!("it has no [build]: this is not a source folder, or it is the result of a build");
             };
             Ok(Self { folder: folder.clone(), manifest: text.parse()?, name, component, language, world })
         };
@@ -77,7 +77,7 @@ impl Source {
     /// Creates and returns the folder for intermediate files, which git ignores.
     fn scratch(&self) -> Result<PathBuf> {
         let scratch = self.folder.join(".build");
-        fs::create_dir_all(&scratch).with_context(|| format!("{} cannot be made", scratch.display()))?;
+        fs::create_dir_all(&scratch).with_context(|| format!("{} cannot be created", scratch.display()))?;
         Ok(scratch)
     }
 

@@ -90,10 +90,10 @@ impl Cache {
             return Ok((component, Origin::Cached));
         }
         if sha256_hex(wasm) != digest {
-            bail!("the component is not the one that its digest names ({digest})");
+            bail!("the component does not match its digest ({digest})");
         }
         if Engine::detect_precompiled(wasm).is_some() {
-            bail!("this is a compiled artifact, not a component; compiled code is only ever made here");
+            bail!("this is a compiled artifact, not a component; Throughline only runs code that it compiled itself");
         }
         let component =
             Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
@@ -112,7 +112,7 @@ impl Cache {
         let Ok(lock) = opened else { return Ok(None) };
         while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             if Instant::now() >= until {
-                bail!("another process compiles the policy, and it takes too long to wait for");
+                bail!("another process is compiling the policy and did not finish in time");
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -124,7 +124,7 @@ impl FromStr for Capability {
             let kinds: BTreeSet<String> =
                 kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
             if kinds.is_empty() {
-                return Err("`memories:` names no kind, as `memories:decision` does".into());
+                return Err("`memories:` must name a kind, as in `memories:decision`".into());
             }
             return Ok(Self::Memories(Kinds::Only(kinds)));
         }
@@ -138,7 +138,7 @@ impl FromStr for Capability {
             "wasi" => Self::Wasi,
             _ => {
                 return Err(format!(
-                    "there is no capability {text}; there are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
+                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
                 ));
             }
         })

@@ -273,7 +273,7 @@ impl Policies {
                 rules::read(file).unwrap_or_else(|error| {
                     self.reporter.log.note(
                         Level::Warn,
-                        "a file of redaction rules cannot be read; redaction goes on without it",
+                        "a redaction rules file cannot be read; redaction continues without it",
                         error,
                     );
                     Vec::new()
@@ -302,7 +302,11 @@ impl Policies {
         }
         let (default, origin) = self.sandbox.default_policy(self.compiling.default_until())?;
         if origin != Origin::Cached {
-            self.reporter.log.note(Level::Info, "the default policy was compiled: at its first use, after an upgrade, or because its compiled form was damaged", "");
+            self.reporter.log.note(
+                Level::Info,
+                "the default policy was compiled: on first use, after an upgrade, or because its compiled form was damaged",
+                "",
+            );
         }
         // The default needs time to answer if the others do not.
         let spare = deadline.saturating_duration_since(Instant::now()) / 2;
@@ -331,7 +335,7 @@ impl Policies {
                 continue;
             }
             let (name, digest) = (candidate.name(), candidate.found.digest.as_str());
-            self.fail(candidate, None, "its compilation did not end");
+            self.fail(candidate, None, "its compilation did not finish");
             let _ = self.reporter.failures.borrow_mut().save();
             match self.sandbox.component(candidate, Some(until)) {
                 Ok(_) => {
@@ -370,7 +374,7 @@ impl Policies {
                     self.reporter.uncompiled.set(true);
                     self.note(
                         Level::Info,
-                        "a policy is not compiled yet; that is done in the background, and until then the next one serves",
+                        "a policy is not compiled yet; it is compiled in the background, and until then the next policy answers",
                         candidate,
                         "",
                     );
@@ -379,7 +383,7 @@ impl Policies {
                 Err(error) => {
                     self.note(
                         Level::Error,
-                        "a policy cannot be loaded; the next one serves",
+                        "a policy cannot be loaded; the next policy answers",
                         candidate,
                         &format!("{error:#}"),
                     );
@@ -392,7 +396,7 @@ impl Policies {
                 Err(error) => {
                     self.note(
                         Level::Error,
-                        "a policy cannot be loaded; the next one serves",
+                        "a policy cannot be loaded; the next policy answers",
                         candidate,
                         &format!("{error:#}"),
                     );
@@ -415,7 +419,7 @@ impl Policies {
         let mut failures = self.reporter.failures.borrow_mut();
         if failures.failed(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
             drop(failures);
-            self.note(Level::Error, "a policy was set aside because it fails again and again", candidate, what);
+            self.note(Level::Error, "a policy was set aside because it keeps failing", candidate, what);
         }
     }
 
@@ -435,7 +439,7 @@ impl Policies {
             settings,
             log: may_log.then(|| {
                 let sink: imports::LogSink =
-                    Rc::new(move |level, message| log.note(level.into(), "a policy says", format!("{name}: {message}")));
+                    Rc::new(move |level, message| log.note(level.into(), "a policy logged", format!("{name}: {message}")));
                 sink
             }),
         }
@@ -501,7 +505,12 @@ impl Work<'_> {
             return self.give_up(index, stage, None);
         }
         if allowed < LEAST.min(candidate.limits.time) {
-            policies.note(Level::Warn, "there was no time left for a policy; the next one serves", candidate, stage.name());
+            policies.note(
+                Level::Warn,
+                "there was no time left for a policy; the next policy answers",
+                candidate,
+                stage.name(),
+            );
             return self.give_up(index, stage, None);
         }
         let until = started + allowed;
@@ -518,7 +527,7 @@ impl Work<'_> {
             Ok(None) => self.give_up(index, stage, None),
             Err(error) => {
                 self.running[index] = Slot::Gone;
-                policies.note(Level::Warn, "a policy failed; the next one serves", candidate, &format!("{error:#}"));
+                policies.note(Level::Warn, "a policy failed; the next policy answers", candidate, &format!("{error:#}"));
                 let what = kind_of_failure(&error);
                 let was_late = what == "stopped at its deadline" && allowed < FAIR.min(candidate.limits.time);
                 if !was_late {
@@ -533,7 +542,7 @@ impl Work<'_> {
     fn give_up<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
         let candidate = &self.policies.roster.candidates[index];
         if candidate.demanded || (candidate.required && stage == Stage::Redactor) {
-            let what = format!("the required policy {} gives no answer", candidate.name());
+            let what = format!("the required policy {} did not answer", candidate.name());
             return Err(error.map_or_else(|| anyhow::anyhow!("{what}"), |error| error.context(what.clone())));
         }
         Ok(None)

@@ -93,7 +93,7 @@ impl Meter {
 fn grow(used: &mut usize, current: usize, desired: usize, most: usize, what: &str) -> wasmtime::Result<bool> {
     let sum = used.saturating_add(desired.saturating_sub(current));
     if sum > most {
-        return Err(wasmtime::format_err!("it wants {sum} {what}, and {most} are allowed"));
+        return Err(wasmtime::format_err!("it requested {sum} {what}, but only {most} are allowed"));
     }
     *used = sum;
     Ok(true)

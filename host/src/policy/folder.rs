@@ -123,7 +123,7 @@ pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String
         return Err(what.into());
     }
     if meta.len() > most {
-        return Err(format!("it has {} bytes, and at most {most} are read", meta.len()));
+        return Err(format!("it has {} bytes, but only {most} are allowed", meta.len()));
     }
     Ok(file)
 }
@@ -179,8 +179,8 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
     paths.retain(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")));
     paths.sort();
     if paths.len() > MOST_POLICIES {
-        let what = format!("it holds {} entries, and only the first {MOST_POLICIES} are looked at", paths.len());
-        broken.push(Broken { path: folder.to_owned(), what, hint: "remove what is not needed".into() });
+        let what = format!("it has {} entries, but only the first {MOST_POLICIES} are read", paths.len());
+        broken.push(Broken { path: folder.to_owned(), what, hint: "remove the entries that are not needed".into() });
         paths.truncate(MOST_POLICIES);
     }
     let mut found: Vec<Found> = Vec::new();
@@ -209,14 +209,14 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
 }
 
 fn repair(path: &Path) -> String {
-    format!("look at it: ls -ld {0}; to make it yours alone: chmod go-w {0}", path.display())
+    format!("inspect it: ls -ld {0}; to let only yourself write to it: chmod go-w {0}", path.display())
 }
 
 /// Reads one policy.
 pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken> {
     let broken = |path: &Path, what: String, hint: String| Broken { path: path.to_owned(), what, hint };
     match folder_trusted(folder, owner) {
-        None => return Err(broken(folder, "it is not there".into(), "check the path".into())),
+        None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
             return Err(broken(folder, what, "a policy is a folder with policy.toml and a component".into()));
         }
@@ -228,18 +228,18 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
         return Err(broken(
             folder,
             format!("it has no {}", manifest::FILE),
-            "`throughline policy build` makes a folder that can be dropped in".into(),
+            "`throughline policy build` makes a folder that can be installed".into(),
         ));
     }
     let text = read_trusted(&file, owner, MOST_MANIFEST).map_err(|what| broken(&file, what, repair(&file)))?;
     let parsed =
-        Manifest::parse(&text).map_err(|what| broken(&file, what, "docs/policy.schema.json has its form".into()))?;
+        Manifest::parse(&text).map_err(|what| broken(&file, what, "see docs/policy.schema.json for the format".into()))?;
     let component = folder.join(&parsed.component);
     if component.symlink_metadata().is_err() {
         return Err(broken(
             folder,
-            format!("the component {} is not there", parsed.component),
-            format!("a source folder is built by: throughline policy build {}", folder.display()),
+            format!("the component {} does not exist", parsed.component),
+            format!("to build a source folder: throughline policy build {}", folder.display()),
         ));
     }
     let mut opened =
@@ -280,7 +280,7 @@ pub fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MOST_COMPONENT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_COMPONENT {
-        return Err(io::Error::other("it has grown"));
+        return Err(io::Error::other("the file has grown"));
     }
     Ok(bytes)
 }

@@ -95,9 +95,9 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
         Import::Types => Ok(()),
         Import::Needs(needed) if terms.capabilities.has(&needed) => Ok(()),
         Import::Needs(needed) => Err(unfit(
-            format!("it imports {name}, for which it does not have the capability {}", needed.name()),
+            format!("it imports {name} without having the capability {}", needed.name()),
             format!(
-                "ask for it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
+                "request it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
                 super::manifest::FILE,
                 terms.name,
                 needed.name()
@@ -105,8 +105,8 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
         )),
         Import::OtherVersion(version) => Err(other_version(&version)),
         Import::Impossible => Err(unfit(
-            format!("it imports {name}, which no policy can have"),
-            "build it without that; a policy has the contract's capabilities and, where granted, WASI in a fixed shape",
+            format!("it imports {name}, which no policy can use"),
+            "build it without this import; policies can use the contract's capabilities and, if granted, WASI in a fixed shape",
         )),
     }
 }
@@ -114,9 +114,9 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
 fn other_version(version: &str) -> Unfit {
     let served = capability::SERVED.join(", ");
     unfit(
-        format!("it is built for version {version} of the contract, and this host serves {served}"),
+        format!("it is built for version {version} of the contract, but this host supports {served}"),
         format!(
-            "build it against wit/v{}, or install a version of Throughline that serves {version}",
+            "build it against wit/v{}, or install a version of Throughline that supports {version}",
             capability::SERVED[0]
         ),
     )
@@ -156,7 +156,7 @@ impl Loaded {
         }
         let pre = linker.instantiate_pre(component).map_err(|error| {
             unfit(
-                format!("its imports are not those of the contract: {error:#}"),
+                format!("its imports do not match the contract: {error:#}"),
                 format!("build it against wit/v{}", capability::SERVED[0]),
             )
         })?;
@@ -198,7 +198,7 @@ impl Loaded {
             Some(trap) => {
                 let what = match trap {
                     Trap::Interrupt => ": stopped at its deadline",
-                    Trap::StackOverflow => ": its stack is full",
+                    Trap::StackOverflow => ": its stack overflowed",
                     _ => "",
                 };
                 anyhow::Error::from(*trap).context(format!("{who}{what}"))
@@ -215,9 +215,9 @@ fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Resu
     }
     found.map(Some).map_err(|error| {
         unfit(
-            format!("its manifest says that it has the stage {stage}, and the component does not: {error:#}"),
+            format!("its manifest lists the stage {stage}, but the component does not export it: {error:#}"),
             format!(
-                "export throughline:policy/{stage}@{} as the contract has it, or take the stage out",
+                "export throughline:policy/{stage}@{} as the contract defines it, or remove the stage from the manifest",
                 capability::SERVED[0]
             ),
         )
@@ -230,18 +230,18 @@ pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
     if let Some(trap) = error.chain().find_map(|cause| cause.downcast_ref::<Trap>()) {
         return match trap {
             Trap::Interrupt => "stopped at its deadline",
-            Trap::StackOverflow => "its stack was full",
+            Trap::StackOverflow => "its stack overflowed",
             Trap::UnreachableCodeReached => "it panicked",
             _ => "it trapped",
         };
     }
     if error.chain().any(<dyn std::error::Error>::is::<Failure>) {
-        return "it answered with a failure";
+        return "it returned a failure";
     }
     if error.chain().any(<dyn std::error::Error>::is::<Unfit>) {
-        return "its component is not what its manifest says";
+        return "its component does not match its manifest";
     }
-    "it went beyond a limit or broke the contract"
+    "it exceeded a limit or broke the contract"
 }
 
 /// An instance. It must not be used again after an error, because a trap leaves the guest's memory in an undefined
@@ -259,7 +259,7 @@ macro_rules! stage {
             Some(indices) => indices.load(&mut $self.store, &$self.instance).map_err(|error| {
                 let name = &$self.policy.terms.name;
                 unfit(
-                    format!("the stage {} of policy {name} has another type than the contract's: {error:#}", $name),
+                    format!("the stage {} of policy {name} does not have the contract's type: {error:#}", $name),
                     format!("build it against wit/v{}", capability::SERVED[0]),
                 )
             })?,
@@ -318,7 +318,7 @@ impl Running {
         let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.policy.explain("stage redactor", e))??;
         if results.len() != texts.len() {
             let name = &self.policy.terms.name;
-            bail!("the redactor of policy {name} answered {} texts with {}", texts.len(), results.len());
+            bail!("the redactor of policy {name} got {} texts and returned {} results", texts.len(), results.len());
         }
         Ok(results)
     }
@@ -354,7 +354,10 @@ impl Running {
         if let Some(context) = &built {
             let units = context.text.encode_utf16().count();
             if units > budget as usize {
-                bail!("policy {} wrote {units} UTF-16 units of context where {budget} are allowed", self.policy.terms.name);
+                bail!(
+                    "policy {} wrote {units} UTF-16 units of context, but only {budget} are allowed",
+                    self.policy.terms.name
+                );
             }
         }
         Ok(built)
@@ -387,17 +390,19 @@ impl Running {
 /// passed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MOST_STATE_BYTES {
-        bail!("the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed", extraction.state.len());
+        bail!("the extractor's state has {} bytes, but only {MOST_STATE_BYTES} are allowed", extraction.state.len());
     }
     if extraction.drafts.len() > MOST_DRAFTS {
-        bail!("the extractor returned {} drafts, and {MOST_DRAFTS} are allowed", extraction.drafts.len());
+        bail!("the extractor returned {} drafts, but only {MOST_DRAFTS} are allowed", extraction.drafts.len());
     }
     let is_kind = |kind: &str| {
         (1..=MOST_KIND).contains(&kind.len())
             && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     if extraction.drafts.iter().any(|draft| !is_kind(&draft.kind)) {
-        bail!("the extractor returned a draft whose kind is not lower-case words joined by _, at most {MOST_KIND} bytes");
+        bail!(
+            "the extractor returned a draft whose kind is not lower-case words joined by _ with at most {MOST_KIND} bytes"
+        );
     }
     Ok(())
 }

@@ -18,8 +18,8 @@ use crate::{files, paths};
 const MOST_BYTES: u64 = 1 << 20;
 
 const HEAD: &str = "\
-# What you decided about policies. `throughline policy enable|disable|grant|revoke|trust` writes it; you may edit it too.
-# [policy.NAME] is about your own policies, [project.\"FOLDER\"] about those that a project brings along.
+# Your decisions about policies. `throughline policy enable|disable|grant|revoke|trust` writes them; you may edit them too.
+# [policy.NAME] is for your own policies, [project.\"FOLDER\"] for those that a project contains.
 ";
 
 /// The decision about one policy.
@@ -130,7 +130,7 @@ impl Editor {
                 // The user wrote it as an inline table.
                 *item = Item::Table(item.clone().into_table().unwrap_or_default());
             }
-            table = item.as_table_mut().unwrap_or_else(|| unreachable!("it was just made a table"));
+            table = item.as_table_mut().unwrap_or_else(|| unreachable!("it was just turned into a table"));
         }
         table
     }
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(ledger.about(Whose::Project(root), "adr").grants, ["log"]);
 
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("# What you decided"), "{text}");
+        assert!(text.starts_with("# Your decisions"), "{text}");
         fs::write(&file, text + "# mine\n").unwrap();
         let mut editor = Editor::open(&file).unwrap();
         editor.trust(root, None);

@@ -58,14 +58,14 @@ impl Lock {
         let text = read_trusted(file, owner, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
         let lock: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
         if lock.version != VERSION {
-            return Err(format!("{} has version {}, and this program reads {VERSION}", file.display(), lock.version));
+            return Err(format!("{} has version {}, but this program reads {VERSION}", file.display(), lock.version));
         }
         Ok(Some(lock))
     }
 
     /// Writes the file.
     pub fn write(&self, file: &Path) -> anyhow::Result<()> {
-        let head = "# Written by `throughline policy lock`: what is not as it stands here does not run.\n";
+        let head = "# Written by `throughline policy lock`: policies that are not in this file, or have changed since, do not run.\n";
         files::replace(file, format!("{head}{}", toml::to_string(self)?).as_bytes(), 0o644)?;
         Ok(())
     }
@@ -87,10 +87,10 @@ impl Lock {
         };
         if pin.component_sha256 != found.digest {
             return Some(format!(
-                "policies.lock pins another component ({})",
+                "policies.lock has another digest for its component ({})",
                 &pin.component_sha256[..12.min(pin.component_sha256.len())]
             ));
         }
-        (pin.manifest_sha256 != found.manifest_digest).then(|| "policies.lock pins another manifest".into())
+        (pin.manifest_sha256 != found.manifest_digest).then(|| "policies.lock has another digest for its manifest".into())
     }
 }

@@ -137,7 +137,7 @@ impl Managed {
         let managed: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         for digest in managed.policies.allow.iter().flatten() {
             if !is_sha256_hex(digest) {
-                return Err(format!("policies.allow holds {digest:?}, which is no SHA-256 in lower-case hexadecimal"));
+                return Err(format!("policies.allow holds {digest:?}, which is not a SHA-256 in lower-case hexadecimal"));
             }
         }
         managed.forbidden().map_err(|error| format!("policies.forbid: {error}"))?;
@@ -146,7 +146,7 @@ impl Managed {
         }
         for path in managed.transcripts.roots.iter().flatten().chain(&managed.memory.off) {
             if !path.is_absolute() && !path.starts_with("~") {
-                return Err(format!("{} is neither absolute nor begins with ~/", path.display()));
+                return Err(format!("{} must be absolute or begin with ~/", path.display()));
             }
         }
         if [managed.limits.memory_mib, managed.limits.time_ms, managed.limits.output_kib].contains(&Some(0)) {
@@ -280,10 +280,10 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, word) in [
             ("[policies]\nalow = []", "alow"),
-            ("[policies]\nallow = [\"x\"]", "no SHA-256"),
+            ("[policies]\nallow = [\"x\"]", "not a SHA-256"),
             ("[policies]\nforbid = [\"files\"]", "files"),
             ("[grants]\nadr = [\"files\"]", "grants.adr"),
-            ("[memory]\noff = [\"secret\"]", "neither absolute"),
+            ("[memory]\noff = [\"secret\"]", "must be absolute"),
             ("[limits]\ntime-ms = 0", "above 0"),
         ] {
             let error = Managed::parse(text).unwrap_err();
@@ -314,7 +314,7 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let managed = parse(&format!("[memory]\noff = [{:?}]", real.to_str().unwrap()));
-        assert!(managed.is_off(&link, Path::new("/")), "a link into it is it");
+        assert!(managed.is_off(&link, Path::new("/")), "a link to it counts as it");
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl std::str::FromStr for Language {
         Self::ALL
             .into_iter()
             .find(|language| language.name() == text)
-            .ok_or_else(|| format!("language {text:?} is not known; known are rust, python and javascript"))
+            .ok_or_else(|| format!("unknown language {text:?}; the languages are rust, python and javascript"))
     }
 }
 
@@ -211,7 +211,7 @@ impl Manifest {
 
     fn validate(&self) -> Result<(), String> {
         if !is_name(&self.name) {
-            return Err(format!("name is {:?}, and must be lower-case letters, digits and hyphens, at most 64", self.name));
+            return Err(format!("name is {:?}, but must be lower-case letters, digits and hyphens, at most 64", self.name));
         }
         if self.version.is_empty()
             || self.version.len() > MOST_NAME
@@ -224,7 +224,7 @@ impl Manifest {
         }
         if !capability::is_served(&self.contract) {
             return Err(format!(
-                "contract is {:?}, and this version of Throughline serves {}",
+                "contract is {:?}, but this version of Throughline supports {}",
                 self.contract,
                 capability::SERVED.join(", ")
             ));
@@ -232,7 +232,7 @@ impl Manifest {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let is_wasm = std::path::Path::new(&self.component).extension().is_some_and(|extension| extension == "wasm");
         if self.component.starts_with('.') || !is_wasm || !self.component.chars().all(plain) {
-            return Err(format!("component is {:?}, and must be a file name that ends in .wasm", self.component));
+            return Err(format!("component is {:?}, but must be a file name that ends in .wasm", self.component));
         }
         if self.sha256.as_deref().is_some_and(|digest| !is_sha256_hex(digest)) {
             return Err("sha256 must be 64 hexadecimal digits in lower case".into());
@@ -244,7 +244,7 @@ impl Manifest {
             return Err("a redactor cannot replace others: write redactor = \"add\"".into());
         }
         if self.required && !self.stages.contains_key(&Stage::Redactor) {
-            return Err("required is for policies that have the stage redactor".into());
+            return Err("required is only for policies that have the stage redactor".into());
         }
         for (name, asked, most) in [
             ("memory-mib", self.limits.memory_mib, MOST_MEMORY_MIB),
@@ -252,12 +252,12 @@ impl Manifest {
             ("output-kib", self.limits.output_kib, MOST_OUTPUT_KIB),
         ] {
             if let Some(asked) = asked.filter(|asked| !(1..=most).contains(asked)) {
-                return Err(format!("limits.{name} is {asked}, and must be between 1 and {most}"));
+                return Err(format!("limits.{name} is {asked}, but must be between 1 and {most}"));
             }
         }
         for (name, setting) in &self.settings {
             if let Some(default) = setting.default.as_ref().filter(|default| !setting.kind.admits(default)) {
-                return Err(format!("the default of settings.{name} is {default}, and must be {}", setting.kind.word()));
+                return Err(format!("the default of settings.{name} is {default}, but must be {}", setting.kind.word()));
             }
         }
         Ok(())
@@ -285,10 +285,10 @@ impl Manifest {
             self.settings.iter().filter_map(|(name, setting)| Some((name.clone(), setting.default.clone()?))).collect();
         for (key, value) in set.into_iter().flatten() {
             match self.settings.get(key) {
-                None => return Err(format!("[policy.{}] sets {key}, which the policy does not have", self.name)),
+                None => return Err(format!("[policy.{}] sets {key}, which is not a setting of the policy", self.name)),
                 Some(setting) if !setting.kind.admits(value) => {
                     return Err(format!(
-                        "[policy.{}] sets {key} to {value}, and it must be {}",
+                        "[policy.{}] sets {key} to {value}, but it must be {}",
                         self.name,
                         setting.kind.word()
                     ));
@@ -345,7 +345,7 @@ default = "DECISION"
             ("\"adr\"", "\"Adr\"", "name is"),
             ("\"adr\"", "\"../adr\"", "name is"),
             ("\"policy.wasm\"", "\"../policy.wasm\"", "component is"),
-            ("\"0.1.0\"\ncomponent", "\"0.2.0\"\ncomponent", "serves 0.1.0"),
+            ("\"0.1.0\"\ncomponent", "\"0.2.0\"\ncomponent", "supports 0.1.0"),
             ("sha256 = \"00", "sha256 = \"zz", "sha256"),
             ("redactor = \"add\"", "redactor = \"replace\"", "cannot replace"),
             ("extractor", "extracter", "extracter"),

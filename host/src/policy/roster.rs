@@ -172,7 +172,7 @@ impl Roster {
         }
         if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.policy_ledger();
-            roster.broken.push(Broken { path, what, hint: "mend the file, or move it away and decide anew".into() });
+            roster.broken.push(Broken { path, what, hint: "repair the file, or move it away and decide again".into() });
         }
         roster.shadow();
         roster.block(here.managed);
@@ -192,7 +192,7 @@ impl Roster {
             Ok(lock) => Ok(lock),
             Err(what) => {
                 let path = lock::file_of(folder);
-                self.broken.push(Broken { path, what, hint: "write it anew: throughline policy lock".into() });
+                self.broken.push(Broken { path, what, hint: "write it again: throughline policy lock".into() });
                 Err("policies.lock cannot be read".to_owned())
             }
         };
@@ -213,14 +213,10 @@ impl Roster {
                 trust.clone().flatten(),
                 unlike(&found),
                 objection.map(|what| {
-                    refusal(
-                        Why::Unlike,
-                        what,
-                        format!("look at what changed, then: throughline policy lock{}", flag(source)),
-                    )
+                    refusal(Why::Unlike, what, format!("review what changed, then: throughline policy lock{}", flag(source)))
                 }),
                 ungranted(source, granted.as_ref(), &found),
-                settings.as_ref().err().map(|what| refusal(Why::Settings, what, "mend it in config.toml")),
+                settings.as_ref().err().map(|what| refusal(Why::Settings, what, "correct it in config.toml")),
                 set_aside(here.failures, &found),
             ]
             .into_iter()
@@ -249,8 +245,8 @@ impl Roster {
                 .find(|candidate| candidate.name() == name && candidate.refusal.is_none())
                 .map(|candidate| candidate.source);
             if let (Some(source), None) = (stronger, &self.candidates[weaker].refusal) {
-                let what = format!("the {} policy of the same name takes its place", source.word());
-                self.candidates[weaker].refusal = Some(refusal(Why::Shadowed, what, "give it another name to have both"));
+                let what = format!("the {} policy with the same name replaces it", source.word());
+                self.candidates[weaker].refusal = Some(refusal(Why::Shadowed, what, "rename it to use both"));
             }
         }
     }
@@ -267,7 +263,7 @@ impl Roster {
                 Some(Some(refusal)) => {
                     self.blocked = Some(format!("the required policy {name} does not run: {}", refusal.what));
                 }
-                None => self.blocked = Some(format!("the required policy {name} is not there")),
+                None => self.blocked = Some(format!("the required policy {name} is missing")),
             }
         }
         // What this redactor would have removed must not be kept while it does not run.
@@ -275,7 +271,8 @@ impl Roster {
             candidate.required && candidate.refusal.as_ref().is_some_and(|refusal| refusal.kind == Why::SetAside)
         });
         if let Some(candidate) = withheld {
-            self.blocked = Some(format!("the required redactor {} was set aside because it fails", candidate.name()));
+            self.blocked =
+                Some(format!("the required redactor {} was set aside because it keeps failing", candidate.name()));
         }
     }
 
@@ -311,7 +308,7 @@ fn flag(source: Source) -> &'static str {
 
 /// Returns why managed configuration does not let a policy run; none if it does.
 pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {
-    const ASK: &str = "ask the administrator: /etc/throughline/managed.toml says so";
+    const ASK: &str = "ask your administrator: this is set in /etc/throughline/managed.toml";
     let allowed = match source {
         Source::User => managed.policies.user,
         Source::Project => managed.policies.project,
@@ -321,7 +318,7 @@ pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Ref
         return Some(refusal(Why::Forbidden, format!("{} policies may not run on this machine", source.word()), ASK));
     }
     if managed.policies.allow.as_ref().is_some_and(|allowed| !allowed.contains(&found.digest)) {
-        return Some(refusal(Why::Forbidden, "its component is not among those that may run on this machine", ASK));
+        return Some(refusal(Why::Forbidden, "its component is not on this machine's list of allowed components", ASK));
     }
     let forbidden = managed.forbidden().unwrap_or_default();
     let asked = &found.manifest.capabilities;
@@ -346,10 +343,12 @@ fn disabled(source: Source, decision: &Result<Decision, &String>, found: &Found)
         Ok(decision) if decision.enabled => None,
         Ok(_) => Some(refusal(
             Why::Disabled,
-            "it is turned off",
+            "it is disabled",
             format!("throughline policy enable {}{}", found.manifest.name, flag(source)),
         )),
-        Err(_) => Some(refusal(Why::Ungranted, "policies.toml is damaged: nobody knows what was granted", "mend the file")),
+        Err(_) => {
+            Some(refusal(Why::Ungranted, "policies.toml is damaged, so nobody knows what was granted", "repair the file"))
+        }
     }
 }
 
@@ -360,27 +359,27 @@ fn trusted(ledger: Result<&Ledger, &String>, root: Option<&Path>, found: &[Found
         Some(_) => "the project's policies have changed since they were trusted",
         None => "the project's policies are not trusted",
     };
-    Some(refusal(Why::Untrusted, what, "look at them, then: throughline policy trust"))
+    Some(refusal(Why::Untrusted, what, "review them, then: throughline policy trust"))
 }
 
 fn unlike(found: &Found) -> Option<Refusal> {
     let build = "throughline policy build";
     if found.manifest.name == DEFAULT_NAME {
-        return Some(refusal(Why::Unlike, "its name is that of the default policy", "give it another name"));
+        return Some(refusal(Why::Unlike, "it has the name of the default policy", "give it another name"));
     }
     if found.manifest.build.is_some() {
         return Some(refusal(
             Why::Unlike,
             "this is a source folder",
-            format!("what `{build}` makes below dist/ can be dropped in"),
+            format!("install the folder that `{build}` makes below dist/"),
         ));
     }
     match &found.manifest.sha256 {
         Some(digest) if *digest == found.digest => None,
         Some(_) => Some(refusal(
             Why::Unlike,
-            "its component is not the one that its manifest names",
-            format!("build it anew: {build}"),
+            "its component does not match the sha256 in its manifest",
+            format!("build it again: {build}"),
         )),
         None => {
             Some(refusal(Why::Unlike, "its manifest does not name the component's sha256", format!("`{build}` writes it")))
@@ -392,7 +391,9 @@ fn ungranted(source: Source, granted: Result<&Capabilities, &String>, found: &Fo
     let name = &found.manifest.name;
     let granted = match granted {
         Ok(granted) => granted,
-        Err(what) => return Some(refusal(Why::Ungranted, format!("its grants in policies.toml: {what}"), "mend the file")),
+        Err(what) => {
+            return Some(refusal(Why::Ungranted, format!("its grants in policies.toml: {what}"), "repair the file"));
+        }
     };
     let missing: Vec<String> = found.manifest.capabilities.beyond(granted).iter().map(ToString::to_string).collect();
     if missing.is_empty() {
@@ -417,8 +418,8 @@ fn set_aside(failures: &Failures, found: &Found) -> Option<Refusal> {
     let stage = record.stage.map_or(String::new(), |stage| format!(" in the stage {stage}"));
     Some(refusal(
         Why::SetAside,
-        format!("it was set aside: {} times in a row {}{stage}", record.in_a_row, record.what),
-        format!("look into the log, then: throughline policy enable {}", found.manifest.name),
+        format!("it was set aside after {} failures in a row, the last one: {}{stage}", record.in_a_row, record.what),
+        format!("check the log, then: throughline policy enable {}", found.manifest.name),
     ))
 }
 

@@ -24,7 +24,7 @@ pub fn read(file: &Path) -> Result<Vec<String>, String> {
         }
         let meta = fs::metadata(&file).map_err(|error| failed(error.to_string()))?;
         if !meta.is_file() || meta.len() > MOST_BYTES {
-            return Err(failed(format!("it is no regular file of at most {MOST_BYTES} bytes")));
+            return Err(failed(format!("it is not a regular file of at most {MOST_BYTES} bytes")));
         }
         let text = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
         // The path is relative to the file that contains it, so that a team can move its files together.
@@ -73,7 +73,7 @@ mod tests {
         fs::write(path("damaged.toml"), "[extend").unwrap();
         assert!(read(&path("round.toml")).unwrap_err().contains("extend one another"));
         assert!(read(&path("gone.toml")).unwrap_err().contains("nowhere.toml"));
-        assert!(read(dir.path()).unwrap_err().contains("no regular file"));
+        assert!(read(dir.path()).unwrap_err().contains("not a regular file"));
         assert_eq!(read(&path("damaged.toml")).unwrap().len(), 1);
     }
 }

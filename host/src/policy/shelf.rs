@@ -17,20 +17,20 @@ pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
     let name = &found.manifest.name;
     let place = folder.join(name);
     if place.symlink_metadata().is_ok() && !replace {
-        bail!("there is a policy {name} already: {}", place.display());
+        bail!("there already is a policy {name}: {}", place.display());
     }
-    paths::create_private(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    paths::create_private(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let fresh = folder.join(format!(".{name}.{}.new", std::process::id()));
     let put = (|| -> Result<()> {
         clear(&fresh)?;
         fs::DirBuilder::new().mode(0o700).create(&fresh)?;
         let text = fs::read(found.folder.join(manifest::FILE))?;
         if crate::digest::sha256_hex(&text) != found.manifest_digest {
-            bail!("its manifest was changed just now");
+            bail!("its manifest changed during the installation");
         }
         let component = found.component(Owner::User).map_err(anyhow::Error::msg)?;
         if crate::digest::sha256_hex(&component) != found.digest {
-            bail!("its component was changed just now");
+            bail!("its component changed during the installation");
         }
         files::replace(&fresh.join(manifest::FILE), &text, 0o600)?;
         files::replace(&fresh.join(&found.manifest.component), &component, 0o600)?;
@@ -42,7 +42,7 @@ pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
     if put.is_err() {
         let _ = clear(&fresh);
     }
-    put.with_context(|| format!("{} cannot be put into {}", found.folder.display(), folder.display()))?;
+    put.with_context(|| format!("{} cannot be installed in {}", found.folder.display(), folder.display()))?;
     Ok(place)
 }
 

@@ -55,6 +55,6 @@ impl FromStr for Stage {
         Self::ALL
             .into_iter()
             .find(|stage| stage.name() == text)
-            .ok_or_else(|| format!("there is no stage {text}; there are {}", Self::ALL.map(Self::name).join(", ")))
+            .ok_or_else(|| format!("there is no stage {text}; the stages are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

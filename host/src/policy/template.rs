@@ -67,7 +67,7 @@ pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> 
     ensure!(is_name(name), "{name:?} cannot be a policy's name: 1 to 64 of a-z, 0-9 and -, and no - at the beginning");
     let folder = parent.join(name);
     // Not `create_dir_all`, because the folder must be new.
-    fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let template = match language {
         Language::Rust => RUST,
         Language::Python => PYTHON,

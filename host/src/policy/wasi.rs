@@ -177,7 +177,7 @@ fn random(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
     match name {
         "get-random-bytes" | "get-insecure-random-bytes" => answer(instance, name, |_, (length,): (u64,)| {
             if length > MOST_BYTES {
-                return Err(format_err!("it asked for {length} random bytes, and {MOST_BYTES} are allowed"));
+                return Err(format_err!("it asked for {length} random bytes, but only {MOST_BYTES} are allowed"));
             }
             let mut bytes = vec![0; usize::try_from(length)?];
             fill(&mut bytes)?;
@@ -217,6 +217,6 @@ where
 
 /// Defines a function that traps with its name.
 fn nothing_behind(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
-    let what = format!("it called {path}.{name}, which no policy can have");
+    let what = format!("it called {path}.{name}, which no policy can use");
     instance.func_new(name, move |_, _, _, _| Err(format_err!("{what}")))
 }

@@ -59,7 +59,7 @@ impl Rules {
         for pattern in &settings.exclude_patterns {
             let compiled = Regex::new(pattern).map_err(|error| format!("privacy.exclude_patterns: {error}"))?;
             if compiled.is_match("") {
-                return Err(format!("privacy.exclude_patterns: {pattern:?} matches where nothing stands"));
+                return Err(format!("privacy.exclude_patterns: {pattern:?} matches the empty string"));
             }
             rules.patterns.push(compiled);
         }
@@ -242,7 +242,8 @@ mod tests {
         let error = |settings: Settings| Rules::new(&settings, Path::new("/")).unwrap_err();
         assert!(error(Settings { exclude_patterns: vec!["(".into()], ..Settings::default() }).contains("exclude_patterns"));
         assert!(
-            error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() }).contains("matches where nothing")
+            error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() })
+                .contains("matches the empty string")
         );
         assert!(error(Settings { exclude_paths: vec!["a[".into()], ..Settings::default() }).contains("exclude_paths"));
     }

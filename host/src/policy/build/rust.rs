@@ -23,14 +23,14 @@ const RUSTC: Tool = Tool { program: "rustc", purpose: CARGO.purpose, remedy: CAR
 
 pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     require_target(&source.folder)?;
-    say("cargo builds for wasm32-unknown-unknown");
+    say("building for wasm32-unknown-unknown with cargo");
     let module = cargo(source)?;
-    say("the module becomes a component");
+    say("turning the module into a component");
     let bytes = fs::read(&module).with_context(|| format!("{} cannot be read", module.display()))?;
     ComponentEncoder::default()
         .module(&bytes)
         .and_then(|encoder| encoder.validate(true).encode())
-        .context("the module does not become a component: does it `export!` the world that [build] names?")
+        .context("the module cannot be turned into a component: does it `export!` the world that [build] names?")
 }
 
 /// Fails unless the toolchain that the folder selects has the target's library.
@@ -38,7 +38,7 @@ fn require_target(folder: &Path) -> Result<()> {
     let sysroot = RUSTC.run(RUSTC.command().args(["--print", "sysroot"]).current_dir(folder))?;
     if !Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).join("lib").is_dir() {
         bail!(
-            "the Rust toolchain in {} has no library for {TARGET}, for which policies are built. Run `rustup target add {TARGET}` in {}.",
+            "the Rust toolchain in {} has no library for {TARGET}, the target that policies are built for. Run `rustup target add {TARGET}` in {}.",
             sysroot.trim(),
             folder.display()
         );
@@ -64,7 +64,7 @@ fn cargo(source: &Source) -> Result<PathBuf> {
         .lines()
         .filter_map(module)
         .next_back()
-        .context("cargo made no WebAssembly module: Cargo.toml needs [lib] with crate-type = [\"cdylib\"]")
+        .context("cargo did not produce a WebAssembly module: Cargo.toml needs [lib] with crate-type = [\"cdylib\"]")
 }
 
 /// Returns the WebAssembly module that a cargo message names. The folder's own crate comes last.

@@ -32,7 +32,7 @@ impl Tool {
         run(command).map_err(|error| {
             let missing = error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound);
             if missing {
-                anyhow::anyhow!("{} is not there: it is needed {}. {}", self.program, self.purpose, self.remedy)
+                anyhow::anyhow!("{} is not installed: it is needed {}. {}", self.program, self.purpose, self.remedy)
             } else {
                 error
             }
@@ -75,7 +75,7 @@ mod tests {
     fn a_missing_tool_is_named_with_its_remedy() {
         let tool = Tool { program: "no-such-tool", purpose: "for a test", remedy: "Make one." };
         let error = tool.run(&mut tool.command()).unwrap_err();
-        assert_eq!(error.to_string(), "no-such-tool is not there: it is needed for a test. Make one.");
+        assert_eq!(error.to_string(), "no-such-tool is not installed: it is needed for a test. Make one.");
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn shelf(name: &str) -> Shelf {
         "Korean memories" => {
             Shelf::of(60, |number| format!("{number}번째 결정: {}", "주문 내보내기는 모든 필드를 인용한다. ".repeat(15)))
         }
-        "memories of odd characters" => {
+        "memories of unusual characters" => {
             let texts = material::odd_texts();
             Shelf::of(texts.len(), move |number| texts[number].clone())
         }
@@ -46,7 +46,7 @@ const SHELVES: [&str; 6] = [
     "ordinary memories",
     "memories of emoji",
     "Korean memories",
-    "memories of odd characters",
+    "memories of unusual characters",
     "memories that imitate a page",
 ];
 
@@ -91,7 +91,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "no-memories",
         "context-builder.build: \"None: there is nothing worth saying\"",
-        "A new project has no memories, and words about nothing cost the agent's attention.",
+        "A new project has no memories, and an empty message distracts the agent.",
         Verdict::of(no_memories(&mut it)),
     );
     let mut faults = Faults::default();
@@ -101,7 +101,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "sources",
         "context-builder.request.source",
-        "A session begins in several ways.",
+        "A session can begin in several ways.",
         faults.verdict("sources", false),
     );
     let mut faults = Faults::default();
@@ -111,7 +111,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "unknown-sources",
         PLACE_OPEN,
-        "A younger agent has sources that the policy does not know.",
+        "A newer agent has sources that the policy does not know.",
         faults.verdict("sources", false),
     );
     let budgets = budgets(&mut it);
@@ -119,13 +119,13 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "huge-memories",
         "types.draft.content: \"At most 64 KiB\"",
-        "Two hundred memories of 60 KiB may be stored, and the session's start waits for the page.",
+        "There may be two hundred memories of 60 KiB, and the session does not start before the page is built.",
         Verdict::of(huge.map(|context| Verdict::pass(format!("{} bytes", context.map_or(0, |context| context.text.len()))))),
     );
     sheet.note(
         "budget",
         "context-builder.request.budget: \"What is longer is not used\"",
-        "The agent cuts what is longer, or drops it: then it is told nothing.",
+        "The agent truncates or drops a longer page, and then it is told nothing.",
         within_budget(&it.all, budgets),
     );
     sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, Verdict::of(deterministic(&mut it)));
@@ -138,7 +138,7 @@ fn no_memories(it: &mut Builder<'_>) -> Result<Verdict> {
         faults.look();
         let context = it.call(&Rc::new(Shelf::default()), "no memories", source, 9_500)?;
         if let Some(context) = context {
-            faults.warn(true, || format!("{source}: it says {}", quoted(&context.text)));
+            faults.warn(true, || format!("{source}: the page is {}", quoted(&context.text)));
         }
     }
     Ok(faults.verdict("sources", false))
@@ -175,7 +175,7 @@ fn deterministic(it: &mut Builder<'_>) -> Result<Verdict> {
     Ok(if alike(&first, &second) {
         Verdict::pass("the same page from two fresh instances")
     } else {
-        Verdict::fail("a fresh instance gives another page")
+        Verdict::fail("a fresh instance gives a different page")
     })
 }
 
@@ -187,11 +187,13 @@ fn results(all: &[Built], sheet: &mut Sheet<'_>) {
     for Built { case, context, shown, .. } in all {
         used.look();
         let foreign = context.used.iter().find(|id| !shown.contains(*id));
-        used.fail(foreign.is_some(), || format!("{case}: {} was never given out", quoted(foreign.map_or("", |id| id))));
+        used.fail(foreign.is_some(), || {
+            format!("{case}: {} is not a memory that the policy was given", quoted(foreign.map_or("", |id| id)))
+        });
         let distinct: BTreeSet<&String> = context.used.iter().collect();
         used.warn(distinct.len() < context.used.len(), || format!("{case}: a memory is named twice"));
         texts.look();
-        texts.warn(context.text.trim().is_empty(), || format!("{case}: an empty page, where none would say it"));
+        texts.warn(context.text.trim().is_empty(), || format!("{case}: an empty page instead of none"));
         if case.starts_with("memories that imitate") {
             let ours = |line: &str| {
                 [
@@ -208,26 +210,26 @@ fn results(all: &[Built], sheet: &mut Sheet<'_>) {
             let line = context.text.lines().find(|line| ours(line));
             imitations.look();
             imitations.warn(line.is_some(), || {
-                format!("{case}: a memory's line stands as the page's own: {}", quoted(line.unwrap_or_default()))
+                format!("{case}: a line of a memory looks like one of the page's own: {}", quoted(line.unwrap_or_default()))
             });
         }
     }
     sheet.note(
         "used",
         "context-builder.context.used: \"Identifiers of the memories that stand in it\"",
-        "The host counts what was shown; a wrong identifier strengthens what nobody saw.",
+        "The host counts which memories were shown; a wrong identifier strengthens one that nobody saw.",
         used.verdict("pages", true),
     );
     sheet.note(
         "text",
         "context-builder.build: \"None: there is nothing worth saying\"",
-        "An empty page is a page all the same.",
+        "An empty page is still shown as a page.",
         texts.verdict("pages", true),
     );
     sheet.note(
         "imitation",
         "context-builder.context.text",
-        "A memory is data: what somebody once pasted must not speak to the agent as the page does.",
+        "A memory is data: text that somebody once pasted must not look to the agent like the page itself.",
         imitations.verdict("pages", true),
     );
 }

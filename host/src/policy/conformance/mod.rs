@@ -230,7 +230,7 @@ impl<'a> Suite<'a> {
 
     fn instance_with(&self, memories: Rc<dyn MemorySource>) -> Result<Box<dyn Instance + 'a>> {
         if Instant::now() >= self.until {
-            bail!("not called, because the calls before took {} s together", self.options.whole.as_secs());
+            bail!("not called, because the earlier calls took {} s in total", self.options.whole.as_secs());
         }
         self.subject.start(memories)
     }
@@ -241,7 +241,7 @@ impl<'a> Suite<'a> {
         let result = call(self.until.min(began + self.options.call))?;
         let took = began.elapsed();
         if took > self.options.call + SLACK {
-            bail!("the call took {} ms, and {} are allowed", took.as_millis(), self.options.call.as_millis());
+            bail!("the call took {} ms, but only {} are allowed", took.as_millis(), self.options.call.as_millis());
         }
         Ok(result)
     }
@@ -314,7 +314,7 @@ impl Faults {
             (false, _) => Verdict::fail(examples(&self.fails)),
             (true, false) => Verdict::odd(true, examples(&self.warns)),
             (true, true) if self.seen == 0 && !may_lack => {
-                Verdict::odd(true, format!("no {what} to look at: no call answered"))
+                Verdict::odd(true, format!("no {what} to check: no call returned any"))
             }
             (true, true) => Verdict::pass(format!("{} {what}, nothing wrong", self.seen)),
         }
@@ -373,8 +373,8 @@ fn is_kind(kind: &str) -> bool {
 fn check_file(faults: &mut Faults, case: &impl Display, file: &str) {
     let inside = file.strip_prefix(ROOT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     faults.look();
-    faults.fail(inside, || format!("{case}: {} is inside of the root and not relative to it", quoted(file)));
-    faults.fail(file.trim().is_empty() || !is_one_line(file), || format!("{case}: {} is no path", quoted(file)));
+    faults.fail(inside, || format!("{case}: {} is inside the root but not relative to it", quoted(file)));
+    faults.fail(file.trim().is_empty() || !is_one_line(file), || format!("{case}: {} is not a path", quoted(file)));
     faults.warn(file.starts_with("./"), || format!("{case}: {} begins with ./", quoted(file)));
 }
 
@@ -388,15 +388,15 @@ fn deterministic<T: std::fmt::Debug>(suite: &Suite<'_>, call: impl Fn(&mut dyn I
         let fresh = suite.timed(|until| call(&mut *other, until))?;
         Ok(match (alike(&first, &second), alike(&first, &fresh)) {
             (true, true) => Verdict::pass("the same result twice in one instance and in a fresh one"),
-            (false, _) => Verdict::fail("the second call of an instance gives another result than the first"),
-            (true, false) => Verdict::fail("a fresh instance gives another result"),
+            (false, _) => Verdict::fail("the second call of an instance gives a different result from the first"),
+            (true, false) => Verdict::fail("a fresh instance gives a different result"),
         })
     };
     Verdict::of(compared())
 }
 
 const WHY_DETERMINISTIC: &str =
-    "Instances come and go between calls: a result that hangs on one cannot be repeated, and nobody can find its fault.";
+    "Every call may get a new instance: a result that depends on the instance cannot be reproduced or debugged.";
 const PLACE_INSTANCES: &str =
     "worlds.wit, rules: \"Instances may be new at every call: keep nothing in globals that must last\"";
 const PLACE_OPEN: &str = "worlds.wit, rules: open strings, \"passes over what it does not know\"";

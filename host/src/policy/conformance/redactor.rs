@@ -50,10 +50,10 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "one-result-each",
         "redactor.redact: \"One result a text, in order\"",
-        "The host puts each result in its text's place; where one is missing, nothing of the batch can be used.",
+        "The host replaces each text by its result; if a result is missing, the whole batch is unusable.",
         Verdict::of(together.as_ref().map_err(|error| anyhow::anyhow!("{error:#}")).map(|results| {
             if results.len() == texts.len() {
-                Verdict::pass(format!("{} texts, as many results", texts.len()))
+                Verdict::pass(format!("{} texts and as many results", texts.len()))
             } else {
                 Verdict::fail(format!("{} texts, {} results", texts.len(), results.len()))
             }
@@ -62,7 +62,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "each-alone",
         "redactor.redact: \"One result a text, in order\"",
-        "The host batches texts as it likes: what becomes of one must not hang on the others, or on its place.",
+        "The host batches texts in any way: a result must not depend on the other texts or on the position.",
         Verdict::of(each_alone(&mut it, &texts, together.ok())),
     );
     edges(&mut it, sheet);
@@ -72,7 +72,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "idempotent",
         "stages.wit, redactor: \"applying it to its own output must change nothing\"",
-        "A text passes the redactor on its way in and on its way out; what changes each time never comes to rest.",
+        "A text is redacted when it is stored and again when it is shown; the second time must not change it.",
         Verdict::of(idempotent),
     );
     results(&it.all, sheet);
@@ -86,13 +86,13 @@ fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Reda
     let turned = it.call(&backwards)?;
     for ((text, first), second) in texts.iter().zip(&together).zip(turned.iter().rev()) {
         faults.look();
-        faults.fail(!alike(first, second), || format!("{} comes out differently in a list turned around", quoted(text)));
+        faults.fail(!alike(first, second), || format!("{} comes out differently when the order is reversed", quoted(text)));
     }
     for (text, first) in texts.iter().zip(&together).take(20) {
         faults.look();
         let alone = it.call(std::slice::from_ref(text))?;
         faults.fail(!alone.first().is_some_and(|alone| alike(first, alone)), || {
-            format!("{} comes out differently alone", quoted(text))
+            format!("{} comes out differently when it is the only text", quoted(text))
         });
     }
     Ok(faults.verdict("comparisons", false))
@@ -104,7 +104,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "no-texts",
         "redactor.redact: \"One result a text\"",
-        "Many extractions have no text to be redacted.",
+        "Many extractions have no text to redact.",
         Verdict::of(none.map(|results| match results.len() {
             0 => Verdict::pass("no texts, no results"),
             results => Verdict::fail(format!("no texts, {results} results")),
@@ -114,7 +114,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "empty-text",
         "redactor.redacted.text",
-        "Empty fields are everywhere, and there is no secret in them.",
+        "Empty fields are common and contain no secret.",
         Verdict::of(empty.map(|results| {
             let made = results.iter().step_by(2).find(|result| result.text.as_ref().is_some_and(|text| !text.is_empty()));
             match made {
@@ -130,7 +130,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "odd-characters",
         PLACE_UNICODE,
-        "Outputs of programs hold anything; where the redactor fails, nothing is stored.",
+        "The output of programs can contain anything; if the redactor fails, nothing is stored.",
         faults.verdict("texts", false),
     );
     let mut faults = Faults::default();
@@ -151,7 +151,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "huge-texts",
         "stages.wit, redactor: \"so it must be fast\"",
-        "Outputs of tools are that long, and the hook waits.",
+        "The output of tools can be this long, and the hook waits for the redactor.",
         faults.verdict("huge inputs", false),
     );
 }
@@ -189,13 +189,15 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         growth.look();
         growth.fail(output.len() > longest, || format!("{} bytes become {}", text.len(), output.len()));
         findings.look();
-        findings.fail(output != text && result.findings.is_empty(), || format!("{} is changed for no rule", quoted(text)));
+        findings.fail(output != text && result.findings.is_empty(), || {
+            format!("{} is changed, but no rule is named", quoted(text))
+        });
         findings.warn(output == text && !result.findings.is_empty(), || {
-            format!("{} is unchanged, and something was found", quoted(text))
+            format!("{} is unchanged, but a rule is named", quoted(text))
         });
         for finding in &result.findings {
-            findings.fail(!is_rule(&finding.rule), || format!("{} is no rule's name", quoted(&finding.rule)));
-            findings.fail(finding.count == 0, || format!("{} was found 0 times", quoted(&finding.rule)));
+            findings.fail(!is_rule(&finding.rule), || format!("{} is not a valid rule name", quoted(&finding.rule)));
+            findings.fail(finding.count == 0, || format!("{} is named with the count 0", quoted(&finding.rule)));
         }
         let mut names: Vec<&str> = result.findings.iter().map(|finding| finding.rule.as_str()).collect();
         names.extend(compare::placeholders(output));
@@ -207,31 +209,31 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
             leaks.look();
             // A rule's name may contain a word of the text, such as `token`, but not a long part of the secret.
             let leaked = secrets.iter().any(|secret| shares(name, secret));
-            leaks.fail(leaked, || "a rule's name holds part of what was replaced".to_owned());
+            leaks.fail(leaked, || "a rule's name contains part of what was replaced".to_owned());
         }
     }
     sheet.note(
         "placeholders",
         "redactor.redacted.text: \"each replaced by `[redacted:RULE]` or by `[redacted:RULE#TAG]`\"",
-        "A redactor takes away; what it invents or rewrites, nobody has said.",
+        "A redactor only removes text; text that it invents or rewrites was never said.",
         placeholders.verdict("texts", false),
     );
     sheet.note(
         "findings",
         "redactor.finding",
-        "Reports say which rule replaced how much; without that nobody can tell a mistake from a secret.",
+        "Reports say how much each rule replaced; otherwise nobody can tell a mistake from a secret.",
         findings.verdict("texts", false),
     );
     sheet.note(
         "no-leaks",
         "redactor.redacted.findings: \"It never holds any of the secret\"",
         "Reports and logs are read by people who must not see the secret.",
-        leaks.verdict("rules' names", true),
+        leaks.verdict("rule names", true),
     );
     sheet.note(
         "growth",
         "redactor.redacted.text",
-        "What grows at every redaction fills the disk.",
+        "A text that grows with every redaction fills the disk.",
         growth.verdict("texts", false),
     );
 }
