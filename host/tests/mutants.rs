@@ -1,5 +1,5 @@
 //! Loads, links and checks a thousand damaged components, as if they were installed policies. None of them may crash or
-//! hang the host, and none may pass that does not redact correctly the texts that the suite does not contain.
+//! hang the host, and one that passes must also redact texts correctly that the suite does not contain.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

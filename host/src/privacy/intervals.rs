@@ -108,7 +108,7 @@ impl Intervals {
             .any(|it| it.to.is_none_or(|to| to > began) && sessions.iter().any(|session| it.is_of(project, session)))
     }
 
-    /// Like [`Intervals::touch`], for any session of the project: if not, its lines need not be checked.
+    /// Like [`Intervals::touch`], for any session of the project. If false, the project's lines need not be checked.
     pub fn may_touch(&self, project: &str, began: u64) -> bool {
         self.all.iter().any(|it| it.project.as_deref().is_none_or(|own| own == project) && it.to.is_none_or(|to| to > began))
     }
