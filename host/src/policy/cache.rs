@@ -29,7 +29,7 @@ use super::folder::read_whole;
 use crate::digest::sha256_hex;
 use crate::files;
 
-/// How long a compiled component may go unused before it is deleted. If it is needed after all, it is compiled again.
+/// Compiled components older than this are deleted as probably unused. If one is still needed, it is compiled again.
 const OLD: Duration = Duration::from_hours(30 * 24);
 
 /// How many digests of components are kept.
