@@ -1,5 +1,5 @@
-//! The host's side of embedding: the real `throughline-embedder` against servers of our own, and programs in its place that are
-//! missing, foolish or stuck.
+//! Tests the host's side of embedding: the real `throughline-embedder` with fake servers, and programs in its place
+//! that are missing, broken or stuck.
 
 use std::ffi::OsString;
 use std::fs;
@@ -47,7 +47,7 @@ fn is_right(embedded: &Embedded, provider: &str, name: &str) {
     assert_eq!(vectors.len(), 2);
 }
 
-/// A program in the embedder's place.
+/// Writes a program that takes the embedder's place.
 fn instead(folder: &Path, script: &str) -> PathBuf {
     let file = folder.join("throughline-embedder");
     fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -110,7 +110,7 @@ fn auto_goes_on_to_the_next_and_says_so() {
     is_right(&ask(&both, &real(), &log).unwrap(), "gemini", &format!("m@{}", other.url().replace("http://", "")));
     let told = log.told().join("\n");
     assert!(told.contains("embeddings of openai") && told.contains("401") && !told.contains("QWERTY"), "{told}");
-    // And to the model that is always there; without a key for the others nothing needs to be said.
+    // The last fallback is the built-in model. Providers without a key are skipped without a log line.
     let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1, until: None };
     let log = Log::default();
     assert_eq!(ask(&both, &nobody, &log), Ok(Embedded::Local));
@@ -118,7 +118,7 @@ fn auto_goes_on_to_the_next_and_says_so() {
     let log = Log::default();
     assert_eq!(ask(&both, &Embedder { variable: &|_| None, ..real() }, &log), Ok(Embedded::Local));
     assert!(log.is_empty());
-    // Where it is not wanted, the last failure is told.
+    // Without the built-in model as a fallback, the last failure is returned.
     let alone =
         settings(&format!("[embedding]\nprovider = \"auto\"\norder = [\"openai\"]\nopenai.base_url = {:?}", broken.url()));
     assert_eq!(ask(&alone, &real(), &Log::default()).unwrap_err().provider, Provider::Openai);
@@ -204,7 +204,7 @@ fn it_gets_no_more_of_the_environment_than_it_needs() {
         drop(ask(&settings, &embedder, &Log::default()).unwrap_err());
         let text = fs::read_to_string(&seen).unwrap();
         let mut names: Vec<String> = text.lines().filter_map(|line| Some(line.split_once('=')?.0.to_owned())).collect();
-        // What the shell sets by itself.
+        // The shell sets these itself.
         names.retain(|name| !["PWD", "SHLVL", "_", "OLDPWD"].contains(&name.as_str()));
         names.sort();
         names

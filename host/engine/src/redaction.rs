@@ -1,4 +1,4 @@
-//! Texts of a person's or another program's lose what must not be stored, in shares that a policy's memory holds.
+//! Redacts texts that people or other programs supply, in chunks small enough for a policy's memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use anyhow::Result;
 
 use crate::runtime::Runtime;
 
-/// How much text the redactors get in one call, bytes: a policy's memory has an end.
+/// How much text one call of the redactors gets, in bytes, because a policy's memory is limited.
 const SHARE_BYTES: usize = 512 << 10;
 
-/// The longest that the redactors may take for a share.
+/// The longest that the redactors may take for one chunk.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// Runs the redactors over the texts, with the policies and the secrets of the project at `root`.
+/// Redacts the texts in place with the policies and secrets of the project at `root`.
 pub fn in_place(runtime: &Runtime, root: Option<&Path>, texts: Vec<&mut String>) -> Result<()> {
     if texts.is_empty() {
         return Ok(());

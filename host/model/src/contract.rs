@@ -1,5 +1,5 @@
-//! The contract's shared words (`interface types` of `wit/`) as Rust types. The same values go to a policy, to the store
-//! and to `--json`; nothing is copied from one shape into another on the way.
+//! The contract's shared records (`interface types` of `wit/`) as Rust types. Policies, the store and `--json` output
+//! all use these types, so no value is converted between them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::project::Project;
 /// Milliseconds since the Unix epoch, UTC.
 pub type Timestamp = u64;
 
-/// A name and its value, for what has no field of its own.
+/// A name and a value, for data that has no field of its own.
 pub type Attribute = (String, String);
 
 /// The session that a call is about.
@@ -20,7 +20,7 @@ pub type Attribute = (String, String);
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
 #[cfg_attr(feature = "component", component(record))]
 pub struct Session {
-    /// The agent's identifier of the session.
+    /// The agent's session identifier.
     pub id: String,
     /// The project's identifier, [`crate::project::Project::id`].
     pub project: String,
@@ -30,16 +30,16 @@ pub struct Session {
     pub cwd: String,
     /// `claude-code`, …
     pub agent: String,
-    /// The model, where the agent says it.
+    /// The model, if the agent reports it.
     pub model: Option<String>,
-    /// The host's clock when the hook began.
+    /// The host's clock when the hook started.
     pub now: Timestamp,
-    /// `sub-agent`, where the lines are one's.
+    /// Contains `sub-agent` if the lines come from a sub-agent.
     pub attributes: Vec<Attribute>,
 }
 
 impl Session {
-    /// A session of an agent in a project.
+    /// Creates a session of an agent in a project.
     pub fn new(id: &str, project: &Project, cwd: &Path, agent: &str, model: Option<String>, now: Timestamp) -> Self {
         Self {
             id: id.into(),
@@ -63,26 +63,25 @@ pub struct Origin {
     /// The transcript line's own identifier.
     #[cfg_attr(feature = "component", component(name = "line-uuid"))]
     pub line_uuid: Option<String>,
-    /// When it was said or done, by the transcript's clock.
+    /// When it was said or done, according to the transcript.
     pub at: Option<Timestamp>,
 }
 
-/// Something worth keeping, before the host has stored it.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component", component(record))]
+/// Something worth remembering, before the host has stored it.
+#[derive(Debug, Clone, Default, PartialEq, ComponentType, Lift, Lower)]
+#[component(record)]
 pub struct Draft {
-    /// Identity within the session; none: kind and content are the identity.
+    /// Identity within the session. Without a key, kind and content are the identity.
     pub key: Option<String>,
-    /// A core kind or the policy's own.
+    /// A core kind or one of the policy's own.
     pub kind: String,
     /// One line.
     pub title: String,
     /// Markdown.
     pub content: String,
-    /// Words to find it by that stand in neither title nor content.
+    /// Search terms that occur in neither title nor content.
     pub keywords: Vec<String>,
-    /// Relative to the project's root where inside it.
+    /// Paths, relative to the project's root if inside it.
     pub files: Vec<String>,
     /// 0 to 1.
     pub importance: f32,
@@ -102,24 +101,24 @@ pub struct Memory {
     /// The session in which it was first learned.
     #[cfg_attr(feature = "component", component(name = "session-id"))]
     pub session_id: String,
-    /// A core kind or a policy's own.
+    /// A core kind or one of a policy's own.
     #[serde(rename = "type")]
     pub kind: String,
     /// One line.
     pub title: String,
     /// Markdown.
     pub content: String,
-    /// Words to find it by.
+    /// Search terms.
     pub keywords: Vec<String>,
-    /// Files that it is about.
+    /// The files that the memory is about.
     pub files: Vec<String>,
     /// 0 to 1.
     pub importance: f32,
     /// When it was learned.
     pub created: Timestamp,
-    /// In how many places it was learned.
+    /// The number of places where it was learned.
     pub seen: u32,
-    /// 0 to 1 where it answers a search, else 0.
+    /// 0 to 1 in a search result, otherwise 0.
     pub score: f32,
     /// The policy's own data.
     pub attributes: Vec<Attribute>,
@@ -133,9 +132,9 @@ pub struct Memory {
 pub struct Decision {
     /// What was chosen.
     pub what: String,
-    /// Empty where no reason was given.
+    /// The reason; empty if none was given.
     pub why: String,
-    /// The options that were not taken.
+    /// The options that were rejected.
     pub rejected: Vec<String>,
 }
 
@@ -145,7 +144,7 @@ pub struct Decision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "component", component(record))]
 pub struct Discovery {
-    /// The file, relative to the project's root where inside it.
+    /// The file, relative to the project's root if inside it.
     pub file: String,
     /// One line.
     pub insight: String,
@@ -153,13 +152,12 @@ pub struct Discovery {
     pub at: Option<Timestamp>,
 }
 
-/// What a session did to a file, in lines.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+/// The lines that a session added to and removed from a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "component", component(record))]
+#[component(record)]
 pub struct Change {
-    /// Relative to the project's root where inside it.
+    /// Relative to the project's root if inside it.
     pub path: String,
     /// Lines added.
     pub added: u32,
@@ -167,46 +165,45 @@ pub struct Change {
     pub removed: u32,
 }
 
-/// What is known of a session as a whole, at its present end.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+/// What is known about a session as a whole, as of its latest line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "component", component(record))]
+#[component(record)]
 #[serde(default)]
 pub struct SessionNotes {
     /// What the human asked for first, in substance.
     #[cfg_attr(feature = "component", component(name = "original-request"))]
     pub original_request: String,
-    /// What the session is about now, where that has moved on.
-    #[cfg_attr(feature = "component", component(name = "current-objective"))]
+    /// What the session is about now, if that has changed.
+    #[component(name = "current-objective")]
     pub current_objective: String,
-    /// How it stands.
+    /// The current state.
     pub outcome: String,
-    /// The first moment seen.
+    /// The earliest time seen.
     pub started: Option<Timestamp>,
-    /// The last moment seen.
+    /// The latest time seen.
     pub ended: Option<Timestamp>,
-    /// Prompts by the human.
+    /// The number of prompts by the human.
     pub turns: u32,
     /// Finished work.
     pub done: Vec<String>,
-    /// Work in hand.
+    /// Work in progress.
     pub current: Vec<String>,
-    /// Work not begun.
+    /// Work not started.
     pub pending: Vec<String>,
     /// Choices between options.
     pub decisions: Vec<Decision>,
     /// Insights tied to files.
     pub discoveries: Vec<Discovery>,
-    /// What a later session would trip over.
+    /// What a later session should know to avoid mistakes.
     pub learnings: Vec<String>,
     /// Standing rules and corrections by the human.
     pub preferences: Vec<String>,
     /// Files changed, latest last.
     pub changes: Vec<Change>,
-    /// Commits and pull requests that came about, in order.
+    /// Commits and pull requests that were created, in order.
     pub commits: Vec<String>,
-    /// What is in the way.
+    /// What blocks the work.
     pub blockers: Vec<String>,
     /// Failures that are still open.
     pub errors: Vec<String>,
@@ -219,32 +216,31 @@ pub struct SessionNotes {
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
 #[cfg_attr(feature = "component", component(record))]
 pub struct SessionRecord {
-    /// The agent's identifier.
+    /// The agent's session identifier.
     pub id: String,
-    /// When it began.
+    /// When it started.
     pub started: Option<Timestamp>,
     /// When it was last seen.
     pub ended: Option<Timestamp>,
     /// A few sentences.
     pub summary: String,
-    /// Most telling first.
+    /// Most relevant first.
     pub topics: Vec<String>,
     /// Files that the session changed.
     pub files: Vec<String>,
-    /// The notes, where an extractor has kept some.
+    /// The notes, if an extractor has kept any.
     pub notes: Option<SessionNotes>,
 }
 
-/// Why a policy's call gave no result.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component", component(variant))]
+/// Why a policy's call returned no result.
+#[derive(Debug, Clone, PartialEq, ComponentType, Lift, Lower)]
+#[component(variant)]
 pub enum Failure {
-    /// What was handed over cannot be used.
-    #[cfg_attr(feature = "component", component(name = "invalid-input"))]
+    /// The input cannot be used.
+    #[component(name = "invalid-input")]
     InvalidInput(String),
-    /// The policy's own fault.
-    #[cfg_attr(feature = "component", component(name = "internal"))]
+    /// The policy itself failed.
+    #[component(name = "internal")]
     Internal(String),
 }
 

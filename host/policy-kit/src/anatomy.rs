@@ -1,28 +1,28 @@
-//! What a component imports and exports, read off its bytes: nothing is compiled and nothing run.
+//! Reads a component's imports and exports from its bytes, without compiling or running it.
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use wit_component::{DecodedWasm, decode};
 use wit_parser::{Resolve, WorldItem, WorldKey};
 
-/// Names of interfaces and functions, with their versions.
+/// The names of a component's interfaces and functions, with their versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Anatomy {
-    /// What it needs to be given.
+    /// What it imports.
     pub imports: Vec<String>,
-    /// What it offers.
+    /// What it exports.
     pub exports: Vec<String>,
 }
 
-/// Reads a component.
+/// Reads the imports and exports of a component.
 pub fn of(bytes: &[u8]) -> Result<Anatomy> {
     // The first eight bytes are the magic number, the version and the layer.
     match bytes.get(..8) {
         Some(b"\0asm\x0d\0\x01\0") => {}
         Some(b"\0asm\x01\0\0\0") => bail!("it is a core module and not a component"),
         _ if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
-            bail!("it is a compiled artifact and not a component; compiled code is only ever made here")
+            bail!("it is a compiled artifact and not a component; Throughline only runs code that it compiled itself")
         }
         _ => bail!("it is not WebAssembly"),
     }

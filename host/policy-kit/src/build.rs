@@ -1,4 +1,4 @@
-//! Builds a policy's source folder into the folder that is dropped in: the component, made by the tools of its language, and
+//! Builds a policy's source folder into an installable folder: the component, made by the tools of its language, and
 //! the manifest with the component's digest.
 
 mod javascript;
@@ -16,15 +16,15 @@ use throughline_model::digest::sha256_hex;
 use throughline_platform::files;
 use throughline_sandbox::manifest::{self, Build, Language, Manifest};
 
-/// What every component begins with: the magic number, version 13, and the layer "component".
+/// The first bytes of every component: the magic number, version 13, and the layer "component".
 const COMPONENT_HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// What a build made.
+/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     /// The policy's name.
     pub name: String,
-    /// The folder to drop in: `policy.toml` and the component.
+    /// The folder to install: `policy.toml` and the component.
     pub folder: PathBuf,
     /// The component's size, bytes.
     pub bytes: u64,
@@ -32,9 +32,9 @@ pub struct Built {
     pub digest: String,
 }
 
-/// A folder with sources, as its manifest describes it.
+/// A source folder, as its manifest describes it.
 struct Source {
-    /// Absolute.
+    /// The absolute path.
     folder: PathBuf,
     manifest: DocumentMut,
     name: String,
@@ -45,8 +45,9 @@ struct Source {
     world: String,
 }
 
-/// Builds the policy in `folder` into `FOLDER/dist/NAME/`. `say` is told each step in a line. Fails where a tool is missing
-/// (and says how to get it) or fails (and shows the end of what it said). Nothing is asked of a terminal.
+/// Builds the policy in `folder` into `FOLDER/dist/NAME/`. `say` receives one line for each step. Fails if a tool is
+/// missing (the error says how to get it) or if a tool fails (the error shows the end of its output). Never prompts on
+/// the terminal.
 pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Built> {
     let source = Source::read(folder)?;
     let component = match source.language {
@@ -54,7 +55,7 @@ pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Built> {
         Language::Python => python::component(&source, say)?,
         Language::JavaScript => javascript::component(&source, say)?,
     };
-    ensure!(component.starts_with(COMPONENT_HEADER), "what the build made is no WebAssembly component");
+    ensure!(component.starts_with(COMPONENT_HEADER), "the build did not produce a WebAssembly component");
     source.install(&component)
 }
 
@@ -66,21 +67,22 @@ impl Source {
         let read = || -> Result<Self> {
             let Manifest { name, component, build, .. } = Manifest::parse(&text).map_err(anyhow::Error::msg)?;
             let Some(Build { language, world }) = build else {
-                bail!("it has no [build]: this is no source folder, or one that was built");
+                bail!("it has no [build]: this is not a source folder, or it is the result of a build");
             };
             Ok(Self { folder: folder.clone(), manifest: text.parse()?, name, component, language, world })
         };
         read().with_context(|| format!("{} cannot be built", file.display()))
     }
 
-    /// A folder for what is needed between the steps; ignored by git.
+    /// Creates and returns the folder for intermediate files, which git ignores.
     fn scratch(&self) -> Result<PathBuf> {
         let scratch = self.folder.join(".build");
-        fs::create_dir_all(&scratch).with_context(|| format!("{} cannot be made", scratch.display()))?;
+        fs::create_dir_all(&scratch).with_context(|| format!("{} cannot be created", scratch.display()))?;
         Ok(scratch)
     }
 
-    /// Writes the folder to drop in. The manifest comes last: a reader in between meets a digest that does not match.
+    /// Writes the installable folder. The manifest is written last, so that a reader that comes in between sees a
+    /// digest that does not match.
     fn install(&self, component: &[u8]) -> Result<Built> {
         let folder = self.folder.join("dist").join(&self.name);
         let digest = sha256_hex(component);
@@ -95,11 +97,11 @@ impl Source {
     }
 }
 
-/// The same text without `[build]`, with the digest after the component's name.
+/// Returns the manifest without `[build]`, with the digest after the component's name.
 fn installed_manifest(source: &DocumentMut, digest: &str) -> String {
     let mut manifest = source.clone();
     manifest.remove("build");
-    // Its old place would be kept.
+    // Otherwise the key would keep its old position.
     manifest.remove("sha256");
     let mut order: Vec<String> = manifest.iter().map(|(key, _)| key.to_owned()).collect();
     let after = order.iter().position(|key| key == "component").map_or(order.len(), |at| at + 1);

@@ -1,4 +1,4 @@
-//! What two ways to run the policies make of one session, compared stage by stage. Pure: it sees results, not policies.
+//! Compares what two policy configurations make of one session, stage by stage. Pure: it takes results, not policies.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,21 +9,21 @@ use similar::{ChangeTag, TextDiff};
 use throughline_model::contract::{Draft, SessionNotes};
 use throughline_sandbox::instance::{BuiltContext, Extraction, Summary};
 
-/// What the host would know of a session after its extractions: drafts replaced by key, retractions carried out.
+/// What the host would have stored for a session after its extractions: drafts replaced by key, retractions applied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
-    /// What holds, in the order in which it was first learned.
+    /// The current drafts, in the order in which they were first learned.
     pub drafts: Vec<Draft>,
-    /// The notes that came last.
+    /// The notes of the latest extraction.
     pub notes: SessionNotes,
 }
 
 impl Learned {
-    /// Takes the next extraction of the session, as the store does: first what is taken back, then what is new.
+    /// Adds the next extraction of the session as the store does: first the retractions, then the new drafts.
     pub fn add(&mut self, extraction: &Extraction) {
         let retracted: HashSet<&str> = extraction.retracted.iter().map(String::as_str).collect();
         self.drafts.retain(|draft| !draft.key.as_deref().is_some_and(|key| retracted.contains(key)));
-        // Of two drafts of one call the later one holds.
+        // If two drafts of one call have the same identity, the later one wins.
         let places: HashMap<Identity<'_>, usize> =
             (0..).zip(&extraction.drafts).map(|(at, new)| (identity(new), at)).collect();
         let mut known = vec![false; extraction.drafts.len()];
@@ -45,7 +45,7 @@ impl Learned {
 
 type Identity<'a> = (Option<&'a str>, &'a str, &'a str);
 
-/// What makes a draft the same memory: its key, else its kind and content.
+/// Returns what identifies a memory: its key, otherwise its kind and content.
 fn identity(draft: &Draft) -> Identity<'_> {
     match &draft.key {
         Some(key) => (Some(key), "", ""),
@@ -53,13 +53,13 @@ fn identity(draft: &Draft) -> Identity<'_> {
     }
 }
 
-/// A draft in a line.
+/// A short form of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brief {
-    /// Its key, where it has one.
+    /// Its key, if it has one.
     pub key: Option<String>,
-    /// A core kind or a policy's own.
+    /// A core kind or one of a policy's own.
     pub kind: String,
     /// One line.
     pub title: String,
@@ -71,15 +71,15 @@ impl Brief {
     }
 }
 
-/// A draft that both sides have, but not alike.
+/// A draft that is on both sides but differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
     /// On the first side.
     pub before: Brief,
-    /// On the second.
+    /// On the second side.
     pub after: Brief,
-    /// Names of the fields that differ, as the contract names them.
+    /// The fields that differ, by their names in the contract.
     pub fields: Vec<&'static str>,
 }
 
@@ -91,11 +91,11 @@ pub struct Field {
     pub field: String,
     /// On the first side.
     pub before: Value,
-    /// On the second.
+    /// On the second side.
     pub after: Value,
 }
 
-/// Stage `extractor`, compared.
+/// The differences of stage `extractor`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Extracted {
@@ -103,7 +103,7 @@ pub struct Extracted {
     pub only_before: Vec<Brief>,
     /// Drafts that only the second side has.
     pub only_after: Vec<Brief>,
-    /// Drafts that both have, but not alike.
+    /// Drafts that both sides have but that differ.
     pub changed: Vec<Changed>,
     /// Fields of the notes that differ.
     pub notes: Vec<Field>,
@@ -116,7 +116,7 @@ impl Extracted {
     }
 }
 
-/// Compares what was learned.
+/// Compares what two sides learned.
 pub fn extractions(before: &Learned, after: &Learned) -> Extracted {
     let mut found = Extracted { notes: notes(&before.notes, &after.notes), ..Extracted::default() };
     let mut others: HashMap<Identity<'_>, &Draft> = after.drafts.iter().map(|draft| (identity(draft), draft)).collect();
@@ -135,7 +135,7 @@ pub fn extractions(before: &Learned, after: &Learned) -> Extracted {
     found
 }
 
-/// The fields in which two drafts of one memory differ.
+/// Returns the fields in which two drafts of one memory differ.
 fn fields(before: &Draft, after: &Draft) -> Vec<&'static str> {
     [
         ("kind", before.kind != after.kind),
@@ -165,13 +165,13 @@ fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<Field> {
     pairs.filter(|field| field.before != field.after).collect()
 }
 
-/// A summary as one side has it.
+/// The summary on one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Said {
-    /// A few sentences; empty where there is no summary.
+    /// A few sentences; empty if there is no summary.
     pub text: String,
-    /// Most telling first.
+    /// Most relevant first.
     pub topics: Vec<String>,
 }
 
@@ -181,23 +181,23 @@ impl From<Option<&Summary>> for Said {
     }
 }
 
-/// Stage `summarizer`, compared.
+/// The differences of stage `summarizer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summarized {
     /// On the first side.
     pub before: Said,
-    /// On the second.
+    /// On the second side.
     pub after: Said,
 }
 
-/// Compares summaries; none where they are alike.
+/// Compares two summaries; returns none if they are equal.
 pub fn summaries(before: Option<&Summary>, after: Option<&Summary>) -> Option<Summarized> {
     let found = Summarized { before: before.into(), after: after.into() };
     (found.before != found.after).then_some(found)
 }
 
-/// Stage `redactor`, compared: figures and names of rules, never a text.
+/// The differences of stage `redactor`: counts and rule names, never a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Redactions {
@@ -205,9 +205,9 @@ pub struct Redactions {
     pub texts: usize,
     /// How many of them come out differently.
     pub different: usize,
-    /// Rules by which the first side replaced more, and by how many places.
+    /// The rules that the first side applied more often, and how many more times.
     pub only_before: BTreeMap<String, usize>,
-    /// Rules by which the second side replaced more, and by how many places.
+    /// The rules that the second side applied more often, and how many more times.
     pub only_after: BTreeMap<String, usize>,
 }
 
@@ -232,43 +232,44 @@ pub fn redactions(before: &[String], after: &[String]) -> Redactions {
     found
 }
 
-/// What opens a placeholder; `]` closes it.
+/// The beginning of a placeholder; `]` ends it.
 const OPEN: &str = "[redacted:";
 
-/// The rules of a text's placeholders, `[redacted:RULE]` or `[redacted:RULE#TAG]`. What is not made of a rule's letters is passed over: only a
-/// rule's name may come into a report, whatever a redactor wrote there.
+/// Returns the rules of a text's placeholders, `[redacted:RULE]` or `[redacted:RULE#TAG]`. Anything that is not a valid
+/// rule name is skipped: only rule names may appear in a report, whatever a redactor wrote.
 pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(OPEN).filter_map(|(at, _)| Some(placeholder_at(&text[at..])?.0))
 }
 
-/// The rule of the placeholder that the text begins with, and the placeholder's length in bytes.
+/// Returns the rule of the placeholder at the start of the text, and the placeholder's length in bytes.
 pub(super) fn placeholder_at(text: &str) -> Option<(&str, usize)> {
     let (name, _) = text.strip_prefix(OPEN)?.split_once(']')?;
     let (rule, tag) = name.split_once('#').map_or((name, None), |(rule, tag)| (rule, Some(tag)));
     (is_rule(rule) && tag.is_none_or(is_tag)).then_some((rule, OPEN.len() + name.len() + 1))
 }
 
-/// Whether this can tell secrets apart without telling any: 1 to 8 lower-case letters and digits.
+/// Whether this is a valid tag, which distinguishes secrets without revealing them: 1 to 8 lower-case letters and
+/// digits.
 fn is_tag(tag: &str) -> bool {
     (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Whether this is a name such as `aws-access-token`: 1 to 64 lower-case letters, digits and `-`, `_`, `.`.
+/// Whether this is a valid rule name, such as `aws-access-token`: 1 to 64 lower-case letters, digits and `-`, `_`, `.`.
 pub(super) fn is_rule(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte))
 }
 
-/// Whether a line stands on one side only.
+/// The side that a line is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// On both.
+    /// On both sides.
     Both,
-    /// Only on the first.
+    /// Only on the first side.
     Before,
-    /// Only on the second.
+    /// Only on the second side.
     After,
 }
 
@@ -276,25 +277,25 @@ pub enum Side {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PageLine {
-    /// Where it stands.
+    /// The side that it is on.
     pub side: Side,
-    /// Without its newline.
+    /// The text without its newline.
     pub text: String,
 }
 
-/// Stage `context-builder`, compared.
+/// The differences of stage `context-builder`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page {
     /// All lines of both pages, in order.
     pub lines: Vec<PageLine>,
-    /// UTF-16 code units of the first page.
+    /// The length of the first page in UTF-16 code units.
     pub units_before: usize,
-    /// UTF-16 code units of the second.
+    /// The length of the second page in UTF-16 code units.
     pub units_after: usize,
 }
 
-/// Compares pages line by line; none where they are alike.
+/// Compares two pages line by line; returns none if they are equal.
 pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Option<Page> {
     let text = |page: Option<&BuiltContext>| page.map(|page| page.text.clone()).unwrap_or_default();
     let (before, after) = (text(before), text(after));
@@ -317,7 +318,7 @@ pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Opt
     })
 }
 
-/// One session, compared; a stage that makes no difference is left out.
+/// The differences in one session; stages without a difference are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -327,7 +328,7 @@ pub struct Difference {
     /// The summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summarizer: Option<Summarized>,
-    /// What is replaced; none where it was not compared.
+    /// What is redacted; none if it was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redactor: Option<Redactions>,
     /// What the next session is told.
@@ -336,7 +337,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether both sides come to the same.
+    /// Whether both sides give the same result.
     pub fn is_empty(&self) -> bool {
         self.extractor.is_empty()
             && self.summarizer.is_none()

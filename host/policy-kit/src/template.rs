@@ -1,4 +1,4 @@
-//! New policies: a small project for each language, which builds at once.
+//! Creates new policies from templates: a small project for each language that builds without changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use anyhow::{Context, Result, ensure};
 
 use throughline_sandbox::manifest::{Language, is_name};
 
-/// Where the policy's name goes in a template.
+/// The placeholder for the policy's name in a template.
 const NAME: &str = "{{name}}";
 
-/// Paths in the new folder, and what is written there.
+/// Paths in the new folder, each with the file's text.
 type Files = &'static [(&'static str, &'static str)];
 
-/// The files of a template: the path in the new folder beside that in `templates/`. Some have another name there, because
-/// git and cargo would act on it.
+/// Lists the files of a template: the path in the new folder and the path in `templates/`. Some files have another name
+/// there, because git and cargo would otherwise act on them.
 macro_rules! template {
     ($($path:literal: $from:literal,)*) => {
         &[$(($path, include_str!(concat!("templates/", $from)))),*]
@@ -53,7 +53,7 @@ const JAVASCRIPT: Files = template! {
     ".gitignore": "javascript/gitignore",
 };
 
-/// The contract that this program serves.
+/// The contract that this program supports.
 const CONTRACT: Files = &[
     ("wit/capabilities.wit", include_str!("../wit/v0.1.0/capabilities.wit")),
     ("wit/stages.wit", include_str!("../wit/v0.1.0/stages.wit")),
@@ -61,13 +61,13 @@ const CONTRACT: Files = &[
     ("wit/worlds.wit", include_str!("../wit/v0.1.0/worlds.wit")),
 ];
 
-/// Writes a new policy's project into `PARENT/NAME` and returns that path. Fails where the name is none, or the folder is
-/// there already; then nothing is written.
+/// Writes the project of a new policy into `PARENT/NAME` and returns that path. If the name is invalid or the folder
+/// exists, fails without writing anything.
 pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> {
     ensure!(is_name(name), "{name:?} cannot be a policy's name: 1 to 64 of a-z, 0-9 and -, and no - at the beginning");
     let folder = parent.join(name);
-    // Not `create_dir_all`: it must be new.
-    fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    // Not `create_dir_all`, because the folder must be new.
+    fs::create_dir(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let template = match language {
         Language::Rust => RUST,
         Language::Python => PYTHON,
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
-    /// Lock files name the public registries, and no other host.
+    /// Lock files refer to the public registries and to no other host.
     #[test]
     fn locks_name_the_public_registries() {
         let locked = |text: &str, key: &str, public: &str| {

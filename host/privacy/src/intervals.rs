@@ -1,5 +1,6 @@
-//! Stretches of time of which nothing is remembered: while a project or a session was paused, and before it was forgotten.
-//! One small file beside the database, because it must be known before the database is opened and outlive it.
+//! The time intervals of which nothing is remembered: while a project or session was paused, and before it was
+//! forgotten. They are kept in one small file beside the database, because they must be known before the database is
+//! opened and must outlive it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use throughline_platform::files;
 use throughline_platform::paths;
 
-/// The largest file that is read, bytes.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Whose time it is. With neither project nor session: everybody's.
+/// An interval of which nothing is remembered. Without a project and a session it applies to everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Interval {
@@ -23,12 +24,12 @@ pub struct Interval {
     /// The session's identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The project's root, for people; only while it is paused.
+    /// The project's root, for people; only present while it is paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
-    /// When it begins, milliseconds since the Unix epoch.
+    /// The start, in milliseconds since the Unix epoch.
     pub from: u64,
-    /// When it ended; none: it is paused now.
+    /// The end; none while the pause continues.
     pub to: Option<u64>,
 }
 
@@ -42,14 +43,15 @@ impl Interval {
     }
 }
 
-/// All of them.
+/// All intervals of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Intervals {
     all: Vec<Interval>,
 }
 
 impl Intervals {
-    /// Reads the file; one that is missing holds nothing. The error says what is wrong: nobody knows then what was paused.
+    /// Reads the file; a missing file contains no intervals. The error says what is wrong; then nobody knows what was
+    /// paused.
     pub fn load(file: &Path) -> Result<Self, String> {
         match std::fs::metadata(file) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -62,7 +64,7 @@ impl Intervals {
         Ok(Self { all })
     }
 
-    /// Reads the file, changes what it holds, and writes it; others that do so wait.
+    /// Reads the file, changes the intervals and writes it. A file lock makes other changes wait.
     pub fn change<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, String> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let failed = |error: std::io::Error| format!("{} cannot be written: {error}", file.display());
@@ -78,42 +80,42 @@ impl Intervals {
         Ok(outcome)
     }
 
-    /// Whether there are none.
+    /// Whether there are no intervals.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Those that are paused now.
+    /// Returns the intervals that are still open.
     pub fn paused(&self) -> impl Iterator<Item = &Interval> {
         self.all.iter().filter(|interval| interval.to.is_none())
     }
 
-    /// Whether the session, or its project, is paused now.
+    /// Whether the session or its project is paused now.
     pub fn is_paused(&self, project: &str, session: &str) -> bool {
         self.paused().any(|interval| interval.is_of(project, session))
     }
 
-    /// Whether one of a project's or session's stretches holds this moment; `sessions` are all names of the session.
+    /// Whether an interval of the project or session contains this time. `sessions` are all identifiers of the session.
     pub fn hold(&self, project: &str, sessions: &[&str], at: u64) -> bool {
         self.all.iter().any(|it| {
             it.from <= at && it.to.is_none_or(|to| at < to) && sessions.iter().any(|session| it.is_of(project, session))
         })
     }
 
-    /// Whether there is a stretch that ended after a session of the project began.
+    /// Whether an interval applies to the session and ended after the session began.
     pub fn touch(&self, project: &str, sessions: &[&str], began: u64) -> bool {
         self.all
             .iter()
             .any(|it| it.to.is_none_or(|to| to > began) && sessions.iter().any(|session| it.is_of(project, session)))
     }
 
-    /// Of a project, whatever the session: what must be looked for in its lines.
+    /// Like [`Intervals::touch`], for any session of the project. If false, the project's lines need not be checked.
     pub fn may_touch(&self, project: &str, began: u64) -> bool {
         self.all.iter().any(|it| it.project.as_deref().is_none_or(|own| own == project) && it.to.is_none_or(|to| to > began))
     }
 }
 
-/// Begins a pause; false where it was paused already.
+/// Starts a pause; returns false if there is one already.
 pub fn pause(all: &mut Vec<Interval>, interval: Interval) -> bool {
     let known = all.iter().any(|it| it.to.is_none() && it.same_scope(&interval));
     if !known {
@@ -122,7 +124,7 @@ pub fn pause(all: &mut Vec<Interval>, interval: Interval) -> bool {
     !known
 }
 
-/// Ends the pauses for which `which` says yes. Returns how many there were.
+/// Ends the pauses that `which` selects. Returns how many.
 pub fn resume(all: &mut [Interval], now: u64, which: impl Fn(&Interval) -> bool) -> usize {
     let mut ended = 0;
     for interval in all.iter_mut().filter(|it| it.to.is_none()).filter(|it| which(it)) {

@@ -1,5 +1,5 @@
-//! What the user wants left out: files, projects, tools and texts by the configuration, and what was said while remembering
-//! was paused. It is gone before a policy sees it.
+//! Excludes what the user does not want remembered: files, projects, tools and texts that the configuration names, and
+//! what was said while remembering was paused. All of it is removed before a policy can see it.
 
 pub mod intervals;
 mod lines;
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 pub use lines::{Guard, LookBack};
 
-/// What stands where something was left out.
+/// Replaces what was excluded.
 pub const PLACEHOLDER: &str = "[redacted:excluded]";
 
-/// The longest string that may be a path as a whole, bytes.
+/// The longest string that is tested as one path, in bytes.
 const LONGEST_PATH: usize = 4096;
 
 /// Section `[privacy]` of the configuration.
@@ -24,21 +24,21 @@ const LONGEST_PATH: usize = 4096;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Globs of files.
+    /// Globs for files.
     pub exclude_paths: Vec<String>,
-    /// Folders or globs of them.
+    /// Folders, or globs for them.
     pub exclude_projects: Vec<String>,
-    /// Names of tools, or globs of them.
+    /// Names of tools, or globs for them.
     pub exclude_tools: Vec<String>,
     /// Regular expressions.
     pub exclude_patterns: Vec<String>,
 }
 
-/// The settings, compiled.
+/// The compiled settings.
 #[derive(Debug, Default)]
 pub struct Rules {
     paths: GlobSet,
-    /// What stands in every text that names such a path; an empty one stands in all.
+    /// For each path glob, a string that occurs in every text that names such a path; empty if there is none.
     literals: Vec<String>,
     projects: GlobSet,
     tools: GlobSet,
@@ -46,7 +46,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The error names the setting that cannot be used, and says why.
+    /// Compiles the settings. The error names the setting that is invalid and says why.
     pub fn new(settings: &Settings, home: &Path) -> Result<Self, String> {
         let mut rules = Self {
             paths: files(&settings.exclude_paths, home).map_err(|error| format!("privacy.exclude_paths: {error}"))?,
@@ -60,30 +60,30 @@ impl Rules {
         for pattern in &settings.exclude_patterns {
             let compiled = Regex::new(pattern).map_err(|error| format!("privacy.exclude_patterns: {error}"))?;
             if compiled.is_match("") {
-                return Err(format!("privacy.exclude_patterns: {pattern:?} matches where nothing stands"));
+                return Err(format!("privacy.exclude_patterns: {pattern:?} matches the empty string"));
             }
             rules.patterns.push(compiled);
         }
         Ok(rules)
     }
 
-    /// Whether there is anything that a transcript's lines must be looked through for.
+    /// Whether nothing has to be searched for in a transcript's lines.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.tools.is_empty() && self.patterns.is_empty()
     }
 
-    /// Whether sessions in this folder are left out.
+    /// Whether sessions in this folder are excluded.
     pub fn excludes_project(&self, folder: &Path) -> bool {
         !self.projects.is_empty()
             && (self.projects.is_match(folder) || folder.canonicalize().is_ok_and(|real| self.projects.is_match(real)))
     }
 
-    /// Whether this tool's uses are left out.
+    /// Whether this tool's calls are excluded.
     pub fn excludes_tool(&self, name: &str) -> bool {
         self.tools.is_match(name)
     }
 
-    /// Whether the text names a file that is left out: as a whole, or one of its words.
+    /// Whether the text names an excluded file, either as a whole or in one of its words.
     pub fn names_path(&self, text: &str) -> bool {
         if !self.may_name_path(text) {
             return false;
@@ -94,15 +94,15 @@ impl Rules {
             || text.split(is_between).any(|word| is_one(word) || is_one(word.trim_end_matches(['.', '!', '?'])))
     }
 
-    /// A cheap test: where it says no, no path is named.
+    /// A cheap test: if it returns false, the text names no excluded file.
     fn may_name_path(&self, text: &str) -> bool {
         self.literals
             .iter()
             .any(|literal| literal.is_empty() || memchr::memmem::find(text.as_bytes(), literal.as_bytes()).is_some())
     }
 
-    /// The text without what matches a pattern, and without the lines that name a file that is left out; none where nothing
-    /// of it is there.
+    /// Returns the text without what matches a pattern and without the lines that name an excluded file; none if the
+    /// text is unchanged.
     pub fn clean(&self, text: &str) -> Option<String> {
         let mut cleaned: Option<String> = None;
         for pattern in &self.patterns {
@@ -120,7 +120,7 @@ impl Rules {
     }
 }
 
-/// What ends a path in a text.
+/// Whether the character ends a path in a text.
 fn is_between(c: char) -> bool {
     c.is_whitespace()
         || matches!(
@@ -129,7 +129,7 @@ fn is_between(c: char) -> bool {
         )
 }
 
-/// The path without `.` and `..`, as far as words alone can tell.
+/// Returns the path without `.` and `..`, without looking at the file system.
 fn normal(path: &str) -> PathBuf {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let mut out = PathBuf::new();
@@ -145,7 +145,7 @@ fn normal(path: &str) -> PathBuf {
     out
 }
 
-/// Globs of files and folders: each holds for what lies below too, and at any depth unless it is absolute.
+/// Compiles globs for files and folders. Each also matches everything below, and at any depth unless it is absolute.
 fn files(globs: &[String], home: &Path) -> Result<GlobSet, globset::Error> {
     let build = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
     let mut all = Vec::new();
@@ -170,10 +170,10 @@ fn set(globs: impl Iterator<Item = Result<Glob, globset::Error>>) -> Result<Glob
     builder.build()
 }
 
-/// The longest part of a glob that stands for itself.
+/// Returns the longest literal part of a glob.
 fn literal(glob: &str) -> &str {
     let glob = glob.trim_end_matches('/').strip_prefix("~/").unwrap_or(glob.trim_end_matches('/'));
-    // Of alternatives and classes one cannot say which; what stands before them is enough.
+    // Nothing in or after alternatives and classes is certain to occur; what is before them is enough.
     let plain = glob.split(['{', '[']).next().unwrap_or_default();
     plain.split(['*', '?', '\\']).map(|part| part.trim_matches('/')).max_by_key(|part| part.len()).unwrap_or_default()
 }
@@ -243,7 +243,8 @@ mod tests {
         let error = |settings: Settings| Rules::new(&settings, Path::new("/")).unwrap_err();
         assert!(error(Settings { exclude_patterns: vec!["(".into()], ..Settings::default() }).contains("exclude_patterns"));
         assert!(
-            error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() }).contains("matches where nothing")
+            error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() })
+                .contains("matches the empty string")
         );
         assert!(error(Settings { exclude_paths: vec!["a[".into()], ..Settings::default() }).contains("exclude_paths"));
     }

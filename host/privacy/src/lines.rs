@@ -1,5 +1,5 @@
-//! Lines of a transcript on their way to a policy, without what is left out. A line of which nothing is to be seen becomes an
-//! empty one, so that places in the file stay what they are. What cannot matter is not even parsed.
+//! Removes excluded content from transcript lines on their way to a policy. A line that is excluded as a whole becomes
+//! empty, so that positions in the file stay the same. Lines that cannot be affected are not even parsed.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,10 +13,10 @@ use super::Rules;
 use super::intervals::Intervals;
 use throughline_model::lines::{Line, LineSource};
 
-/// Names of fields that hold the path of what the object is about.
+/// Names of fields that hold the path of the file that the object is about.
 const PATH_FIELDS: &[&str] = &["file_path", "filePath", "filename", "path", "notebook_path", "displayPath", "relativePath"];
 
-/// Fields of a line that are its own and no text.
+/// Fields of a line that are metadata and not text.
 const OWN_FIELDS: &[&str] = &[
     "type",
     "uuid",
@@ -32,31 +32,31 @@ const OWN_FIELDS: &[&str] = &[
     "sourceToolAssistantUUID",
 ];
 
-/// Gives the lines of the transcript before those that are served, newest stretch first or all of them.
+/// Returns the lines of the transcript before those that are being read, in part or all of them.
 pub type LookBack = Box<dyn Fn() -> io::Result<Vec<String>> + Send>;
 
-/// What holds for one session.
+/// The exclusions that apply to one session.
 #[derive(Clone)]
 pub struct Guard {
-    /// What the configuration leaves out.
+    /// The exclusions of the configuration.
     pub rules: Arc<Rules>,
-    /// Times of which nothing is remembered.
+    /// The times of which nothing is remembered.
     pub intervals: Arc<Intervals>,
     /// The project's identifier.
     pub project: String,
-    /// The session's.
+    /// The session's identifier.
     pub session: String,
-    /// When the session began, as far as that is known: milliseconds since the Unix epoch; 0 where it is not.
+    /// When the session began, in milliseconds since the Unix epoch; 0 if unknown.
     pub began: u64,
 }
 
 impl Guard {
-    /// Whether the lines must be looked at at all.
+    /// Whether nothing is excluded, so that lines need not be checked.
     pub fn is_idle(&self) -> bool {
         self.rules.is_empty() && !self.intervals.may_touch(&self.project, self.began)
     }
 
-    /// The lines without what is left out.
+    /// Wraps a source of lines so that it leaves out what is excluded.
     pub fn over(&self, lines: Box<dyn LineSource>, look_back: LookBack) -> Box<dyn LineSource> {
         if self.is_idle() {
             return lines;
@@ -70,16 +70,16 @@ impl Guard {
         })
     }
 
-    /// A text that came with an event; none where nothing of it may be seen.
+    /// Returns a text that came with an event, without what is excluded; none if all of it is.
     pub fn supplement(&self, kind: &str, text: String) -> Option<String> {
-        // A summary of the whole session holds what was said while it was paused.
+        // A summary of the whole session includes what was said while it was paused.
         if kind == "compact-summary" && self.intervals.touch(&self.project, &[&self.session], self.began) {
             return None;
         }
         Some(if self.rules.is_empty() { None } else { self.rules.clean(&text) }.unwrap_or(text))
     }
 
-    /// Whether the line was said at a time that is left out.
+    /// Whether the line was written at an excluded time.
     fn is_untimely(&self, text: &str) -> bool {
         #[derive(Deserialize, Default)]
         #[serde(default, rename_all = "camelCase")]
@@ -97,7 +97,7 @@ impl Guard {
             return false;
         }
         let at = fields.timestamp.as_str().and_then(|stamp| stamp.parse::<jiff::Timestamp>().ok());
-        // What does not say when it was written may repeat what was said in between.
+        // A line without a timestamp may repeat what was said during a pause.
         let Some(at) = at.and_then(|at| u64::try_from(at.as_millisecond()).ok()) else { return true };
         fields.is_compact_summary || self.intervals.hold(&self.project, &sessions, at)
     }
@@ -106,9 +106,9 @@ impl Guard {
 struct Guarded {
     guard: Guard,
     lines: Box<dyn LineSource>,
-    /// Taken when it was asked.
+    /// Taken out when it is called, because once is enough.
     look_back: Option<LookBack>,
-    /// Identifiers of tool uses that were seen, and of those whose results are left out.
+    /// The identifiers of the tool calls seen so far, and of those whose results are excluded.
     seen: HashSet<String>,
     excluded: HashSet<String>,
 }
@@ -126,7 +126,7 @@ impl LineSource for Guarded {
 }
 
 impl Guarded {
-    /// The line as it may be seen; none where it may be seen as it is.
+    /// Returns the line without what is excluded; none if the line is unchanged.
     fn guarded(&mut self, text: &str) -> io::Result<Option<String>> {
         if text.is_empty() {
             return Ok(None);
@@ -157,7 +157,7 @@ impl Guarded {
         Ok(Some(Value::Object(line).to_string()))
     }
 
-    /// A cheap test on the line's bytes: where it says no, nothing is to be left out. It also notes the uses of tools.
+    /// A cheap test on the line's bytes: if it returns false, nothing in the line is excluded. Also records tool calls.
     fn may_matter(&mut self, text: &str) -> io::Result<bool> {
         let rules = Arc::clone(&self.guard.rules);
         let has = |word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
@@ -173,7 +173,7 @@ impl Guarded {
             for id in values(text, "tool_use_id") {
                 if !self.seen.contains(id) {
                     self.look_back()?;
-                    // A result whose use nobody knows may be of anything.
+                    // A result of an unknown call may contain anything.
                     if !self.seen.contains(id) {
                         self.excluded.insert(id.to_owned());
                     }
@@ -184,7 +184,7 @@ impl Guarded {
         Ok(matters)
     }
 
-    /// Learns which tools were used before the lines that are served.
+    /// Learns which tools were called before the lines that are being read.
     fn look_back(&mut self) -> io::Result<()> {
         let Some(look_back) = self.look_back.take() else { return Ok(()) };
         for text in look_back()? {
@@ -233,7 +233,7 @@ impl Guarded {
         }
     }
 
-    /// Whether the whole object goes.
+    /// Whether the whole object is excluded.
     fn is_excluded(&mut self, object: &Map<String, Value>, changed: &mut Changed) -> bool {
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         match text("type") {
@@ -258,7 +258,7 @@ impl Guarded {
 #[derive(Default)]
 struct Changed {
     any: bool,
-    /// A result went, and with it the agent's own record of it.
+    /// A result was removed, so the agent's own record of the result must be removed too.
     results: bool,
 }
 
@@ -271,7 +271,7 @@ fn names_path(rules: &Rules, value: &Value) -> bool {
     }
 }
 
-/// The plain string values of all fields of this name in a line of JSON.
+/// Returns the plain string values of all fields with this name in a line of JSON.
 fn values<'a>(text: &'a str, field: &str) -> impl Iterator<Item = &'a str> {
     let quoted = format!("\"{field}\"");
     let mut from = 0;
@@ -349,7 +349,7 @@ mod tests {
         let lines = through(&guard, &text, &[]);
         let shown: Vec<bool> = lines.iter().map(|line| !line.text.is_empty()).collect();
         assert_eq!(shown, [false, false, true, false, false, true]);
-        // Untouched lines are the very same, and places stay what they are.
+        // Unaffected lines stay exactly the same, and so do all positions.
         assert_eq!(lines[2].text, text.lines().nth(2).unwrap());
         assert!(lines.iter().zip(&lines[1..]).all(|(a, b)| a.end == b.start));
     }

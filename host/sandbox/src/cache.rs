@@ -1,17 +1,18 @@
-//! Compiled components on disk. A compiled component is native code, so this is the one place with unsafe code: it loads
-//! such a file and must be sure of it.
+//! Caches compiled components on disk. A compiled component is native code, so loading one requires unsafe code, and
+//! all of it is in this module.
 //!
-//! Why loading is sound. `Component::deserialize_file` demands a file that this very engine configuration wrote and that
-//! nobody changed since, nor changes while it is mapped:
-//! - The cache folder belongs to the user who runs the host and nobody else may write to it ([`private_folder`]); where
-//!   that does not hold, the cache is not used at all.
-//! - The name of a file holds the component's digest and [`engine::compatibility_key`], so another host version or
-//!   configuration never meets it. Wasmtime checks its own version and settings again.
-//! - Files come into being by writing a temporary file, `fsync` and `rename`, never in place; a mapped file is therefore
+//! Why loading is sound: `Component::deserialize_file` requires a file that this engine configuration wrote, that
+//! nobody has changed since, and that does not change while it is mapped.
+//! - The cache folder belongs to the user who runs the host, and nobody else can write to it ([`private_folder`]).
+//!   Otherwise the cache is not used at all.
+//! - A file's name contains the component's digest and [`engine::compatibility_key`], so another host version or
+//!   configuration never opens it. Wasmtime also checks its own version and settings.
+//! - Files are created by writing a temporary file, `fsync` and `rename`, never in place. A mapped file is therefore
 //!   never changed, only unlinked.
-//! - Beside each stands a seal: the SHA-256 of its bytes and the inode, size and change time (ctime) it had when that was
-//!   last checked. ctime cannot be set by a program: as long as all four agree the bytes are those that were checked. Where
-//!   they differ, the bytes are hashed again; a mismatch throws the file away and the component is compiled anew.
+//! - Beside each file is a seal: the SHA-256 of its bytes, and the inode, size and change time (ctime) that it had when
+//!   the digest was last checked. No program can set a ctime, so as long as these agree, the bytes are those that were
+//!   checked. If they differ, the bytes are hashed again; on a mismatch the file is discarded and the component is
+//!   compiled again.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -28,13 +29,13 @@ use super::folder::read_whole;
 use throughline_model::digest::sha256_hex;
 use throughline_platform::files;
 
-/// After this long a compiled component is taken for one that nobody uses; at worst it is compiled again.
+/// Compiled components older than this are deleted as probably unused. If one is still needed, it is compiled again.
 const OLD: Duration = Duration::from_hours(30 * 24);
 
-/// How many digests of components are remembered.
+/// How many digests of components are kept.
 const MOST_DIGESTS: usize = 255;
 
-/// How old a file must be for its identity to stand for its bytes.
+/// How old a file must be before its metadata can stand for its bytes.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The folder of compiled components.
@@ -46,33 +47,33 @@ pub struct Cache {
 /// What [`Cache::load_or_compile`] had to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The compiled form was there and sound.
+    /// The compiled form was in the cache and valid.
     Cached,
-    /// It was compiled now, and stored.
+    /// It was compiled now and stored.
     Compiled,
-    /// It was compiled now; storing it failed, so the next start compiles again.
+    /// It was compiled now but could not be stored, so the next start compiles it again.
     NotStored,
 }
 
 impl Cache {
-    /// A cache in `folder`, which need not exist yet.
+    /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Where the compiled form of the component with this digest stands.
+    /// Returns the path of the compiled form of the component with this digest.
     pub fn file(&self, engine: &Engine, digest: &str) -> PathBuf {
         self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key(engine)))
     }
 
-    /// The component's compiled form, if it is there and sound.
+    /// Loads the component's compiled form, if it is in the cache and valid.
     pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
         private_folder(&self.folder).ok()?;
         load(engine, &self.file(engine, digest)).ok()
     }
 
-    /// The component, compiled if need be. `digest` is the SHA-256 of `wasm` in hexadecimal. Where another process is at it
-    /// already, it is waited for until `until`.
+    /// Loads the component, compiling it if necessary. `digest` is the SHA-256 of `wasm` in hexadecimal. If another
+    /// process is compiling, waits for it until `until`.
     pub fn load_or_compile(
         &self,
         engine: &Engine,
@@ -83,16 +84,16 @@ impl Cache {
         if let Some(component) = self.load(engine, digest) {
             return Ok((component, Origin::Cached));
         }
-        // One compiles and the others wait: eight at once would all be late.
+        // One process compiles and the others wait: if eight compiled at once, all would be late.
         let _lock = self.lock(until)?;
         if let Some(component) = self.load(engine, digest) {
             return Ok((component, Origin::Cached));
         }
         if sha256_hex(wasm) != digest {
-            bail!("the component is not the one that its digest names ({digest})");
+            bail!("the component does not match its digest ({digest})");
         }
         if Engine::detect_precompiled(wasm).is_some() {
-            bail!("this is a compiled artifact, not a component; compiled code is only ever made here");
+            bail!("this is a compiled artifact, not a component; Throughline only runs code that it compiled itself");
         }
         let component =
             Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
@@ -103,22 +104,23 @@ impl Cache {
         Ok((component, origin))
     }
 
-    /// Waits for the right to compile. Where there can be no lock file, there is nobody to wait for.
+    /// Takes the lock for compiling. Returns none if the lock file cannot be created; then there is nothing to wait
+    /// for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
         let opened = create_private_folder(&self.folder)
             .and_then(|()| Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?));
         let Ok(lock) = opened else { return Ok(None) };
         while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             if Instant::now() >= until {
-                bail!("another process compiles the policy, and it takes too long to wait for");
+                bail!("another process is compiling the policy and did not finish in time");
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(Some(lock))
     }
 
-    /// The SHA-256 of a component's file, hexadecimal. Hashing what has many megabytes takes longer than a whole hook, so
-    /// what was hashed once is remembered by the file's identity, as a seal does it: no program can set a ctime.
+    /// Returns the SHA-256 of a component's file, in hexadecimal. Hashing many megabytes takes longer than a whole hook
+    /// may, so the digest is kept together with the file's metadata, as in a seal; no program can set a ctime.
     pub fn digest(&self, component: &mut File) -> Result<String> {
         let meta = component.metadata()?;
         let identity = format!("{} {} {} {} {}", meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec());
@@ -132,13 +134,13 @@ impl Cache {
             return Ok(digest.to_owned());
         }
         let digest = sha256_hex(&read_whole(component)?);
-        // A file that is being written just now may change again within one tick of the file system's clock.
+        // A file that is still being written may change again within one tick of the file system's clock.
         let settled = meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
         if settled && create_private_folder(&self.folder).is_ok() && private_folder(&self.folder).is_ok() {
             let before: Vec<&str> = known.lines().collect();
             let kept = &before[before.len().saturating_sub(MOST_DIGESTS)..];
             let text = [kept, &[&format!("{identity} {digest}"), ""]].concat().join("\n");
-            // Where it cannot be kept the next hook hashes again.
+            // If the digest cannot be saved, the next hook hashes the file again.
             let _ = files::replace(&index, text.as_bytes(), 0o600);
         }
         Ok(digest)
@@ -154,8 +156,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Drops compiled forms that were not made or checked for a month: of other versions of the host, of policies that
-    /// are gone. Two versions in use side by side keep theirs.
+    /// Deletes compiled forms that were not made or checked for a month, such as those of other host versions and of
+    /// removed policies. Two versions in use side by side keep theirs.
     fn forget_old(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -167,7 +169,7 @@ impl Cache {
     }
 }
 
-/// The digest of a compiled file and the identity that it had when the digest was checked.
+/// The digest of a compiled file, and the file's metadata when the digest was checked.
 #[derive(PartialEq)]
 struct Seal {
     digest: String,
@@ -207,7 +209,7 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
     let seal = Seal::parse(&fs::read_to_string(seal_of(file))?).context("the seal is damaged")?;
     let now = Seal::of(seal.digest.clone(), file)?;
     if now != seal {
-        // Moved, copied, restored from a backup, or tampered with: only the bytes can tell.
+        // The file was moved, copied, restored from a backup, or tampered with: only the bytes can tell.
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
@@ -223,7 +225,7 @@ fn create_private_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless `folder` is a folder (no link) of this user that nobody else may write to.
+/// Fails unless `folder` is a folder (not a link) of this user that nobody else can write to.
 pub fn private_folder(folder: &Path) -> Result<()> {
     let meta = fs::symlink_metadata(folder)?;
     if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.permissions().mode() & 0o022 != 0 {
@@ -311,10 +313,10 @@ mod tests {
         let index = dir.path().join("components/digests");
         let line = fs::read_to_string(&index).unwrap();
         assert_eq!(line.lines().count(), 1);
-        // It is believed …
+        // The index is used …
         fs::write(&index, line.replace(&sha256_hex(EMPTY), &"a".repeat(64))).unwrap();
         assert_eq!(digest(), "a".repeat(64));
-        // … until the file is another one, or others could have written it.
+        // … until the file changes, or others could have written the index.
         fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(digest(), sha256_hex(EMPTY));
         fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o700)).unwrap();

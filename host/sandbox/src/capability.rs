@@ -1,4 +1,4 @@
-//! Capabilities: what a policy may be allowed to use, which import each of them stands for, and whether what is asked for
+//! Capabilities: what a policy can be granted, which imports each capability covers, and whether everything requested
 //! was granted.
 
 use std::collections::BTreeSet;
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 /// The package of the contract's interfaces.
 pub const CONTRACT: &str = "throughline:policy";
 
-/// Versions of the contract that this host serves. A policy built for another minor version is refused.
+/// Versions of the contract that this host supports. A policy built for another minor version is refused.
 pub const SERVED: [&str; 1] = ["0.1.0"];
 
-/// Kinds of memories.
+/// A set of memory kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Kinds {
     /// The word `all`.
     Every(Every),
-    /// These.
+    /// These kinds.
     Only(BTreeSet<String>),
 }
 
@@ -37,7 +37,7 @@ impl Kinds {
     /// Every kind.
     pub const ALL: Self = Self::Every(Every::All);
 
-    /// Whether this kind is among them.
+    /// Whether the set contains this kind.
     pub fn has(&self, kind: &str) -> bool {
         match self {
             Self::Every(_) => true,
@@ -45,7 +45,7 @@ impl Kinds {
         }
     }
 
-    /// Those of `self` that are not in `granted`; none where there are none.
+    /// Returns the kinds in `self` that are not in `granted`, or none if there are none.
     fn beyond(&self, granted: Option<&Self>) -> Option<Self> {
         match (self, granted) {
             (_, Some(Self::Every(_))) => None,
@@ -72,24 +72,24 @@ impl Kinds {
 /// One capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Capability {
-    /// The transcript of the session that is read, from where the last reading stopped.
+    /// The transcript of the session being read, from where the last read stopped.
     Transcript,
-    /// The memories of the present project, of some kinds.
+    /// The memories of the current project, limited to some kinds.
     Memories(Kinds),
     /// The policy's own table in the configuration.
     Settings,
-    /// Lines in the host's log.
+    /// Writing lines to the host's log.
     Log,
-    /// The time of day and a running clock.
+    /// The time of day and a monotonic clock.
     WallClock,
     /// Random bytes.
     Random,
-    /// What language runtimes ask of a system, with nothing behind it.
+    /// The system interfaces that language runtimes expect, with nothing behind them.
     Wasi,
 }
 
 impl Capability {
-    /// Its name, without the kinds.
+    /// Returns the name, without the kinds.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Transcript => "transcript",
@@ -103,7 +103,8 @@ impl Capability {
     }
 }
 
-/// As the configuration and the command line write it: `transcript`, `memories`, `memories:decision,preference`.
+/// Formats the capability as in the configuration and on the command line: `transcript`, `memories`,
+/// `memories:decision,preference`.
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -123,7 +124,7 @@ impl FromStr for Capability {
             let kinds: BTreeSet<String> =
                 kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
             if kinds.is_empty() {
-                return Err("`memories:` names no kind, as `memories:decision` does".into());
+                return Err("`memories:` must name a kind, as in `memories:decision`".into());
             }
             return Ok(Self::Memories(Kinds::Only(kinds)));
         }
@@ -137,43 +138,43 @@ impl FromStr for Capability {
             "wasi" => Self::Wasi,
             _ => {
                 return Err(format!(
-                    "there is no capability {text}; there are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
+                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
                 ));
             }
         })
     }
 }
 
-/// A set of capabilities: what a manifest asks for, or what was granted.
+/// A set of capabilities: what a manifest requests, or what was granted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability by itself")]
 pub struct Capabilities {
-    /// The lines of the transcript that is read.
+    /// The lines of the transcript being read.
     pub transcript: bool,
-    /// The present project's memories, read-only: a list of kinds, or `"all"`.
+    /// The current project's memories, read-only: a list of kinds, or `"all"`.
     pub memories: Option<Kinds>,
     /// The policy's own table in the configuration.
     pub settings: bool,
-    /// Lines in the host's log.
+    /// Writing lines to the host's log.
     pub log: bool,
-    /// `wasi:clocks`: the time of day and a running clock.
+    /// `wasi:clocks`: the time of day and a monotonic clock.
     pub wall_clock: bool,
     /// `wasi:random`: random bytes.
     pub random: bool,
-    /// `wasi:cli`, `wasi:io`, `wasi:filesystem` and `wasi:sockets` in a fixed shape: no arguments, no environment, no files,
-    /// no network; standard output and error go to the log.
+    /// `wasi:cli`, `wasi:io`, `wasi:filesystem` and `wasi:sockets` in a fixed shape: no arguments, no environment, no
+    /// files, no network; standard output and error go to the log.
     pub wasi: bool,
 }
 
 impl Capabilities {
-    /// All that the contract has; no WASI.
+    /// Returns every capability of the contract, without WASI.
     pub fn contract() -> Self {
         Self { transcript: true, memories: Some(Kinds::ALL), settings: true, log: true, ..Self::default() }
     }
 
-    /// Adds one.
+    /// Adds a capability.
     pub fn add(&mut self, capability: Capability) {
         match capability {
             Capability::Transcript => self.transcript = true,
@@ -191,7 +192,7 @@ impl Capabilities {
         }
     }
 
-    /// Takes one away: of `memories` the kinds that are named, or all where none is.
+    /// Removes a capability. For `memories`, removes the kinds that are named, or all if none is named.
     pub fn remove(&mut self, capability: &Capability) {
         match capability {
             Capability::Transcript => self.transcript = false,
@@ -206,7 +207,7 @@ impl Capabilities {
         }
     }
 
-    /// One by one.
+    /// Returns the capabilities as a list.
     pub fn list(&self) -> Vec<Capability> {
         let mut list = Vec::new();
         list.extend(self.transcript.then_some(Capability::Transcript));
@@ -219,7 +220,7 @@ impl Capabilities {
         list
     }
 
-    /// What of `self` is not in `granted`.
+    /// Returns the capabilities in `self` that are not in `granted`.
     pub fn beyond(&self, granted: &Self) -> Vec<Capability> {
         self.list()
             .into_iter()
@@ -230,7 +231,7 @@ impl Capabilities {
             .collect()
     }
 
-    /// Whether it is here; of `memories`, whether any kind is.
+    /// Whether the capability is in the set. For `memories`, whether any kind is.
     pub fn has(&self, capability: &Capability) -> bool {
         match capability {
             Capability::Transcript => self.transcript,
@@ -243,7 +244,7 @@ impl Capabilities {
         }
     }
 
-    /// From their names, as the configuration writes them.
+    /// Parses capability names, as the configuration writes them.
     pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut all = Self::default();
         for name in names {
@@ -253,20 +254,20 @@ impl Capabilities {
     }
 }
 
-/// What an import of a component stands for.
+/// What an import of a component requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Import {
-    /// Types only: nothing to grant.
+    /// Only types: nothing to grant.
     Types,
     /// This capability.
     Needs(Capability),
-    /// The contract, in a version that this host does not serve.
+    /// A version of the contract that this host does not support.
     OtherVersion(String),
-    /// Nothing that any policy can have.
+    /// Nothing that a policy can be granted.
     Impossible,
 }
 
-/// Reads an import's name, such as `throughline:policy/memories@0.1.0`.
+/// Classifies an import by its name, such as `throughline:policy/memories@0.1.0`.
 pub fn of_import(name: &str) -> Import {
     let (path, version) = name.split_once('@').unwrap_or((name, ""));
     let Some((package, interface)) = path.split_once('/') else {
@@ -286,14 +287,14 @@ pub fn of_import(name: &str) -> Import {
     }
 }
 
-/// The version of the contract that an export's name carries, where it is one of the contract's and not served.
+/// Returns the contract version in an export's name if this host does not support that version.
 pub fn other_version_of_export(name: &str) -> Option<&str> {
     let (path, version) = name.split_once('@')?;
     let (package, _) = path.split_once('/')?;
     (package == CONTRACT && !is_served(version)).then_some(version)
 }
 
-/// Whether this host serves that version: major and minor decide, and it must know the patch.
+/// Whether this host supports that version: major and minor must match, and the patch must not be newer.
 pub fn is_served(version: &str) -> bool {
     let parse = |text: &str| -> Option<[u32; 3]> {
         let mut parts = text.split('.').map(|part| part.parse().ok());

@@ -1,5 +1,5 @@
-//! Which policy answers at which stage: the chain of those that a project's roster puts in force, with the default behind
-//! them. A policy that fails, is slow, or is not compiled yet costs nobody the answer: the next weaker one gives it.
+//! Decides which policy answers a stage: the policies that are active for a project, strongest first, with the default
+//! policy as the last resort. If a policy fails, is slow or is not compiled yet, the next weaker one answers.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,16 +38,16 @@ const DEFAULT_DIGEST: &str = include_str!("../default-policy/policy.wasm.sha256"
 /// The default policy's name.
 pub const DEFAULT_NAME: &str = "default";
 
-/// Below this a policy is not begun with: it would be stopped before it could have been right.
+/// With less time than this a policy is not called, because it would be stopped before it could finish.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// A call that was given this much and did not end has failed; one that was given less was only late.
+/// A call that timed out after at least this long counts as a failure; with less time it was merely late.
 const FAIR: Duration = Duration::from_millis(250);
 
-/// How much of the budget a context builder that is added to others may use: a quarter.
+/// A context builder in mode `add` gets one part in so many of the budget: a quarter.
 const ADDED_SHARE: u32 = 4;
 
-/// Nothing is compiled yet, and there is no time to do it now.
+/// The error if the default policy is not compiled yet and there is no time to compile it now.
 #[derive(Debug)]
 pub struct NotCompiled;
 
@@ -59,19 +59,19 @@ impl std::fmt::Display for NotCompiled {
 
 impl std::error::Error for NotCompiled {}
 
-/// Whether policies may be compiled now.
+/// Which policies may be compiled now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compiling {
-    /// None: a hook that can leave its work to a process of its own.
+    /// None. For a hook that can leave its work to a background process.
     Never,
-    /// Only the default, until then: a hook that needs it at once.
+    /// Only the default, until then. For a hook that needs it at once.
     Default(Instant),
-    /// All, each at most until then: commands and detached processes.
+    /// All, each until then at most. For commands and background processes.
     All(Instant),
 }
 
 impl Compiling {
-    /// Until when the default may be compiled; none: not at all.
+    /// Returns the deadline for compiling the default; none if it may not be compiled.
     pub fn default_until(self) -> Option<Instant> {
         match self {
             Self::Never => None,
@@ -87,7 +87,7 @@ impl Compiling {
     }
 }
 
-/// The engine, the cache and the default policy: what all chains of a process share.
+/// The engine, the cache and the default policy, which all [`Policies`] of a process share.
 pub struct Sandbox {
     clock: Clockwork,
     cache: Cache,
@@ -95,7 +95,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Compiled components are kept in `cache`.
+    /// Creates a sandbox that keeps compiled components in `cache`.
     pub fn new(cache: Cache) -> Result<Self> {
         Ok(Self { clock: Clockwork::start()?, cache, default: OnceCell::new() })
     }
@@ -110,8 +110,8 @@ impl Sandbox {
         &self.cache
     }
 
-    /// The default policy, and what loading it took. Where it is not compiled it is compiled now, which takes a second, or
-    /// waited for until `until`; without `until` that is [`NotCompiled`].
+    /// Returns the default policy and how it was loaded. If it is not compiled, it is compiled now, which takes a
+    /// second, or another process's compilation is awaited until `until`. Without `until` the error is [`NotCompiled`].
     pub fn default_policy(&self, until: Option<Instant>) -> Result<(Arc<Loaded>, Origin)> {
         if let Some((loaded, origin)) = self.default.get() {
             return Ok((Arc::clone(loaded), *origin));
@@ -133,22 +133,23 @@ impl Sandbox {
             limits: Limits::of_default(),
         };
         let loaded = Arc::new(self.link(terms, &component)?);
-        // Only the first call sees that it was compiled: one line in the log is enough.
+        // Only the first call reports that it was compiled: one line in the log is enough.
         let _ = self.default.set((Arc::clone(&loaded), Origin::Cached));
         Ok((loaded, origin))
     }
 
-    /// Links a component on its terms.
+    /// Links a component with these terms.
     pub fn link(&self, terms: Terms, component: &Component) -> Result<Loaded> {
         Loaded::link(terms, &self.clock, component)
     }
 
-    /// A policy's component, if its compiled form is there.
+    /// Loads a policy's component, if its compiled form is cached.
     pub fn compiled(&self, candidate: &Candidate) -> Option<Component> {
         self.cache.load(self.engine(), &candidate.found.digest)
     }
 
-    /// A policy's component, compiled by `until` if that is given and must be. None: it is not compiled.
+    /// Loads a policy's component. If `until` is given, compiles it by then if necessary. Returns none if it is not
+    /// compiled.
     pub fn component(&self, candidate: &Candidate, until: Option<Instant>) -> Result<Option<Component>> {
         if let Some(component) = self.compiled(candidate) {
             return Ok(Some(component));
@@ -160,7 +161,7 @@ impl Sandbox {
     }
 }
 
-/// What all chains of a process tell.
+/// Where all policies of a process report what happens.
 pub struct Reporter {
     /// The log.
     pub log: Rc<Log>,
@@ -168,13 +169,13 @@ pub struct Reporter {
     pub failures: RefCell<Failures>,
     /// Digests of the policies that failed in this process.
     pub failed_now: RefCell<BTreeSet<String>>,
-    /// Whether some policy is still to be compiled.
+    /// Whether a policy still has to be compiled.
     pub uncompiled: Cell<bool>,
-    /// The clock, milliseconds since the Unix epoch.
+    /// The current time, milliseconds since the Unix epoch.
     pub now: u64,
 }
 
-/// The policies that are in force for a project.
+/// The policies that are active for a project.
 pub struct Policies {
     sandbox: Rc<Sandbox>,
     roster: Roster,
@@ -182,20 +183,20 @@ pub struct Policies {
     reporter: Rc<Reporter>,
     compiling: Compiling,
     default_settings: Rc<Map<String, Value>>,
-    /// Whether the default's redactor runs; only managed configuration can say no.
+    /// Whether the default's redactor runs; only managed configuration can turn it off.
     default_redacts: bool,
-    /// Files with rules of the user's, for the default's redactor.
+    /// The user's files of rules for the default's redactor.
     rules: Vec<PathBuf>,
-    /// Values that are masked whatever the redactors say.
+    /// Values that are masked regardless of the redactors.
     secrets: Rc<Secrets>,
-    /// The default's settings with the rules and the key of the tags, once they were read.
+    /// The default's settings with the rules and the tag key, once those were read.
     completed: OnceCell<Rc<Map<String, Value>>>,
 }
 
-/// The default's setting that holds the user's rules: texts of files in gitleaks' format.
+/// The default's setting that holds the user's rules: the texts of files in gitleaks' format.
 const RULES_KEY: &str = "redaction-rules";
 
-/// A policy as the maker of a memory.
+/// Identifies the policy that made a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maker {
     /// Its name.
@@ -215,21 +216,21 @@ impl Maker {
     }
 }
 
-/// An extraction and who made it.
+/// An extraction and the policy that made it.
 pub struct Extracted {
-    /// Who.
+    /// The policy.
     pub maker: Maker,
-    /// What.
+    /// The result.
     pub extraction: Extraction,
-    /// Its place among the extractors, strongest first: those before it may be added.
+    /// The position among the extractors, strongest first. Extractors before this position may be added.
     place: usize,
 }
 
-/// What an extractor is handed: a request and lines.
+/// What an extractor receives: a request and the lines to read.
 pub type Share = (ExtractRequest, Box<dyn LineSource>);
 
 impl Policies {
-    /// The chain of a roster.
+    /// Creates the chain of policies for a registry.
     pub fn new(
         sandbox: Rc<Sandbox>,
         roster: Roster,
@@ -253,7 +254,7 @@ impl Policies {
         }
     }
 
-    /// With values that are masked, and files of rules for the default's redactor.
+    /// Sets the values to mask and the rule files for the default's redactor.
     #[must_use]
     pub fn redacting(mut self, secrets: Rc<Secrets>, rules: Vec<PathBuf>) -> Self {
         self.secrets = secrets;
@@ -261,8 +262,8 @@ impl Policies {
         self
     }
 
-    /// The default's settings, with what only the host knows. A file of rules that cannot be read is noted, and redaction
-    /// goes on without it.
+    /// Returns the default's settings, completed with the rules and the tag key. An unreadable rules file is logged,
+    /// and redaction continues without it.
     fn settings_of_default(&self) -> Rc<Map<String, Value>> {
         let key = self.secrets.tag_key();
         if self.rules.is_empty() && key.is_none() {
@@ -273,7 +274,7 @@ impl Policies {
                 rules::read(file).unwrap_or_else(|error| {
                     self.reporter.log.note(
                         Level::Warn,
-                        "a file of redaction rules cannot be read; redaction goes on without it",
+                        "a redaction rules file cannot be read; redaction continues without it",
                         error,
                     );
                     Vec::new()
@@ -289,28 +290,33 @@ impl Policies {
         Rc::clone(self.completed.get_or_init(read))
     }
 
-    /// What was found and what of it runs.
+    /// Returns the policies that were found, and which of them run.
     pub fn roster(&self) -> &Roster {
         &self.roster
     }
 
-    /// Begins a piece of work that must end by `deadline`. Fails where nothing may be remembered at all, and where the
-    /// default policy cannot be had.
+    /// Starts a unit of work that must end by `deadline`. Fails if nothing may be remembered, or if the default policy
+    /// is not available.
     pub fn work(&self, memories: Option<Rc<dyn MemorySource>>, deadline: Instant) -> Result<Work<'_>> {
         if let Some(why) = &self.roster.blocked {
             bail!("nothing is remembered: {why}");
         }
         let (default, origin) = self.sandbox.default_policy(self.compiling.default_until())?;
         if origin != Origin::Cached {
-            self.reporter.log.note(Level::Info, "the default policy was compiled: at its first use, after an upgrade, or because its compiled form was damaged", "");
+            self.reporter.log.note(
+                Level::Info,
+                "the default policy was compiled: on first use, after an upgrade, or because its compiled form was damaged",
+                "",
+            );
         }
-        // The default must have time to give the answer that the others did not.
+        // The default needs time to answer if the others do not.
         let spare = deadline.saturating_duration_since(Instant::now()) / 2;
         let running = self.roster.candidates.iter().map(|_| Slot::Idle).collect();
         Ok(Work { policies: self, memories, default, default_running: None, running, spare })
     }
 
-    /// [`Policies::work`] for the log at the end of a run: what failed in it is not asked again.
+    /// Like [`Policies::work`], for redacting the log at the end of a run: policies that failed during the run are not
+    /// called.
     pub fn work_for_log(&self, deadline: Instant) -> Result<Work<'_>> {
         let mut work = self.work(None, deadline)?;
         let failed = self.reporter.failed_now.borrow();
@@ -322,15 +328,15 @@ impl Policies {
         Ok(work)
     }
 
-    /// Compiles what is not compiled yet. Before each it is noted as failed, so that one that ends the process is not tried
-    /// for ever.
+    /// Compiles the policies that are not compiled yet. A failure is recorded before each compilation and withdrawn
+    /// afterwards, so that a component that kills the process is not tried forever.
     pub fn compile(&self, until: Instant) {
         for candidate in self.roster.candidates.iter().filter(|candidate| candidate.refusal.is_none()) {
             if self.sandbox.compiled(candidate).is_some() {
                 continue;
             }
             let (name, digest) = (candidate.name(), candidate.found.digest.as_str());
-            self.fail(candidate, None, "its compilation did not end");
+            self.fail(candidate, None, "its compilation did not finish");
             let _ = self.reporter.failures.borrow_mut().save();
             match self.sandbox.component(candidate, Some(until)) {
                 Ok(_) => {
@@ -346,7 +352,7 @@ impl Policies {
         }
     }
 
-    /// Why a policy that the roster lets run cannot be loaded, if that is known: it must have been compiled.
+    /// Returns why a policy that is allowed to run cannot be loaded. Only known if it is compiled.
     pub fn objection(&self, index: usize) -> Option<Unfit> {
         let candidate = self.roster.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
         let component = self.sandbox.compiled(candidate)?;
@@ -354,12 +360,12 @@ impl Policies {
         Some(error.downcast().unwrap_or_else(|error| Unfit { what: format!("{error:#}"), hint: String::new() }))
     }
 
-    /// Whether a policy's compiled form is there.
+    /// Whether a policy's compiled form is cached.
     pub fn is_compiled(&self, index: usize) -> bool {
         self.roster.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
     }
 
-    /// A policy, linked; none where it cannot be had now, which has then been noted.
+    /// Returns a linked policy; none if it is not available now, which is then logged.
     fn loaded(&self, index: usize) -> Option<&Arc<Loaded>> {
         let load = || {
             let candidate = &self.roster.candidates[index];
@@ -369,7 +375,7 @@ impl Policies {
                     self.reporter.uncompiled.set(true);
                     self.note(
                         Level::Info,
-                        "a policy is not compiled yet; that is done in the background, and until then the next one serves",
+                        "a policy is not compiled yet; it is compiled in the background, and until then the next policy answers",
                         candidate,
                         "",
                     );
@@ -378,7 +384,7 @@ impl Policies {
                 Err(error) => {
                     self.note(
                         Level::Error,
-                        "a policy cannot be loaded; the next one serves",
+                        "a policy cannot be loaded; the next policy answers",
                         candidate,
                         &format!("{error:#}"),
                     );
@@ -391,7 +397,7 @@ impl Policies {
                 Err(error) => {
                     self.note(
                         Level::Error,
-                        "a policy cannot be loaded; the next one serves",
+                        "a policy cannot be loaded; the next policy answers",
                         candidate,
                         &format!("{error:#}"),
                     );
@@ -414,7 +420,7 @@ impl Policies {
         let mut failures = self.reporter.failures.borrow_mut();
         if failures.failed(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
             drop(failures);
-            self.note(Level::Error, "a policy was set aside because it fails again and again", candidate, what);
+            self.note(Level::Error, "a policy was set aside because it keeps failing", candidate, what);
         }
     }
 
@@ -434,7 +440,7 @@ impl Policies {
             settings,
             log: may_log.then(|| {
                 let sink: imports::LogSink =
-                    Rc::new(move |level, message| log.note(level.into(), "a policy says", format!("{name}: {message}")));
+                    Rc::new(move |level, message| log.note(level.into(), "a policy logged", format!("{name}: {message}")));
                 sink
             }),
         }
@@ -452,22 +458,22 @@ impl From<imports::Level> for Level {
     }
 }
 
-/// Enough of a digest to know it again.
+/// Returns enough of a digest to recognize it.
 pub fn short(digest: &str) -> &str {
     &digest[..digest.len().min(12)]
 }
 
-/// An instance of a piece of work.
+/// The state of a policy's instance within a unit of work.
 enum Slot {
     /// Not started.
     Idle,
     /// Started.
     Running(Box<Running>),
-    /// Failed, or it cannot be had: it is not asked again.
+    /// Failed or not available: it is not called again.
     Gone,
 }
 
-/// One piece of work: instances that live until it is done, and what is left of the time for others than the default.
+/// A unit of work: instances that live until it is done, and the time left for policies other than the default.
 pub struct Work<'a> {
     policies: &'a Policies,
     memories: Option<Rc<dyn MemorySource>>,
@@ -478,8 +484,8 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Asks one policy. None: it has no answer, which has then been noted, and another one is to be asked. An error: nobody
-    /// else may be asked in its place.
+    /// Calls one policy. None means that it gave no answer, which was logged, and that the next one should be called.
+    /// An error means that no other policy may answer in its place.
     fn ask<T>(
         &mut self,
         index: usize,
@@ -492,7 +498,7 @@ impl Work<'_> {
         let started = Instant::now();
         let left = deadline.saturating_duration_since(started).min(self.spare);
         let allowed = candidate.limits.time.min(left);
-        // In a long run it can be set aside on the way.
+        // A policy can be disabled by repeated failures in the middle of a long run.
         let set_aside = |record: &Record| record.is_set_aside();
         if matches!(self.running[index], Slot::Gone)
             || policies.reporter.failures.borrow().of(&candidate.found.digest).is_some_and(set_aside)
@@ -500,7 +506,12 @@ impl Work<'_> {
             return self.give_up(index, stage, None);
         }
         if allowed < LEAST.min(candidate.limits.time) {
-            policies.note(Level::Warn, "there was no time left for a policy; the next one serves", candidate, stage.name());
+            policies.note(
+                Level::Warn,
+                "there was no time left for a policy; the next policy answers",
+                candidate,
+                stage.name(),
+            );
             return self.give_up(index, stage, None);
         }
         let until = started + allowed;
@@ -517,7 +528,7 @@ impl Work<'_> {
             Ok(None) => self.give_up(index, stage, None),
             Err(error) => {
                 self.running[index] = Slot::Gone;
-                policies.note(Level::Warn, "a policy failed; the next one serves", candidate, &format!("{error:#}"));
+                policies.note(Level::Warn, "a policy failed; the next policy answers", candidate, &format!("{error:#}"));
                 let what = kind_of_failure(&error);
                 let was_late = what == "stopped at its deadline" && allowed < FAIR.min(candidate.limits.time);
                 if !was_late {
@@ -528,11 +539,11 @@ impl Work<'_> {
         }
     }
 
-    /// What a policy that gives no answer means.
+    /// Returns an error if the policy that gave no answer is required, otherwise none.
     fn give_up<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
         let candidate = &self.policies.roster.candidates[index];
         if candidate.demanded || (candidate.required && stage == Stage::Redactor) {
-            let what = format!("the required policy {} gives no answer", candidate.name());
+            let what = format!("the required policy {} did not answer", candidate.name());
             return Err(error.map_or_else(|| anyhow::anyhow!("{what}"), |error| error.context(what.clone())));
         }
         Ok(None)
@@ -562,7 +573,7 @@ impl Work<'_> {
         Ok(self.default_running.insert(running))
     }
 
-    /// Asks the default. After an error a new instance serves.
+    /// Calls the default policy. After an error, the next call gets a new instance.
     fn ask_default<T>(&mut self, deadline: Instant, call: impl FnOnce(&mut Running, Instant) -> Result<T>) -> Result<T> {
         let until = deadline.min(Instant::now() + self.default.terms().limits.time);
         let outcome = self.default_running(until).and_then(|running| call(running, until));
@@ -572,7 +583,8 @@ impl Work<'_> {
         outcome
     }
 
-    /// The first answer of those that are asked one after another: one that is added passes on where it has none.
+    /// Calls the policies of a stage in order and returns the first answer. A policy in mode `add` without an answer
+    /// passes the call on.
     fn first<T>(
         &mut self,
         stage: Stage,
@@ -593,8 +605,8 @@ impl Work<'_> {
         self.policies.roster.candidates[index].mode(stage).unwrap_or(Mode::Add)
     }
 
-    /// Stage `extractor`, the one that replaces the others: the strongest that succeeds. `share` gives lines and request anew
-    /// for each that is tried.
+    /// Runs stage `extractor` with the strongest policy in mode `replace` that succeeds, or with the default. `share`
+    /// returns the request and fresh lines for each policy that is tried.
     pub fn extract(&mut self, deadline: Instant, mut share: impl FnMut(&Maker) -> Result<Share>) -> Result<Extracted> {
         let order = self.policies.roster.order(Stage::Extractor);
         for (place, index) in order.iter().copied().enumerate() {
@@ -615,8 +627,8 @@ impl Work<'_> {
         Ok(Extracted { maker, extraction, place: order.len() })
     }
 
-    /// Stage `extractor`, those that are added to `base`, weakest first. `share` gives each what it has not read yet; none
-    /// where that is nothing.
+    /// Runs stage `extractor` with the policies in mode `add` that are stronger than `base`, weakest first. `share`
+    /// returns what each has not read yet, or none if it has read everything.
     pub fn extract_more(
         &mut self,
         base: &Extracted,
@@ -645,18 +657,18 @@ impl Work<'_> {
         Maker { name: found.manifest.name.clone(), digest: found.digest.clone() }
     }
 
-    /// Stage `summarizer`.
+    /// Runs stage `summarizer`.
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
         self.first(Stage::Summarizer, deadline, |running, until| running.summarize(session, notes, until))
     }
 
-    /// Stage `redactor`, in place: the values that are secret on this machine, then the default, then each other. Where it
-    /// fails, none of the texts may be used.
+    /// Redacts the texts in place: first the values that are secret on this machine, then the default, then every other
+    /// redactor. After an error, none of the texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
         self.redact_counting(texts, deadline).map(drop)
     }
 
-    /// [`Work::redact`] of texts that lie apart from one another.
+    /// Like [`Work::redact`], for texts that are not in one slice.
     pub fn redact_in_place(&mut self, mut slots: Vec<&mut String>, deadline: Instant) -> Result<()> {
         let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
         self.redact(&mut texts, deadline)?;
@@ -666,7 +678,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// [`Work::redact`], and how often each rule found something.
+    /// Like [`Work::redact`], and returns how often each rule matched.
     pub fn redact_counting(&mut self, texts: &mut [String], deadline: Instant) -> Result<BTreeMap<String, u64>> {
         let mut found = BTreeMap::new();
         let mut count = |rule: String, times: u32| {
@@ -675,7 +687,8 @@ impl Work<'_> {
             }
         };
         let secrets = Rc::clone(&self.policies.secrets);
-        // Before all redactors: none of them knows the values, and one that takes out a part of a value would hide the rest.
+        // This runs before all redactors, because none of them knows the values: one that removed part of a value would
+        // hide the rest.
         count(secrets::RULE.into(), secrets.mask(texts));
         let mut changed = false;
         if self.policies.default_redacts {
@@ -693,13 +706,14 @@ impl Work<'_> {
             }
         }
         if changed {
-            // What was taken out may have stood in the middle of a value, and a custom redactor can write anything.
+            // Removed text may have been in the middle of a value, and a custom redactor can write anything.
             count(secrets::RULE.into(), secrets.mask(texts));
         }
         Ok(found)
     }
 
-    /// Stage `context-builder`: the strongest that replaces the others, and under it those that are added.
+    /// Runs stage `context-builder`: the text of the strongest policy in mode `replace`, followed by the texts of those
+    /// in mode `add`.
     pub fn build_context(
         &mut self,
         session: &Session,
@@ -714,7 +728,7 @@ impl Work<'_> {
         let mut left = budget;
         let mut added: Vec<BuiltContext> = Vec::new();
         for index in order[..replacing].iter().copied() {
-            // Between two texts stands an empty line.
+            // Two texts are separated by an empty line.
             let share = (budget / ADDED_SHARE).min(left.saturating_sub(2));
             let seen = self.visible(index, found);
             let built = self
@@ -754,18 +768,18 @@ impl Work<'_> {
         self.ask_default(deadline, |running, until| running.build_context(session, source, budget, found.to_vec(), until))
     }
 
-    /// Of what a search found, what this policy may see.
+    /// Returns the search results that this policy may see.
     fn visible(&self, index: usize, found: &[Memory]) -> Vec<Memory> {
         let kinds: Option<&Kinds> = self.policies.roster.candidates[index].found.manifest.capabilities.memories.as_ref();
         found.iter().filter(|memory| kinds.is_some_and(|kinds| kinds.has(&memory.kind))).cloned().collect()
     }
 
-    /// Stage `observer`.
+    /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.first(Stage::Observer, deadline, |running, until| running.observe(session, event, until))
     }
 
-    /// Stage `query`.
+    /// Runs stage `query`.
     pub fn plan(
         &mut self,
         session: &Session,
@@ -777,7 +791,7 @@ impl Work<'_> {
     }
 }
 
-/// One text of several, strongest last.
+/// Joins the texts into one, strongest last.
 fn join(base: Option<BuiltContext>, added: Vec<BuiltContext>) -> Option<BuiltContext> {
     let mut parts = base.into_iter().chain(added.into_iter().rev());
     let mut whole = parts.next()?;

@@ -1,4 +1,4 @@
-//! The engine: one configuration for compiling and for running, the limits of an instance, and the clock that ends a call.
+//! The wasmtime engine: its configuration, the limits of an instance, and the clock that ends calls at their deadline.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -8,39 +8,39 @@ use anyhow::Result;
 use sha2::{Digest, Sha256};
 use wasmtime::{Config, Engine, OptLevel, ResourceLimiter};
 
-/// The version of wasmtime that this host is built with: part of the key of a compiled component. Kept equal to
-/// Cargo.lock by a test.
+/// The version of wasmtime that this host is built with; part of a compiled component's cache key. A test keeps it
+/// equal to Cargo.lock.
 pub const WASMTIME_VERSION: &str = "48.0.8";
 
-/// How often the epoch advances. A deadline is met to within one of these.
+/// How often the epoch advances, which is the precision of a deadline.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The guest's stack. The default policy needs less than 64 KiB; language runtimes need more.
 const STACK_BYTES: usize = 1 << 20;
 
-/// What one instance of a policy may use, and one call of it.
+/// What one instance of a policy, and one call of it, may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Linear memory, bytes, over all memories of the instance.
+    /// Linear memory, in bytes, over all memories of the instance.
     pub memory_bytes: usize,
     /// Table elements, over all tables of the instance.
     pub table_elements: usize,
     /// Core instances, tables and memories, each.
     pub items: usize,
-    /// The longest that one call may take.
+    /// The longest time that one call may take.
     pub time: Duration,
-    /// What one call may hand to the host: bytes of texts, and of the host's own records around them.
+    /// How much one call may pass to the host: the bytes of the texts and of the host's own records around them.
     pub output_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            // A transcript line is at most 16 MiB and is held twice while it is read.
+            // A transcript line is at most 16 MiB, and there are two copies of it while it is read.
             memory_bytes: 96 << 20,
-            // CPython needs some 10,000.
+            // CPython needs about 10,000.
             table_elements: 50_000,
-            // CPython and its extension modules are 40 core modules.
+            // CPython and its extension modules consist of 40 core modules.
             items: 100,
             time: Duration::from_secs(2),
             output_bytes: 8 << 20,
@@ -49,13 +49,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of the default policy: as the others', but its time is the hook's.
+    /// Returns the limits of the default policy: the usual ones, but with the time of a whole hook and more output.
     pub fn of_default() -> Self {
-        // An extraction of one share may return three times the share: texts, and records around them.
+        // The extraction of one chunk may return three times the chunk's size: texts and the records around them.
         Self { time: Duration::from_secs(10), output_bytes: 24 << 20, ..Self::default() }
     }
 
-    /// The lower of each.
+    /// Returns the lower of each limit.
     #[must_use]
     pub fn within(self, most: Self) -> Self {
         Self {
@@ -68,8 +68,8 @@ impl Limits {
     }
 }
 
-/// Counts what an instance has, over all its memories and tables: wasmtime's own limits are of each one. Growth beyond a
-/// limit traps, so that a policy cannot carry on with half a result.
+/// Counts what an instance uses over all its memories and tables; wasmtime's own limits apply to each one separately.
+/// Growth beyond a limit traps, so that a policy cannot carry on with half a result.
 #[derive(Debug)]
 pub struct Meter {
     limits: Limits,
@@ -78,22 +78,22 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Nothing is used yet.
+    /// Creates a meter with nothing used yet.
     pub fn new(limits: Limits) -> Self {
         Self { limits, memory_bytes: 0, table_elements: 0 }
     }
 
-    /// Linear memory in use, bytes.
+    /// Returns the linear memory in use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 }
 
-/// Adds growth to what is used, or says that it is too much.
+/// Adds the growth to what is used, or fails if the limit is exceeded.
 fn grow(used: &mut usize, current: usize, desired: usize, most: usize, what: &str) -> wasmtime::Result<bool> {
     let sum = used.saturating_add(desired.saturating_sub(current));
     if sum > most {
-        return Err(wasmtime::format_err!("it wants {sum} {what}, and {most} are allowed"));
+        return Err(wasmtime::format_err!("it requested {sum} {what}, but only {most} are allowed"));
     }
     *used = sum;
     Ok(true)
@@ -121,7 +121,7 @@ impl ResourceLimiter for Meter {
     }
 }
 
-/// The one configuration. Compiling and loading must agree on it to the letter.
+/// Returns the engine's configuration. Compiling and loading must use exactly the same one.
 fn config() -> Config {
     let mut config = Config::new();
     config
@@ -133,7 +133,7 @@ fn config() -> Config {
     config
 }
 
-/// An engine whose epoch advances by itself while it lives.
+/// An engine and the thread that advances its epoch while it exists.
 #[derive(Clone)]
 pub struct Clockwork {
     engine: Engine,
@@ -141,7 +141,7 @@ pub struct Clockwork {
 }
 
 impl Clockwork {
-    /// Makes the engine and starts its clock.
+    /// Creates the engine and starts the thread.
     pub fn start() -> Result<Self> {
         let engine = Engine::new(&config())?;
         let alive = Arc::new(());
@@ -161,18 +161,19 @@ impl Clockwork {
         Ok(Self { engine, _alive: alive })
     }
 
-    /// The engine itself.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Epochs from now to the end of `budget`, at least one.
+    /// Returns the number of epochs in `budget`, at least one.
     pub fn ticks(budget: Duration) -> u64 {
         u64::try_from(budget.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 }
 
-/// What a compiled component depends on besides its source: wasmtime's version, the machine, and the configuration.
+/// Returns a key of what a compiled component depends on besides its source: wasmtime's version, the machine, and the
+/// configuration.
 pub fn compatibility_key(engine: &Engine) -> String {
     use std::hash::{Hash, Hasher};
 

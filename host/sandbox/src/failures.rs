@@ -1,5 +1,5 @@
-//! How often each policy failed, in a row, and whether it was set aside. One small file beside the database; it holds nothing
-//! that a policy said.
+//! Counts the consecutive failures of each policy and sets aside those that keep failing. The counts are kept in one
+//! small file beside the database, which contains nothing that a policy wrote.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use super::stage::Stage;
 use throughline_platform::files;
 use throughline_platform::paths;
 
-/// Failures in a row after which a policy is set aside until the user looks.
+/// After how many failures in a row a policy is set aside, that is, no longer run until the user enables it again.
 pub const SET_ASIDE: u32 = 3;
 
-/// Policies that are remembered: those of long ago are forgotten first.
+/// How many policies are kept in the file; the oldest are dropped first.
 const MOST: usize = 200;
 
-/// The largest file that is read, bytes.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is known of one component.
+/// The failures of one component.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
@@ -27,24 +27,24 @@ pub struct Record {
     pub name: String,
     /// Failures since the last success.
     pub in_a_row: u32,
-    /// Failures in all.
+    /// Failures in total.
     pub total: u32,
-    /// The stage of the last one; none where it did not come so far.
+    /// The stage of the last failure; none if it failed before a stage was called.
     pub stage: Option<Stage>,
-    /// The last one, in a word.
+    /// The last failure in a few words.
     pub what: String,
-    /// When it was, milliseconds since the Unix epoch.
+    /// When the last failure was, in milliseconds since the Unix epoch.
     pub at: u64,
 }
 
 impl Record {
-    /// Whether it does not run until the user looks.
+    /// Whether the policy is set aside until the user enables it again.
     pub fn is_set_aside(&self) -> bool {
         self.in_a_row >= SET_ASIDE
     }
 }
 
-/// All of them, by the component's digest.
+/// All failure records, by the component's digest.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
     file: PathBuf,
@@ -53,7 +53,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Reads the file. One that cannot be read is none: then policies get their chances anew.
+    /// Reads the file. An unreadable file counts as empty: every policy then gets its full number of attempts again.
     pub fn load(file: &Path) -> Self {
         let small = std::fs::metadata(file).is_ok_and(|meta| meta.len() <= MOST_BYTES);
         let text = small.then(|| std::fs::read(file).ok()).flatten();
@@ -61,12 +61,12 @@ impl Failures {
         Self { file: file.to_owned(), records, changed: false }
     }
 
-    /// What is known of a component.
+    /// Returns the record of a component.
     pub fn of(&self, digest: &str) -> Option<&Record> {
         self.records.get(digest)
     }
 
-    /// Counts a failure. Returns whether the policy is set aside by it.
+    /// Counts a failure. Returns whether it caused the policy to be set aside.
     pub fn failed(&mut self, name: &str, digest: &str, stage: Option<Stage>, what: &str, now: u64) -> bool {
         self.changed = true;
         let record = self.records.entry(digest.to_owned()).or_default();
@@ -80,7 +80,7 @@ impl Failures {
         !before && record.is_set_aside()
     }
 
-    /// It worked: what went before is no row any more.
+    /// Records a success, which ends a row of failures.
     pub fn worked(&mut self, digest: &str) {
         if let Some(record) = self.records.get_mut(digest).filter(|record| record.in_a_row > 0) {
             record.in_a_row = 0;
@@ -88,12 +88,13 @@ impl Failures {
         }
     }
 
-    /// The user has looked: it is as if it had never failed.
+    /// Deletes the record, as if the policy had never failed, because the user asked for it.
     pub fn forgive(&mut self, digest: &str) {
         self.changed |= self.records.remove(digest).is_some();
     }
 
-    /// Writes what changed. Two hooks side by side may lose one of two counts; the next failure is counted again.
+    /// Writes the file if anything changed. Of two hooks that write at the same time, one may lose a count; the next
+    /// failure is counted again.
     pub fn save(&mut self) -> std::io::Result<()> {
         if !std::mem::take(&mut self.changed) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Policies in a folder: each a folder of its own with a manifest and a component. Nothing is opened that another user could
-//! have put there or could change, that is a link, or that is larger than any policy.
+//! Finds the policies in a folder; each has a folder of its own with a manifest and a component. Nothing is opened that
+//! another user could have put there or could change, that is a link, or that is larger than any policy.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,13 +16,13 @@ use super::instance::Terms;
 use super::manifest::{self, Manifest};
 use throughline_model::digest::sha256_hex;
 
-/// The largest component, bytes: Python with a policy is 18 MiB.
+/// The largest component, in bytes. A Python policy has 18 MiB.
 pub const MOST_COMPONENT: u64 = 64 << 20;
 
-/// The largest manifest, bytes.
+/// The largest manifest, in bytes.
 const MOST_MANIFEST: u64 = 64 << 10;
 
-/// The most policies in one folder.
+/// How many policies one folder may hold.
 const MOST_POLICIES: usize = 64;
 
 /// Where a policy comes from, weakest first.
@@ -36,12 +36,12 @@ pub enum Source {
     User,
     /// The project's folder.
     Project,
-    /// The system's folder, which only the administrator can write.
+    /// The system's folder, which only the administrator can write to.
     Managed,
 }
 
 impl Source {
-    /// As people read it.
+    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -52,41 +52,41 @@ impl Source {
     }
 }
 
-/// A policy that stands in a folder.
+/// A policy in a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Its folder.
     pub folder: PathBuf,
-    /// What its manifest says.
+    /// Its parsed manifest.
     pub manifest: Manifest,
     /// SHA-256 of the manifest, hexadecimal.
     pub manifest_digest: String,
-    /// SHA-256 of the component as it is now, hexadecimal.
+    /// SHA-256 of the current component, hexadecimal.
     pub digest: String,
 }
 
-/// Something in a folder of policies that is not one.
+/// An entry in a policy folder that is not a usable policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Broken {
     /// The folder or file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
     /// What to do about it.
     pub hint: String,
 }
 
-/// Whose files are believed.
+/// Whose files are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// This user's, and the system's.
+    /// This user's and the system's.
     User,
-    /// The system's only.
+    /// Only the system's.
     Root,
 }
 
-/// What is wrong with a file or folder that is to be believed; none where nothing is.
+/// Returns why a file or folder cannot be trusted; none if it can.
 fn distrusted(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
     let own = meta.uid() == 0 || (owner == Owner::User && meta.uid() == geteuid().as_raw());
     if !own {
@@ -95,7 +95,7 @@ fn distrusted(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
             Owner::Root => "it does not belong to root",
         });
     }
-    // Many systems give each user a group of their own, by the same number, and let it write.
+    // Many systems give each user a private group with the same number and let it write.
     let private_group = owner == Owner::User && meta.gid() == meta.uid();
     if meta.mode() & 0o002 != 0 || (meta.mode() & 0o020 != 0 && !private_group) {
         return Some("other users may write to it");
@@ -103,13 +103,13 @@ fn distrusted(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
     None
 }
 
-/// Opens what stands at `path` itself: no link is followed, and no pipe waited for.
+/// Opens `path` itself, without following a link or waiting for a pipe.
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = flags | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(File::from(openat(CWD, path, flags, Mode::empty())?))
 }
 
-/// Opens a regular file of at most `most` bytes that can be believed.
+/// Opens a regular file of at most `most` bytes that can be trusted.
 pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String> {
     let file = open(path, OFlags::empty()).map_err(|error| match error.raw_os_error() {
         Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => "it is a link, and links are not followed".into(),
@@ -123,12 +123,12 @@ pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String
         return Err(what.into());
     }
     if meta.len() > most {
-        return Err(format!("it has {} bytes, and at most {most} are read", meta.len()));
+        return Err(format!("it has {} bytes, but only {most} are allowed", meta.len()));
     }
     Ok(file)
 }
 
-/// The text of a file that can be believed.
+/// Reads the text of a file that can be trusted.
 pub fn read_trusted(path: &Path, owner: Owner, most: u64) -> Result<String, String> {
     let mut text = String::new();
     open_trusted(path, owner, most)?
@@ -141,7 +141,7 @@ pub fn read_trusted(path: &Path, owner: Owner, most: u64) -> Result<String, Stri
     Ok(text)
 }
 
-/// Whether the folder can be believed; none where there is no such folder.
+/// Whether the folder can be trusted; none if there is no such folder.
 pub fn folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), String>> {
     let file = match open(path, OFlags::empty()) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
@@ -158,7 +158,7 @@ pub fn folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), String>> {
     })
 }
 
-/// The policies in `folder`, by name, and what there is no policy.
+/// Returns the policies in `folder`, by name, and the entries that are not usable policies.
 pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Broken>) {
     let mut broken = Vec::new();
     match folder_trusted(folder, owner) {
@@ -179,13 +179,13 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
     paths.retain(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")));
     paths.sort();
     if paths.len() > MOST_POLICIES {
-        let what = format!("it holds {} entries, and only the first {MOST_POLICIES} are looked at", paths.len());
-        broken.push(Broken { path: folder.to_owned(), what, hint: "remove what is not needed".into() });
+        let what = format!("it has {} entries, but only the first {MOST_POLICIES} are read", paths.len());
+        broken.push(Broken { path: folder.to_owned(), what, hint: "remove the entries that are not needed".into() });
         paths.truncate(MOST_POLICIES);
     }
     let mut found: Vec<Found> = Vec::new();
     for path in paths {
-        // A component beside the folders is what somebody drops in who has not read how.
+        // A component beside the folders was probably dropped there by mistake, so it is reported.
         let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
         let is_component = path.extension().is_some_and(|extension| extension == "wasm" || extension == "cwasm");
         if is_file && !is_component {
@@ -209,14 +209,14 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
 }
 
 fn repair(path: &Path) -> String {
-    format!("look at it: ls -ld {0}; to make it yours alone: chmod go-w {0}", path.display())
+    format!("inspect it: ls -ld {0}; to let only yourself write to it: chmod go-w {0}", path.display())
 }
 
-/// One policy.
+/// Reads one policy.
 pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken> {
     let broken = |path: &Path, what: String, hint: String| Broken { path: path.to_owned(), what, hint };
     match folder_trusted(folder, owner) {
-        None => return Err(broken(folder, "it is not there".into(), "check the path".into())),
+        None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
             return Err(broken(folder, what, "a policy is a folder with policy.toml and a component".into()));
         }
@@ -228,18 +228,18 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
         return Err(broken(
             folder,
             format!("it has no {}", manifest::FILE),
-            "`throughline policy build` makes a folder that can be dropped in".into(),
+            "`throughline policy build` makes a folder that can be installed".into(),
         ));
     }
     let text = read_trusted(&file, owner, MOST_MANIFEST).map_err(|what| broken(&file, what, repair(&file)))?;
     let parsed =
-        Manifest::parse(&text).map_err(|what| broken(&file, what, "docs/policy.schema.json has its form".into()))?;
+        Manifest::parse(&text).map_err(|what| broken(&file, what, "see docs/policy.schema.json for the format".into()))?;
     let component = folder.join(&parsed.component);
     if component.symlink_metadata().is_err() {
         return Err(broken(
             folder,
-            format!("the component {} is not there", parsed.component),
-            format!("a source folder is built by: throughline policy build {}", folder.display()),
+            format!("the component {} does not exist", parsed.component),
+            format!("to build a source folder: throughline policy build {}", folder.display()),
         ));
     }
     let mut opened =
@@ -251,7 +251,7 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
 }
 
 impl Found {
-    /// What its component is loaded for, with these limits: all that it asks for.
+    /// Returns the terms for loading its component with these limits and all capabilities that it requests.
     pub fn terms(&self, limits: Limits) -> Terms {
         Terms {
             name: self.manifest.name.clone(),
@@ -262,31 +262,31 @@ impl Found {
         }
     }
 
-    /// The component's bytes, if they still are those that were found.
+    /// Returns the component's bytes. The caller must compare them with [`Found::digest`].
     pub fn component(&self, owner: Owner) -> Result<Vec<u8>, String> {
         let mut file = open_trusted(&self.folder.join(&self.manifest.component), owner, MOST_COMPONENT)?;
         read_whole(&mut file).map_err(|error| error.to_string())
     }
 
-    /// What it is as a whole: the manifest and the component.
+    /// Returns a digest of the whole policy: the manifest and the component.
     pub fn identity(&self) -> String {
         sha256_hex(format!("{}\n{}\n", self.manifest_digest, self.digest).as_bytes())
     }
 }
 
-/// The whole file, from its beginning.
+/// Reads the whole file from its beginning.
 pub fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
     file.take(MOST_COMPONENT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_COMPONENT {
-        return Err(io::Error::other("it has grown"));
+        return Err(io::Error::other("the file has grown"));
     }
     Ok(bytes)
 }
 
-/// One digest over all policies of a folder, in the order of their names: what a person trusts. Anything that is no policy
-/// is never loaded and so does not count.
+/// Returns one digest over all policies of a folder, ordered by name: this is what a person trusts. Entries that are
+/// not policies are never loaded and do not count.
 pub fn identity(policies: &[Found]) -> String {
     let lines: Vec<String> =
         policies.iter().map(|policy| format!("{} {}", policy.manifest.name, policy.identity())).collect();

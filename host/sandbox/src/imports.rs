@@ -1,4 +1,4 @@
-//! What a policy may call: the capabilities, each answered from what the host handed to this one instance.
+//! The functions that a policy may import. Each capability is answered from what the host granted to this one instance.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,65 +14,72 @@ use throughline_model::lines::{Line, LineSource};
 
 pub use super::v0_1::bindings::throughline::policy::memories::Fact;
 
-/// The most that one `memories` call returns, whatever its `limit` says.
+/// How many memories one `memories` call returns at most, whatever its `limit` says.
 const MOST_MEMORIES: u32 = 200;
 
-/// Calls to `memories` that one instance may make.
+/// How many calls to `memories` one instance may make.
 const MOST_QUERIES: u32 = 1_000;
 
-/// Calls of any kind that one instance may make: a share of 8 MiB has fewer lines than that, if each is asked for by itself.
+/// How many calls of any kind one instance may make. A chunk of 8 MiB has fewer lines than that, even if each is read
+/// separately.
 const MOST_CALLS: u32 = 250_000;
 
-/// Bytes and lines that one instance may log.
+/// How many bytes and lines one instance may log.
 const MOST_LOG_BYTES: usize = 16 << 10;
 const MOST_LOG_LINES: u32 = 100;
 
+/// Reads lines of a transcript in order.
+pub trait LineSource: Send {
+    /// Returns the next lines: at least one, and together up to about `max_bytes`. Empty at the end.
+    fn read_lines(&mut self, max_bytes: usize) -> std::io::Result<Vec<Line>>;
+}
+
 /// Read access to the memories of one project.
 pub trait MemorySource {
-    /// See the contract; so for all below.
+    /// Returns the most recent memories. The contract describes this and the other functions.
     fn recent(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
-    /// By weight.
+    /// Returns the memories with the highest importance first.
     fn important(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
-    /// Of one session.
+    /// Returns the memories of one session.
     fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
-    /// Full text.
+    /// Searches the full text.
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
-    /// Of the project as a whole.
+    /// Returns facts about the project as a whole.
     fn knowledge(&self, limit: u32) -> anyhow::Result<Vec<Fact>>;
-    /// Newest first, without the present one.
+    /// Returns the past sessions, newest first, without the current one.
     fn sessions(&self, limit: u32) -> anyhow::Result<Vec<SessionRecord>>;
-    /// One session.
+    /// Returns one session.
     fn session(&self, id: &str) -> anyhow::Result<Option<SessionRecord>>;
 }
 
-/// How much a policy's message matters; as the contract says it.
+/// The level of a policy's log message, as the contract defines it.
 pub use super::v0_1::bindings::throughline::policy::log::Level;
 
-/// Takes what a policy logs.
+/// Receives what a policy logs.
 pub type LogSink = Rc<dyn Fn(Level, &str)>;
 
-/// What stands behind the capabilities of one instance. What is absent is answered as empty: the contract's functions cannot
-/// fail.
+/// What the capabilities of one instance have access to. Whatever is missing is answered as empty, because the
+/// contract's functions cannot fail.
 #[derive(Clone, Default)]
 pub struct Grants {
-    /// Capability `memories`, and the kinds that may be seen.
+    /// For capability `memories`: the source and the kinds that may be read.
     pub memories: Option<(Rc<dyn MemorySource>, Kinds)>,
-    /// Capability `settings`.
+    /// For capability `settings`.
     pub settings: Rc<serde_json::Map<String, serde_json::Value>>,
-    /// Capability `log`, and standard output where `wasi` was granted.
+    /// For capability `log`, and for standard output if `wasi` was granted.
     pub log: Option<LogSink>,
 }
 
-/// Capability `transcript`, as the resource that the guest borrows.
+/// The transcript as the resource that the guest borrows; capability `transcript`.
 pub struct Reader {
     /// Where the lines come from.
     pub source: Box<dyn LineSource>,
 }
 
-/// Memories, and the kinds of them that may be seen; an empty list is all but `turn`.
+/// A source of memories and the kinds that may be read; an empty list means all but `turn`.
 type Seen = (Rc<dyn MemorySource>, Vec<String>);
 
-/// The state behind one instance.
+/// The host's state for one instance.
 pub struct HostState {
     pub(super) meter: Meter,
     pub(super) table: ResourceTable,
@@ -88,7 +95,7 @@ impl HostState {
         Self { meter, table, grants, calls: Cell::new(0), queries: Cell::new(0), logged: Cell::new((0, 0)) }
     }
 
-    /// Counts a call of the host by the policy.
+    /// Counts a call from the policy to the host.
     pub(super) fn count_call(&self) -> Result<()> {
         let calls = self.calls.get() + 1;
         self.calls.set(calls);
@@ -98,7 +105,7 @@ impl HostState {
         Ok(())
     }
 
-    /// What may be seen of the memories, and which of `kinds`; none where that is nothing.
+    /// Returns the memories and which of `kinds` may be read; none if the policy may read none of them.
     fn memories(&self, kinds: Vec<String>) -> Result<Option<Seen>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);
@@ -113,18 +120,19 @@ impl HostState {
             (Kinds::Only(granted), true) => granted.iter().cloned().collect(),
             (Kinds::Only(_), false) => kinds.into_iter().filter(|kind| granted.has(kind)).collect(),
         };
-        // An empty list would mean all of them.
+        // An empty list would mean all kinds.
         let nothing = seen.is_empty() && matches!(granted, Kinds::Only(_));
         Ok((!nothing).then(|| (Rc::clone(source), seen)))
     }
 
-    /// The records of sessions hold their summaries and notes: they are seen by whoever may see summaries.
+    /// Returns the source for session records. These contain summaries and notes, so reading summaries is the
+    /// permission required.
     fn sessions(&self) -> Result<Option<Rc<dyn MemorySource>>> {
         Ok(self.memories(vec!["session_summary".into()])?.map(|(source, _)| source))
     }
 
-    /// Adds a line to the log. A flood is cut, not punished: the log is for people, and a policy that talks too much may
-    /// still be right.
+    /// Adds a line to the log. A flood is cut off but is not a failure: the log is for people, and a policy that logs
+    /// too much may still be correct.
     pub(super) fn say(&self, level: Level, message: &str) {
         let Some(sink) = &self.grants.log else { return };
         let (bytes, lines) = self.logged.get();
@@ -135,7 +143,7 @@ impl HostState {
     }
 }
 
-/// Turns a failure of the store into a trap: a policy must not work on half of what it asked for.
+/// Turns a store error into a trap: a policy must not work with only half of what it requested.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
 fn trap(error: anyhow::Error) -> wasmtime::Error {
     wasmtime::format_err!("memories cannot be read: {error:#}")
@@ -176,7 +184,7 @@ impl memories::Host for HostState {
     fn search(&mut self, query: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
         let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
         let mut found = source.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)?;
-        // The query's own syntax can name kinds too.
+        // The query's own syntax can also select kinds.
         if let Some((_, granted)) = &self.grants.memories {
             found.retain(|memory| granted.has(&memory.kind));
         }

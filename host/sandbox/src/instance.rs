@@ -1,4 +1,4 @@
-//! One running policy: instantiate it with what it was granted, ask which stages it has, and call them within limits.
+//! Links a policy's component with what it was granted, starts instances, and calls their stages within limits.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,34 +24,34 @@ pub use stages::query::Search;
 pub use stages::redactor::{Finding, Redacted};
 pub use stages::summarizer::Summary;
 
-/// The largest state that an extractor may hand back; the contract says so.
+/// The largest state that an extractor may return, as the contract says.
 const MOST_STATE_BYTES: usize = 256 << 10;
 
-/// The most drafts that one extraction may return: above what a share of 8 MiB of real lines holds.
+/// How many drafts one extraction may return: more than a chunk of 8 MiB of real lines yields.
 const MOST_DRAFTS: usize = 20_000;
 
-/// The longest kind of a memory, bytes; the contract says so.
+/// The longest memory kind, in bytes, as the contract says.
 const MOST_KIND: usize = 64;
 
 /// How long an instance may take to start.
 const START: Duration = Duration::from_secs(1);
 
-/// What a policy is taken for, before its component has been looked at.
+/// The terms on which a component is loaded, before anything is known about it.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// `default`, or the manifest's name.
+    /// `default`, or the name in the manifest.
     pub name: String,
     /// SHA-256 of the component, hexadecimal.
     pub digest: String,
-    /// What it asked for and was granted.
+    /// The capabilities that it requested and was granted.
     pub capabilities: Capabilities,
-    /// The stages that it must have; what it exports beyond them is not used.
+    /// The stages that it must export; other exports are not used.
     pub stages: Vec<Stage>,
     /// What its instances may use.
     pub limits: Limits,
 }
 
-/// A component, linked: ready to be instantiated.
+/// A linked component, ready to be instantiated.
 pub struct Loaded {
     terms: Terms,
     clock: Clockwork,
@@ -59,7 +59,7 @@ pub struct Loaded {
     indices: Indices,
 }
 
-/// Which stages the component exports.
+/// The exported functions of each stage.
 struct Indices {
     extractor: Option<stages::extractor::GuestIndices>,
     summarizer: Option<stages::summarizer::GuestIndices>,
@@ -69,7 +69,7 @@ struct Indices {
     query: Option<stages::query::GuestIndices>,
 }
 
-/// Why a component cannot be a policy on the terms that were named.
+/// Why a component cannot be linked on its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// What is wrong.
@@ -90,15 +90,15 @@ fn unfit(what: impl Into<String>, hint: impl Into<String>) -> Unfit {
     Unfit { what: what.into(), hint: hint.into() }
 }
 
-/// What is wrong with the name of an import, by what was asked for and granted.
+/// Fails if the import was not granted or does not exist.
 fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
     match capability::of_import(name) {
         Import::Types => Ok(()),
         Import::Needs(needed) if terms.capabilities.has(&needed) => Ok(()),
         Import::Needs(needed) => Err(unfit(
-            format!("it imports {name}, for which it does not have the capability {}", needed.name()),
+            format!("it imports {name} without having the capability {}", needed.name()),
             format!(
-                "ask for it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
+                "request it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
                 super::manifest::FILE,
                 terms.name,
                 needed.name()
@@ -106,8 +106,8 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
         )),
         Import::OtherVersion(version) => Err(other_version(&version)),
         Import::Impossible => Err(unfit(
-            format!("it imports {name}, which no policy can have"),
-            "build it without that; a policy has the contract's capabilities and, where granted, WASI in a fixed shape",
+            format!("it imports {name}, which no policy can use"),
+            "build it without this import; policies can use the contract's capabilities and, if granted, WASI in a fixed shape",
         )),
     }
 }
@@ -115,17 +115,17 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
 fn other_version(version: &str) -> Unfit {
     let served = capability::SERVED.join(", ");
     unfit(
-        format!("it is built for version {version} of the contract, and this host serves {served}"),
+        format!("it is built for version {version} of the contract, but this host supports {served}"),
         format!(
-            "build it against wit/v{}, or install a version of Throughline that serves {version}",
+            "build it against wit/v{}, or install a version of Throughline that supports {version}",
             capability::SERVED[0]
         ),
     )
 }
 
 impl Loaded {
-    /// Links the component on these terms. [`Unfit`] where it imports what it does not have, lacks a stage that it must
-    /// have, or is built for another version of the contract.
+    /// Links the component on these terms. Fails with [`Unfit`] if it imports something that it was not granted, lacks
+    /// a required stage, or is built for another version of the contract.
     pub fn link(terms: Terms, clock: &Clockwork, component: &Component) -> Result<Self> {
         let engine = clock.engine();
         let kind = component.component_type();
@@ -157,7 +157,7 @@ impl Loaded {
         }
         let pre = linker.instantiate_pre(component).map_err(|error| {
             unfit(
-                format!("its imports are not those of the contract: {error:#}"),
+                format!("its imports do not match the contract: {error:#}"),
                 format!("build it against wit/v{}", capability::SERVED[0]),
             )
         })?;
@@ -172,26 +172,26 @@ impl Loaded {
         Ok(Self { terms, clock: clock.clone(), pre, indices })
     }
 
-    /// What it was taken for.
+    /// Returns the terms on which it was loaded.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Starts an instance, by `until`. It must be told anew what stands behind its capabilities.
+    /// Starts an instance by `until`, with access to what is in `grants`.
     pub fn start(self: &Arc<Self>, grants: Grants, until: Instant) -> Result<Running> {
         let limits = self.terms.limits;
         let mut store = Store::new(self.clock.engine(), HostState::new(Meter::new(limits), grants));
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.output_bytes);
         store.set_max_component_handles(limits.items);
-        // Starting runs guest code too (start functions, initializers).
+        // Starting also runs guest code (start functions, initializers).
         let allowed = until.saturating_duration_since(Instant::now()).min(START);
         store.set_epoch_deadline(Clockwork::ticks(allowed));
         let instance = self.pre.instantiate(&mut store).map_err(|error| self.explain("start", error))?;
         Ok(Running { policy: Arc::clone(self), store, instance })
     }
 
-    /// Says in words of this project what wasmtime says in its own.
+    /// Adds the policy, the stage and the cause to wasmtime's error.
     fn explain(&self, stage: &str, error: wasmtime::Error) -> anyhow::Error {
         let Terms { name, digest, .. } = &self.terms;
         let who = format!("policy {name} ({}), {stage}", &digest[..12.min(digest.len())]);
@@ -199,7 +199,7 @@ impl Loaded {
             Some(trap) => {
                 let what = match trap {
                     Trap::Interrupt => ": stopped at its deadline",
-                    Trap::StackOverflow => ": its stack is full",
+                    Trap::StackOverflow => ": its stack overflowed",
                     _ => "",
                 };
                 anyhow::Error::from(*trap).context(format!("{who}{what}"))
@@ -209,56 +209,58 @@ impl Loaded {
     }
 }
 
-/// The stage's functions, where the policy is to have it.
+/// Returns the stage's functions if the terms require the stage.
 fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, Unfit> {
     if !terms.stages.contains(&stage) {
         return Ok(None);
     }
     found.map(Some).map_err(|error| {
         unfit(
-            format!("its manifest says that it has the stage {stage}, and the component does not: {error:#}"),
+            format!("its manifest lists the stage {stage}, but the component does not export it: {error:#}"),
             format!(
-                "export throughline:policy/{stage}@{} as the contract has it, or take the stage out",
+                "export throughline:policy/{stage}@{} as the contract defines it, or remove the stage from the manifest",
                 capability::SERVED[0]
             ),
         )
     })
 }
 
-/// In a word, how a policy failed. It holds nothing that the policy said, so that it can be kept.
+/// Describes in a few words how a policy failed. The result contains nothing that the policy wrote, so it can be
+/// stored.
 pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
     if let Some(trap) = error.chain().find_map(|cause| cause.downcast_ref::<Trap>()) {
         return match trap {
             Trap::Interrupt => "stopped at its deadline",
-            Trap::StackOverflow => "its stack was full",
+            Trap::StackOverflow => "its stack overflowed",
             Trap::UnreachableCodeReached => "it panicked",
             _ => "it trapped",
         };
     }
     if error.chain().any(<dyn std::error::Error>::is::<Failure>) {
-        return "it answered with a failure";
+        return "it returned a failure";
     }
     if error.chain().any(<dyn std::error::Error>::is::<Unfit>) {
-        return "its component is not what its manifest says";
+        return "its component does not match its manifest";
     }
-    "it went beyond a limit or broke the contract"
+    "it exceeded a limit or broke the contract"
 }
 
-/// An instance. After an error it must not be used again: a trap leaves the guest's memory in any state.
+/// An instance. It must not be used again after an error, because a trap leaves the guest's memory in an undefined
+/// state.
 pub struct Running {
     policy: Arc<Loaded>,
     store: Store<HostState>,
     instance: wasmtime::component::Instance,
 }
 
-/// Loads a stage's functions or says that the policy does not have it.
+/// Loads a stage's functions, or fails if the policy does not have the stage.
 macro_rules! stage {
     ($self:ident, $field:ident, $name:literal) => {
         match &$self.policy.indices.$field {
             Some(indices) => indices.load(&mut $self.store, &$self.instance).map_err(|error| {
                 let name = &$self.policy.terms.name;
                 unfit(
-                    format!("the stage {} of policy {name} has another type than the contract's: {error:#}", $name),
+                    format!("the stage {} of policy {name} does not have the contract's type: {error:#}", $name),
                     format!("build it against wit/v{}", capability::SERVED[0]),
                 )
             })?,
@@ -268,22 +270,22 @@ macro_rules! stage {
 }
 
 impl Running {
-    /// What the policy was taken for.
+    /// Returns the terms on which the policy was loaded.
     pub fn terms(&self) -> &Terms {
         &self.policy.terms
     }
 
-    /// Linear memory in use, bytes.
+    /// Returns the linear memory in use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.store.data().meter.memory_bytes()
     }
 
-    /// Gives the guest until `deadline` for its next call.
+    /// Sets the deadline of the guest's next call.
     fn arm(&mut self, deadline: Instant) {
         self.store.set_epoch_deadline(Clockwork::ticks(deadline.saturating_duration_since(Instant::now())));
     }
 
-    /// Stage `extractor`.
+    /// Runs stage `extractor`.
     pub fn extract(
         &mut self,
         request: &ExtractRequest,
@@ -301,7 +303,7 @@ impl Running {
         Ok(extraction)
     }
 
-    /// Stage `summarizer`.
+    /// Runs stage `summarizer`.
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
         self.arm(deadline);
         let guest = stage!(self, summarizer, "summarizer");
@@ -310,19 +312,20 @@ impl Running {
             .map_err(|e| self.policy.explain("stage summarizer", e))??)
     }
 
-    /// Stage `redactor`: one result a text, in order.
+    /// Runs stage `redactor`. Returns one result for each text, in order.
     pub fn redacted(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
         self.arm(deadline);
         let guest = stage!(self, redactor, "redactor");
         let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.policy.explain("stage redactor", e))??;
         if results.len() != texts.len() {
             let name = &self.policy.terms.name;
-            bail!("the redactor of policy {name} answered {} texts with {}", texts.len(), results.len());
+            bail!("the redactor of policy {name} got {} texts and returned {} results", texts.len(), results.len());
         }
         Ok(results)
     }
 
-    /// [`Running::redacted`], in place, and what was found. Where it fails, none of the texts may be used.
+    /// Like [`Running::redacted`], but changes the texts in place and returns the findings. After an error, none of the
+    /// texts may be used.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<Vec<Finding>> {
         let results = self.redacted(texts, deadline)?;
         let mut found = Vec::new();
@@ -335,7 +338,7 @@ impl Running {
         Ok(found)
     }
 
-    /// Stage `context-builder`.
+    /// Runs stage `context-builder`.
     pub fn build_context(
         &mut self,
         session: &Session,
@@ -352,20 +355,23 @@ impl Running {
         if let Some(context) = &built {
             let units = context.text.encode_utf16().count();
             if units > budget as usize {
-                bail!("policy {} wrote {units} UTF-16 units of context where {budget} are allowed", self.policy.terms.name);
+                bail!(
+                    "policy {} wrote {units} UTF-16 units of context, but only {budget} are allowed",
+                    self.policy.terms.name
+                );
             }
         }
         Ok(built)
     }
 
-    /// Stage `observer`.
+    /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.arm(deadline);
         let guest = stage!(self, observer, "observer");
         Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.policy.explain("stage observer", e))??)
     }
 
-    /// Stage `query`.
+    /// Runs stage `query`.
     pub fn plan(
         &mut self,
         session: &Session,
@@ -381,20 +387,23 @@ impl Running {
     }
 }
 
-/// Bounds what a policy may make the host store; the sum of the texts is bounded where they are handed over.
+/// Checks the limits of what a policy makes the host store. The total size of the texts is limited while they are
+/// passed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MOST_STATE_BYTES {
-        bail!("the extractor's state has {} bytes, and {MOST_STATE_BYTES} are allowed", extraction.state.len());
+        bail!("the extractor's state has {} bytes, but only {MOST_STATE_BYTES} are allowed", extraction.state.len());
     }
     if extraction.drafts.len() > MOST_DRAFTS {
-        bail!("the extractor returned {} drafts, and {MOST_DRAFTS} are allowed", extraction.drafts.len());
+        bail!("the extractor returned {} drafts, but only {MOST_DRAFTS} are allowed", extraction.drafts.len());
     }
     let is_kind = |kind: &str| {
         (1..=MOST_KIND).contains(&kind.len())
             && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     if extraction.drafts.iter().any(|draft| !is_kind(&draft.kind)) {
-        bail!("the extractor returned a draft whose kind is not lower-case words joined by _, at most {MOST_KIND} bytes");
+        bail!(
+            "the extractor returned a draft whose kind is not lower-case words joined by _ with at most {MOST_KIND} bytes"
+        );
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! `policies.toml`: what the user decided about policies: which are off, what each was granted, and which projects are
-//! trusted. `throughline policy …` writes it; it may be edited by hand too.
+//! Reads and edits `policies.toml`, the user's decisions about policies: which are disabled, what each was granted, and
+//! which projects are trusted. `throughline policy …` writes the file, and users may edit it by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,21 +15,21 @@ use super::folder::{Owner, read_trusted};
 use throughline_platform::files;
 use throughline_platform::paths;
 
-/// The largest file that is read, bytes.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 const HEAD: &str = "\
-# What you decided about policies. `throughline policy enable|disable|grant|revoke|trust` writes it; you may edit it too.
-# [policy.NAME] is about your own policies, [project.\"FOLDER\"] about those that a project brings along.
+# Your decisions about policies. `throughline policy enable|disable|grant|revoke|trust` writes them; you may edit them too.
+# [policy.NAME] is for your own policies, [project.\"FOLDER\"] for those that a project contains.
 ";
 
-/// What was decided about one policy.
+/// The decision about one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Decision {
     /// Whether it may run.
     pub enabled: bool,
-    /// Capabilities, by name.
+    /// The names of the granted capabilities.
     pub grants: Vec<String>,
 }
 
@@ -40,19 +40,19 @@ impl Default for Decision {
 }
 
 impl Decision {
-    /// What was granted. A name that is none is an error.
+    /// Returns the granted capabilities. An unknown name is an error.
     pub fn granted(&self) -> Result<Capabilities, String> {
         Capabilities::parse(self.grants.iter().map(String::as_str))
     }
 }
 
-/// What was decided about a project.
+/// The decisions about a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Project {
-    /// The identity of its policies as they were when the user trusted them.
+    /// The digest of its policies when the user trusted them.
     pub trusted: Option<String>,
-    /// About each of them.
+    /// The decisions about each of its policies.
     pub policy: BTreeMap<String, Decision>,
 }
 
@@ -64,18 +64,18 @@ pub struct Ledger {
     project: BTreeMap<String, Project>,
 }
 
-/// Whose policy it is about.
+/// Whose policy a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose<'a> {
     /// The user's.
     User,
-    /// The project's with this root.
+    /// That of the project with this root.
     Project(&'a Path),
 }
 
 impl Ledger {
-    /// Reads the file; one that is missing decides nothing. Where it is damaged no policy but the default can run, because
-    /// nobody knows what was granted.
+    /// Reads the file; a missing file contains no decisions. If the file is damaged, only the default policy can run,
+    /// because nobody knows what was granted.
     pub fn load(file: &Path) -> Result<Self, String> {
         if file.symlink_metadata().is_err() {
             return Ok(Self::default());
@@ -84,7 +84,7 @@ impl Ledger {
         toml::from_str(&text).map_err(|error| format!("{}: {}", file.display(), error.to_string().trim()))
     }
 
-    /// The decision about one policy.
+    /// Returns the decision about one policy.
     pub fn about(&self, whose: Whose<'_>, name: &str) -> Decision {
         let decided = match whose {
             Whose::User => self.policy.get(name),
@@ -93,22 +93,22 @@ impl Ledger {
         decided.cloned().unwrap_or_default()
     }
 
-    /// The decision about a project.
+    /// Returns the decisions about a project.
     pub fn project(&self, root: &Path) -> Option<&Project> {
         self.project.get(root.to_str()?)
     }
 }
 
-/// The file, to be changed. Comments and order stay.
+/// The file, open for editing. Keeps comments and order.
 pub struct Editor {
     file: PathBuf,
     document: DocumentMut,
 }
 
 impl Editor {
-    /// Opens it, or begins one.
+    /// Opens the file, or starts a new one.
     pub fn open(file: &Path) -> Result<Self> {
-        // Damaged as a whole, nothing may be written into it.
+        // A damaged file must not be written to.
         Ledger::load(file).map_err(anyhow::Error::msg)?;
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -128,10 +128,10 @@ impl Editor {
                 Item::Table(table)
             });
             if !item.is_table() {
-                // Written inline by hand.
+                // The user wrote it as an inline table.
                 *item = Item::Table(item.clone().into_table().unwrap_or_default());
             }
-            table = item.as_table_mut().unwrap_or_else(|| unreachable!("it was just made a table"));
+            table = item.as_table_mut().unwrap_or_else(|| unreachable!("it was just turned into a table"));
         }
         table
     }
@@ -146,7 +146,7 @@ impl Editor {
         }
     }
 
-    /// Lets a policy run, or not.
+    /// Enables or disables a policy.
     pub fn enable(&mut self, whose: Whose<'_>, name: &str, enabled: bool) {
         self.policy(whose, name)["enabled"] = value(enabled);
     }
@@ -157,7 +157,7 @@ impl Editor {
         self.policy(whose, name)["grants"] = value(names);
     }
 
-    /// Forgets what was decided about a policy.
+    /// Deletes the decision about a policy.
     pub fn forget(&mut self, whose: Whose<'_>, name: &str) {
         let policies = match whose {
             Whose::User => self.table(&["policy"]),
@@ -169,7 +169,7 @@ impl Editor {
         policies.remove(name);
     }
 
-    /// Trusts a project's policies as they are now, by their identity, or no more.
+    /// Trusts a project's policies with this digest, or no longer trusts them.
     pub fn trust(&mut self, root: &Path, identity: Option<&str>) {
         let root = root.to_string_lossy().into_owned();
         let project = self.table(&["project", &root]);
@@ -181,7 +181,7 @@ impl Editor {
         }
     }
 
-    /// Writes it; a new one begins by saying what it is.
+    /// Writes the file. A new file begins with a comment that says what it is.
     pub fn save(self) -> Result<()> {
         if let Some(folder) = self.file.parent() {
             paths::create_private(folder)?;
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(ledger.about(Whose::Project(root), "adr").grants, ["log"]);
 
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("# What you decided"), "{text}");
+        assert!(text.starts_with("# Your decisions"), "{text}");
         fs::write(&file, text + "# mine\n").unwrap();
         let mut editor = Editor::open(&file).unwrap();
         editor.trust(root, None);

@@ -1,5 +1,5 @@
-//! The sandbox: policies as WebAssembly components, where they are found, what they may use, and which of them serves a
-//! stage.
+//! The sandbox for policies, which are WebAssembly components: finding them, granting them capabilities, running them,
+//! and choosing the one that answers a stage.
 
 pub mod cache;
 pub mod capability;

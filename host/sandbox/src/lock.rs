@@ -1,5 +1,5 @@
-//! `policies.lock`: the digests that a folder of policies had when a person looked at it. Where the file is, a policy that
-//! is not in it as it stands there does not run.
+//! Reads and writes `policies.lock`: the digests that the policies of a folder had when a person reviewed them. If the
+//! file exists, only the policies in it run, and only if they are unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::folder::{Found, Owner, read_trusted};
 use throughline_platform::files;
 
-/// The largest lock file, bytes.
+/// The largest lock file, in bytes.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
@@ -23,7 +23,7 @@ pub struct Lock {
     policies: Vec<Pin>,
 }
 
-/// One policy.
+/// One policy's digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Pin {
@@ -33,13 +33,13 @@ struct Pin {
     manifest_sha256: String,
 }
 
-/// The lock file of a folder of policies: beside it.
+/// Returns the path of a policy folder's lock file, which is beside the folder.
 pub fn file_of(folder: &Path) -> PathBuf {
     folder.with_file_name("policies.lock")
 }
 
 impl Lock {
-    /// What is there now.
+    /// Creates a lock of the current policies.
     pub fn of(policies: &[Found]) -> Self {
         let pin = |found: &Found| Pin {
             name: found.manifest.name.clone(),
@@ -50,7 +50,7 @@ impl Lock {
         Self { version: VERSION, policies: policies.iter().map(pin).collect() }
     }
 
-    /// Reads the file; none where there is none.
+    /// Reads the file; none if there is no file.
     pub fn load(file: &Path, owner: Owner) -> Result<Option<Self>, String> {
         if file.symlink_metadata().is_err() {
             return Ok(None);
@@ -58,14 +58,14 @@ impl Lock {
         let text = read_trusted(file, owner, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
         let lock: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
         if lock.version != VERSION {
-            return Err(format!("{} has version {}, and this program reads {VERSION}", file.display(), lock.version));
+            return Err(format!("{} has version {}, but this program reads {VERSION}", file.display(), lock.version));
         }
         Ok(Some(lock))
     }
 
     /// Writes the file.
     pub fn write(&self, file: &Path) -> anyhow::Result<()> {
-        let head = "# Written by `throughline policy lock`: what is not as it stands here does not run.\n";
+        let head = "# Written by `throughline policy lock`: policies that are not in this file, or have changed since, do not run.\n";
         files::replace(file, format!("{head}{}", toml::to_string(self)?).as_bytes(), 0o644)?;
         Ok(())
     }
@@ -75,22 +75,22 @@ impl Lock {
         self.policies.len()
     }
 
-    /// Whether it names none: then none may run.
+    /// Whether it names no policies; then none may run.
     pub fn is_empty(&self) -> bool {
         self.policies.is_empty()
     }
 
-    /// What is wrong with a policy by this lock; none where it is pinned as it is.
+    /// Returns why this lock does not let the policy run; none if it does.
     pub fn objection(&self, found: &Found) -> Option<String> {
         let Some(pin) = self.policies.iter().find(|pin| pin.name == found.manifest.name) else {
             return Some("policies.lock does not name it".into());
         };
         if pin.component_sha256 != found.digest {
             return Some(format!(
-                "policies.lock pins another component ({})",
+                "policies.lock has another digest for its component ({})",
                 &pin.component_sha256[..12.min(pin.component_sha256.len())]
             ));
         }
-        (pin.manifest_sha256 != found.manifest_digest).then(|| "policies.lock pins another manifest".into())
+        (pin.manifest_sha256 != found.manifest_digest).then(|| "policies.lock has another digest for its manifest".into())
     }
 }

@@ -1,6 +1,6 @@
-//! Managed configuration: what an administrator lays down for everybody on this machine, and what a user cannot override.
-//! It stands in `/etc/throughline/managed.toml` and in drop-ins beside it, all of which must belong to root. Where any of it
-//! is damaged nothing is remembered: nobody can know then what was forbidden.
+//! Managed configuration: what an administrator sets for everybody on this machine and users cannot override. It is
+//! read from `/etc/throughline/managed.toml` and drop-ins beside it, all of which must belong to root. If any of it is
+//! damaged, nothing is remembered, because nobody can know what was forbidden.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use super::engine::Limits;
 use super::folder::{Owner, folder_trusted, read_trusted};
 use throughline_model::digest::is_sha256_hex;
 
-/// The largest file that is read, bytes.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What the administrator laid down. The default lays down nothing.
+/// The administrator's settings. The default restricts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Managed {
     /// Section `[policies]`.
     pub policies: Policies,
-    /// Section `[grants]`: what the policies of the managed folder are granted, by name.
+    /// Section `[grants]`: the capabilities granted to the policies of the managed folder, by policy name.
     pub grants: BTreeMap<String, Vec<String>>,
     /// Section `[limits]`.
     pub limits: Most,
@@ -32,21 +32,21 @@ pub struct Managed {
     pub transcripts: Transcripts,
     /// Section `[memory]`.
     pub memory: Memory,
-    /// Sections `[policy.NAME]`: settings that stand over the user's.
+    /// Sections `[policy.NAME]`: settings that override the user's.
     pub policy: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
 
-/// Which policies may run.
+/// Section `[policies]`: which policies may run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policies {
-    /// SHA-256 digests of components; where it is set only these may run, and the default.
+    /// SHA-256 digests of components; if set, only these and the default may run.
     pub allow: Option<Vec<String>>,
-    /// Names of policies of the managed folder without which nothing is remembered.
+    /// Names of policies in the managed folder without which nothing is remembered.
     pub require: Vec<String>,
     /// Whether the user's own policies may run.
     pub user: bool,
-    /// Whether policies that projects bring along may run.
+    /// Whether policies that projects contain may run.
     pub project: bool,
     /// Capabilities that no policy but the default may have.
     pub forbid: Vec<String>,
@@ -58,25 +58,25 @@ impl Default for Policies {
     }
 }
 
-/// The most that any policy but the default may use.
+/// Section `[limits]`: the most that any policy but the default may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Most {
     /// Linear memory, MiB.
     pub memory_mib: Option<u32>,
-    /// One call, milliseconds.
+    /// The time of one call, milliseconds.
     pub time_ms: Option<u32>,
-    /// What one call hands over, KiB.
+    /// The output of one call, KiB.
     pub output_kib: Option<u32>,
 }
 
-/// What must be redacted.
+/// Section `[redaction]`: what must be redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Redaction {
-    /// Every redactor in force is required: what one of them could not check is neither kept nor shown.
+    /// Whether every active redactor is required: if one of them fails, the texts are neither kept nor shown.
     pub forced: bool,
-    /// Whether the default redactor runs. Only here can it be left out.
+    /// Whether the default redactor runs. Nothing else can turn it off.
     pub default: bool,
 }
 
@@ -86,25 +86,25 @@ impl Default for Redaction {
     }
 }
 
-/// Which transcripts may be read.
+/// Section `[transcripts]`: which transcripts may be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Transcripts {
-    /// Folders; where it is set, transcripts elsewhere are not read. `~/` is the user's home.
+    /// Folders; if set, transcripts elsewhere are not read. `~/` is the user's home.
     pub roots: Option<Vec<PathBuf>>,
 }
 
-/// Where nothing is remembered.
+/// Section `[memory]`: where nothing is remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Memory {
-    /// Folders; sessions in them or below are neither read nor told anything. `~/` is the user's home.
+    /// Folders. Sessions in or below them are not read and receive no context. `~/` is the user's home.
     pub off: Vec<PathBuf>,
 }
 
 impl Managed {
-    /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`; a folder that is missing lays down nothing.
-    /// The error says what is damaged, and where.
+    /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`. A missing folder sets nothing. The error says
+    /// what is damaged, and where.
     pub fn load(folder: &Path) -> Result<Self, String> {
         match folder_trusted(folder, Owner::Root) {
             None => return Ok(Self::default()),
@@ -137,7 +137,7 @@ impl Managed {
         let managed: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         for digest in managed.policies.allow.iter().flatten() {
             if !is_sha256_hex(digest) {
-                return Err(format!("policies.allow holds {digest:?}, which is no SHA-256 in lower-case hexadecimal"));
+                return Err(format!("policies.allow holds {digest:?}, which is not a SHA-256 in lower-case hexadecimal"));
             }
         }
         managed.forbidden().map_err(|error| format!("policies.forbid: {error}"))?;
@@ -146,7 +146,7 @@ impl Managed {
         }
         for path in managed.transcripts.roots.iter().flatten().chain(&managed.memory.off) {
             if !path.is_absolute() && !path.starts_with("~") {
-                return Err(format!("{} is neither absolute nor begins with ~/", path.display()));
+                return Err(format!("{} must be absolute or begin with ~/", path.display()));
             }
         }
         if [managed.limits.memory_mib, managed.limits.time_ms, managed.limits.output_kib].contains(&Some(0)) {
@@ -155,8 +155,7 @@ impl Managed {
         Ok(managed)
     }
 
-    /// Adds a drop-in: what it allows, requires, forbids, grants and excludes comes to what is there already; of switches
-    /// and limits the stricter one holds.
+    /// Merges a drop-in: lists and tables are extended; of two switches or limits, the stricter one applies.
     fn add(&mut self, other: Self) {
         fn both<T>(mine: &mut Option<Vec<T>>, other: Option<Vec<T>>) {
             if let Some(more) = other {
@@ -181,7 +180,8 @@ impl Managed {
         lower(&mut self.limits.time_ms, other.limits.time_ms);
         lower(&mut self.limits.output_kib, other.limits.output_kib);
         self.redaction.forced |= other.redaction.forced;
-        // Leaving the default redactor out is the laxer state: a drop-in that does not speak of it does not undo it.
+        // Turning the default redactor off is the less strict state, and a drop-in that does not mention the redactor
+        // must not turn it on again.
         self.redaction.default &= other.redaction.default;
         both(&mut self.transcripts.roots, other.transcripts.roots);
         self.memory.off.extend(other.memory.off);
@@ -190,18 +190,18 @@ impl Managed {
         }
     }
 
-    /// What no policy but the default may have.
+    /// Returns the capabilities that no policy but the default may have.
     pub fn forbidden(&self) -> Result<Capabilities, String> {
         Capabilities::parse(self.policies.forbid.iter().map(String::as_str))
     }
 
-    /// What a policy of the managed folder was granted.
+    /// Returns what a policy of the managed folder was granted.
     pub fn granted(&self, name: &str) -> Capabilities {
         let grants = self.grants.get(name).into_iter().flatten().map(String::as_str);
         Capabilities::parse(grants).unwrap_or_default()
     }
 
-    /// The limits of a policy that asks for these.
+    /// Returns the limits of a policy that requests these.
     pub fn limit(&self, asked: Limits) -> Limits {
         let most = Limits {
             memory_bytes: self.limits.memory_mib.map_or(usize::MAX, |mib| (mib as usize) << 20),
@@ -218,7 +218,7 @@ impl Managed {
         if self.memory.off.is_empty() {
             return false;
         }
-        // A link into a folder is the folder.
+        // A link to a folder counts as the folder.
         let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         self.memory.off.iter().any(|off| {
             let off = expand(off, home);
@@ -227,7 +227,7 @@ impl Managed {
         })
     }
 
-    /// Of the folders that transcripts would be read from, what is left.
+    /// Returns which of the wanted transcript folders may be read.
     pub fn transcript_roots(&self, wanted: Vec<PathBuf>, home: &Path) -> Vec<PathBuf> {
         let Some(allowed) = &self.transcripts.roots else {
             return wanted;
@@ -256,7 +256,7 @@ fn expand(path: &Path, home: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// The commented example, which is the documentation.
+    /// The commented example, which serves as the documentation.
     const EXAMPLE: &str = include_str!("managed.example.toml");
 
     fn parse(text: &str) -> Managed {
@@ -280,10 +280,10 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, word) in [
             ("[policies]\nalow = []", "alow"),
-            ("[policies]\nallow = [\"x\"]", "no SHA-256"),
+            ("[policies]\nallow = [\"x\"]", "not a SHA-256"),
             ("[policies]\nforbid = [\"files\"]", "files"),
             ("[grants]\nadr = [\"files\"]", "grants.adr"),
-            ("[memory]\noff = [\"secret\"]", "neither absolute"),
+            ("[memory]\noff = [\"secret\"]", "must be absolute"),
             ("[limits]\ntime-ms = 0", "above 0"),
         ] {
             let error = Managed::parse(text).unwrap_err();
@@ -314,7 +314,7 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let managed = parse(&format!("[memory]\noff = [{:?}]", real.to_str().unwrap()));
-        assert!(managed.is_off(&link, Path::new("/")), "a link into it is it");
+        assert!(managed.is_off(&link, Path::new("/")), "a link to it counts as it");
     }
 
     #[test]

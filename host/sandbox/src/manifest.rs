@@ -1,5 +1,5 @@
-//! `policy.toml`: what a policy says of itself, and what it asks for. Nothing in it is believed before it was checked: the
-//! component must have the digest and the stages that the manifest names, and nobody gets what was not granted.
+//! Reads `policy.toml`: what a policy says about itself and what it requests. Nothing in it is trusted unchecked: the
+//! component must have the digest and the stages that the manifest names, and only granted capabilities are usable.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::engine::Limits;
 use super::stage::Stage;
 use throughline_model::digest::is_sha256_hex;
 
-/// The manifest's name in a policy's folder.
+/// The manifest's file name in a policy's folder.
 pub const FILE: &str = "policy.toml";
 
-/// The longest name of a policy, bytes.
+/// The longest policy name, in bytes.
 const MOST_NAME: usize = 64;
 
-/// The most that a manifest may ask for. Managed configuration can only lower these.
+/// The highest limits that a manifest may request. Managed configuration can only lower them.
 const MOST_MEMORY_MIB: u32 = 512;
 const MOST_TIME_MS: u32 = 10_000;
 const MOST_OUTPUT_KIB: u32 = 65_536;
@@ -39,18 +39,18 @@ pub struct Manifest {
     /// The component's file name, in the manifest's folder.
     #[serde(default = "component")]
     pub component: String,
-    /// The component's SHA-256, hexadecimal. `throughline policy build` writes it; only in a source folder is it absent.
+    /// The component's SHA-256, hexadecimal. `throughline policy build` writes it; only source folders lack it.
     pub sha256: Option<String>,
-    /// The stages that it has, and whether each takes the place of weaker policies or is added to them.
+    /// The stages that it has, and whether each replaces weaker policies or is added to them.
     pub stages: BTreeMap<Stage, Mode>,
-    /// For a redactor: nothing that it could not check is kept or shown. Without it, the other redactors have to do while it
-    /// fails.
+    /// For a redactor: if it fails, what it could not check is neither kept nor shown. Otherwise the other redactors
+    /// have to suffice.
     #[serde(default)]
     pub required: bool,
-    /// What it asks for. Each must also be granted.
+    /// The capabilities that it requests. Each must also be granted.
     #[serde(default)]
     pub capabilities: Capabilities,
-    /// What it may use of the machine.
+    /// The limits that it requests.
     #[serde(default)]
     pub limits: Asked,
     /// The settings that it reads, with their types and defaults.
@@ -64,29 +64,29 @@ fn component() -> String {
     "policy.wasm".into()
 }
 
-/// How a stage stands to the same stage of weaker policies.
+/// How a policy's stage relates to the same stage of weaker policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Its answer holds; the weaker ones serve where it fails.
+    /// Only this policy's answer counts; the weaker policies answer if it fails.
     Replace,
-    /// It works with the next weaker one: an extractor's drafts and notes are added to it; a context builder's text stands
-    /// under it; a summarizer, an observer and a query planner are asked first, and it is asked where they answer none.
-    /// Redactors are always added.
+    /// Works together with the next weaker policy: an extractor adds its drafts and notes; a context builder's text
+    /// is appended; a summarizer, an observer and a query planner are called first, and the weaker policy only if they
+    /// have no answer. Redactors always have this mode.
     Add,
 }
 
-/// Limits that a manifest asks for; what it leaves out is the default.
+/// The limits that a manifest requests; the default applies to those it leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Asked {
-    /// Linear memory in all, MiB: 1 to 512, by default 96.
+    /// Total linear memory, MiB: 1 to 512, by default 96.
     pub memory_mib: Option<u32>,
     /// The longest that one call may take, milliseconds: 1 to 10000, by default 2000.
     pub time_ms: Option<u32>,
-    /// The most that one call may hand to the host, KiB: 1 to 65536, by default 8192.
+    /// The most that one call may pass to the host, KiB: 1 to 65536, by default 8192.
     pub output_kib: Option<u32>,
 }
 
@@ -95,10 +95,10 @@ pub struct Asked {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Setting {
-    /// The values that it may have.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: SettingType,
-    /// What it is where the user sets nothing.
+    /// The value if the user sets none.
     pub default: Option<Value>,
     /// One line for people.
     #[serde(default)]
@@ -110,15 +110,15 @@ pub struct Setting {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingType {
-    /// A text.
+    /// A string.
     String,
     /// A whole number.
     Integer,
-    /// A number.
+    /// Any number.
     Number,
     /// True or false.
     Boolean,
-    /// A list of texts.
+    /// A list of strings.
     List,
 }
 
@@ -144,7 +144,7 @@ impl SettingType {
     }
 }
 
-/// How a component is made of its source.
+/// How a component is built from source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -160,20 +160,20 @@ pub struct Build {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
-    /// Through cargo.
+    /// Built with cargo.
     Rust,
-    /// Through componentize-py.
+    /// Built with componentize-py.
     Python,
-    /// Through componentize-js.
+    /// Built with componentize-js.
     #[serde(rename = "javascript")]
     JavaScript,
 }
 
 impl Language {
-    /// All, in the order in which they are listed.
+    /// All languages, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::Rust, Self::Python, Self::JavaScript];
 
-    /// As manifests and the command line name it.
+    /// Returns the name in manifests and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rust => "rust",
@@ -190,11 +190,11 @@ impl std::str::FromStr for Language {
         Self::ALL
             .into_iter()
             .find(|language| language.name() == text)
-            .ok_or_else(|| format!("language {text:?} is not known; known are rust, python and javascript"))
+            .ok_or_else(|| format!("unknown language {text:?}; the languages are rust, python and javascript"))
     }
 }
 
-/// Whether a policy may be called so: it stands in paths, configuration keys and logs.
+/// Whether this is a valid policy name. Names appear in paths, configuration keys and logs.
 pub fn is_name(name: &str) -> bool {
     (1..=MOST_NAME).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -202,7 +202,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 impl Manifest {
-    /// Parses and validates. The error says what is wrong and where.
+    /// Parses and validates a manifest. The error says what is wrong and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let manifest: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         manifest.validate()?;
@@ -211,7 +211,7 @@ impl Manifest {
 
     fn validate(&self) -> Result<(), String> {
         if !is_name(&self.name) {
-            return Err(format!("name is {:?}, and must be lower-case letters, digits and hyphens, at most 64", self.name));
+            return Err(format!("name is {:?}, but must be lower-case letters, digits and hyphens, at most 64", self.name));
         }
         if self.version.is_empty()
             || self.version.len() > MOST_NAME
@@ -224,7 +224,7 @@ impl Manifest {
         }
         if !capability::is_served(&self.contract) {
             return Err(format!(
-                "contract is {:?}, and this version of Throughline serves {}",
+                "contract is {:?}, but this version of Throughline supports {}",
                 self.contract,
                 capability::SERVED.join(", ")
             ));
@@ -232,7 +232,7 @@ impl Manifest {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let is_wasm = std::path::Path::new(&self.component).extension().is_some_and(|extension| extension == "wasm");
         if self.component.starts_with('.') || !is_wasm || !self.component.chars().all(plain) {
-            return Err(format!("component is {:?}, and must be a file name that ends in .wasm", self.component));
+            return Err(format!("component is {:?}, but must be a file name that ends in .wasm", self.component));
         }
         if self.sha256.as_deref().is_some_and(|digest| !is_sha256_hex(digest)) {
             return Err("sha256 must be 64 hexadecimal digits in lower case".into());
@@ -244,7 +244,7 @@ impl Manifest {
             return Err("a redactor cannot replace others: write redactor = \"add\"".into());
         }
         if self.required && !self.stages.contains_key(&Stage::Redactor) {
-            return Err("required is for policies that have the stage redactor".into());
+            return Err("required is only for policies that have the stage redactor".into());
         }
         for (name, asked, most) in [
             ("memory-mib", self.limits.memory_mib, MOST_MEMORY_MIB),
@@ -252,18 +252,18 @@ impl Manifest {
             ("output-kib", self.limits.output_kib, MOST_OUTPUT_KIB),
         ] {
             if let Some(asked) = asked.filter(|asked| !(1..=most).contains(asked)) {
-                return Err(format!("limits.{name} is {asked}, and must be between 1 and {most}"));
+                return Err(format!("limits.{name} is {asked}, but must be between 1 and {most}"));
             }
         }
         for (name, setting) in &self.settings {
             if let Some(default) = setting.default.as_ref().filter(|default| !setting.kind.admits(default)) {
-                return Err(format!("the default of settings.{name} is {default}, and must be {}", setting.kind.word()));
+                return Err(format!("the default of settings.{name} is {default}, but must be {}", setting.kind.word()));
             }
         }
         Ok(())
     }
 
-    /// The limits of its instances.
+    /// Returns the limits of its instances.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some(mib) = self.limits.memory_mib {
@@ -278,17 +278,17 @@ impl Manifest {
         limits
     }
 
-    /// What the policy's settings are: the defaults, and over them what the user set. A value of the wrong type is an
-    /// error, and so is a key that the manifest does not have.
+    /// Returns the policy's settings: the defaults, overridden by what the user set. A value of the wrong type is an
+    /// error, and so is a key that the manifest does not declare.
     pub fn settings(&self, set: Option<&serde_json::Map<String, Value>>) -> Result<serde_json::Map<String, Value>, String> {
         let mut settings: serde_json::Map<String, Value> =
             self.settings.iter().filter_map(|(name, setting)| Some((name.clone(), setting.default.clone()?))).collect();
         for (key, value) in set.into_iter().flatten() {
             match self.settings.get(key) {
-                None => return Err(format!("[policy.{}] sets {key}, which the policy does not have", self.name)),
+                None => return Err(format!("[policy.{}] sets {key}, which is not a setting of the policy", self.name)),
                 Some(setting) if !setting.kind.admits(value) => {
                     return Err(format!(
-                        "[policy.{}] sets {key} to {value}, and it must be {}",
+                        "[policy.{}] sets {key} to {value}, but it must be {}",
                         self.name,
                         setting.kind.word()
                     ));
@@ -345,7 +345,7 @@ default = "DECISION"
             ("\"adr\"", "\"Adr\"", "name is"),
             ("\"adr\"", "\"../adr\"", "name is"),
             ("\"policy.wasm\"", "\"../policy.wasm\"", "component is"),
-            ("\"0.1.0\"\ncomponent", "\"0.2.0\"\ncomponent", "serves 0.1.0"),
+            ("\"0.1.0\"\ncomponent", "\"0.2.0\"\ncomponent", "supports 0.1.0"),
             ("sha256 = \"00", "sha256 = \"zz", "sha256"),
             ("redactor = \"add\"", "redactor = \"replace\"", "cannot replace"),
             ("extractor", "extracter", "extracter"),
@@ -365,7 +365,7 @@ default = "DECISION"
         assert!(set(serde_json::json!({ "makrer": "x" })).contains("makrer"));
     }
 
-    /// `UPDATE=1 cargo test -p host schema` writes it anew.
+    /// `UPDATE=1 cargo test -p host schema` updates the file.
     #[test]
     fn the_shipped_schema_is_this_one() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.schema.json");

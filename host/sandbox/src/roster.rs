@@ -1,5 +1,5 @@
-//! Which policies there are for a project, which of them may run and why not the others, and in what order they serve a
-//! stage. Nothing is loaded here: it is all decided by manifests, digests and what people decided.
+//! The registry of the policies for a project: which exist, which may run and why the others may not, and in what order
+//! they answer a stage. Loads no component: manifests, digests and people's decisions are enough.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -21,43 +21,43 @@ use super::manifest::Mode;
 use super::stage::Stage;
 use throughline_platform::paths::Paths;
 
-/// Where a project keeps its policies, below its root.
+/// Where a project keeps its policies, relative to its root.
 pub const PROJECT_FOLDER: &str = ".throughline/policies";
 
 /// Why a policy does not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which kind of reason it is.
+    /// The kind of reason.
     pub kind: Why,
-    /// What it is, in words.
+    /// The reason in words.
     pub what: String,
     /// What to do about it.
     pub hint: String,
 }
 
-/// The kinds of reasons.
+/// The kinds of reasons why a policy does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// The user turned it off.
+    /// The user disabled it.
     Disabled,
-    /// The project's policies are not trusted, or not as they are now.
+    /// The project's policies are not trusted, or have changed since.
     Untrusted,
-    /// A capability that it asks for was not granted.
+    /// A capability that it requests was not granted.
     Ungranted,
     /// Managed configuration does not let it run.
     Forbidden,
-    /// It is not what its manifest or a lock file says.
+    /// It does not match its manifest or a lock file.
     Unlike,
     /// A stronger policy has the same name.
     Shadowed,
-    /// It failed again and again.
+    /// It failed several times in a row.
     SetAside,
-    /// Its settings cannot be used.
+    /// Its settings are invalid.
     Settings,
 }
 
 impl Why {
-    /// A word for programs.
+    /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
@@ -72,87 +72,87 @@ impl Why {
     }
 }
 
-/// A policy that was found.
+/// A policy that was found, whether it may run or not.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// Where it comes from.
     pub source: Source,
-    /// What was found.
+    /// The manifest and the digests.
     pub found: Found,
-    /// What it was granted, whether it asks for it or not.
+    /// What it was granted, even if it does not request it.
     pub granted: Capabilities,
     /// What its instances may use.
     pub limits: Limits,
-    /// What it finds behind `settings`.
+    /// Its settings, as capability `settings` returns them.
     pub settings: Map<String, Value>,
-    /// Whether what it fails on may be neither kept nor shown: for redactors.
+    /// Whether texts that it fails on may be neither kept nor shown. Only for redactors.
     pub required: bool,
-    /// Whether nothing is to be remembered without it.
+    /// Whether nothing may be remembered without it.
     pub demanded: bool,
-    /// Why it does not run; none where it does.
+    /// Why it does not run; none if it does.
     pub refusal: Option<Refusal>,
 }
 
 impl Candidate {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.found.manifest.name
     }
 
-    /// How it has the stage; none where it has not.
+    /// Returns its mode for the stage; none if it does not have the stage.
     pub fn mode(&self, stage: Stage) -> Option<Mode> {
         self.found.manifest.stages.get(&stage).copied()
     }
 
-    /// Whose files it consists of.
+    /// Returns whose files it may consist of.
     pub fn owner(&self) -> Owner {
         owner_of(self.source)
     }
 
-    /// What its component is loaded for.
+    /// Returns the terms on which its component is loaded.
     pub fn terms(&self) -> Terms {
         self.found.terms(self.limits)
     }
 }
 
-/// Whose files are believed in a source.
+/// Returns whose files are trusted in a source's folder.
 pub fn owner_of(source: Source) -> Owner {
     if source == Source::Managed { Owner::Root } else { Owner::User }
 }
 
-/// All that was found for a project.
+/// All policies that were found for a project.
 #[derive(Debug, Clone, Default)]
 pub struct Roster {
-    /// Weakest first; the default is not among them.
+    /// Weakest first, without the default.
     pub candidates: Vec<Candidate>,
-    /// What stands among the policies and is none.
+    /// Entries in the policy folders that are not usable policies.
     pub broken: Vec<Broken>,
-    /// Why nothing may be remembered, where that is so.
+    /// Why nothing may be remembered; none if something may.
     pub blocked: Option<String>,
 }
 
-/// What the roster depends on.
+/// What the registry is built from.
 pub struct Circumstances<'a> {
-    /// Where things are.
+    /// The folders and files of this machine.
     pub paths: &'a Paths,
-    /// What the administrator laid down.
+    /// The managed configuration.
     pub managed: &'a Managed,
     /// The tables `[policy.NAME]` of the configuration.
     pub settings: &'a BTreeMap<String, Map<String, Value>>,
-    /// Where digests are remembered.
+    /// Where digests of components are cached.
     pub cache: &'a Cache,
-    /// What failed before.
+    /// Earlier failures.
     pub failures: &'a Failures,
-    /// Whether policies of a project that was never trusted are looked at, to tell of them. A hook does not: it would read
-    /// and hash whatever a foreign repository holds.
+    /// Whether to read the policies of projects that were never trusted, in order to report them. Hooks do not, because
+    /// that would read and hash whatever a foreign repository contains.
     pub strangers: bool,
 }
 
 impl Roster {
-    /// Looks around for a project, or for work outside of any.
+    /// Finds the policies for a project, or for work outside of any project.
     pub fn gather(here: &Circumstances<'_>, root: Option<&Path>) -> Self {
         let mut roster = Self::default();
-        // The ledger is read only where there is something that it could be about.
+        // The user's decisions are read only if there is a policy that they could be about.
         let known = OnceCell::new();
         let ledger = || known.get_or_init(|| Ledger::load(&here.paths.policy_ledger())).as_ref();
         for source in [Source::User, Source::Project, Source::Managed] {
@@ -172,7 +172,7 @@ impl Roster {
         }
         if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.policy_ledger();
-            roster.broken.push(Broken { path, what, hint: "mend the file, or move it away and decide anew".into() });
+            roster.broken.push(Broken { path, what, hint: "repair the file, or move it away and decide again".into() });
         }
         roster.shadow();
         roster.block(here.managed);
@@ -192,7 +192,7 @@ impl Roster {
             Ok(lock) => Ok(lock),
             Err(what) => {
                 let path = lock::file_of(folder);
-                self.broken.push(Broken { path, what, hint: "write it anew: throughline policy lock".into() });
+                self.broken.push(Broken { path, what, hint: "write it again: throughline policy lock".into() });
                 Err("policies.lock cannot be read".to_owned())
             }
         };
@@ -213,14 +213,10 @@ impl Roster {
                 trust.clone().flatten(),
                 unlike(&found),
                 objection.map(|what| {
-                    refusal(
-                        Why::Unlike,
-                        what,
-                        format!("look at what changed, then: throughline policy lock{}", flag(source)),
-                    )
+                    refusal(Why::Unlike, what, format!("review what changed, then: throughline policy lock{}", flag(source)))
                 }),
                 ungranted(source, granted.as_ref(), &found),
-                settings.as_ref().err().map(|what| refusal(Why::Settings, what, "mend it in config.toml")),
+                settings.as_ref().err().map(|what| refusal(Why::Settings, what, "correct it in config.toml")),
                 set_aside(here.failures, &found),
             ]
             .into_iter()
@@ -240,7 +236,7 @@ impl Roster {
         }
     }
 
-    /// Of several policies of one name the strongest that runs is meant.
+    /// Refuses every policy that has the same name as a stronger one that runs.
     fn shadow(&mut self) {
         for weaker in 0..self.candidates.len() {
             let name = self.candidates[weaker].name().to_owned();
@@ -249,13 +245,13 @@ impl Roster {
                 .find(|candidate| candidate.name() == name && candidate.refusal.is_none())
                 .map(|candidate| candidate.source);
             if let (Some(source), None) = (stronger, &self.candidates[weaker].refusal) {
-                let what = format!("the {} policy of the same name takes its place", source.word());
-                self.candidates[weaker].refusal = Some(refusal(Why::Shadowed, what, "give it another name to have both"));
+                let what = format!("the {} policy with the same name replaces it", source.word());
+                self.candidates[weaker].refusal = Some(refusal(Why::Shadowed, what, "rename it to use both"));
             }
         }
     }
 
-    /// Finds out whether something is missing without which nothing may be remembered.
+    /// Decides whether nothing may be remembered because a required policy does not run.
     fn block(&mut self, managed: &Managed) {
         for name in &managed.policies.require {
             let there = self
@@ -267,19 +263,20 @@ impl Roster {
                 Some(Some(refusal)) => {
                     self.blocked = Some(format!("the required policy {name} does not run: {}", refusal.what));
                 }
-                None => self.blocked = Some(format!("the required policy {name} is not there")),
+                None => self.blocked = Some(format!("the required policy {name} is missing")),
             }
         }
-        // What it would have taken out must not be kept while it cannot be asked.
+        // What this redactor would have removed must not be kept while it does not run.
         let withheld = self.candidates.iter().find(|candidate| {
             candidate.required && candidate.refusal.as_ref().is_some_and(|refusal| refusal.kind == Why::SetAside)
         });
         if let Some(candidate) = withheld {
-            self.blocked = Some(format!("the required redactor {} was set aside because it fails", candidate.name()));
+            self.blocked =
+                Some(format!("the required redactor {} was set aside because it keeps failing", candidate.name()));
         }
     }
 
-    /// Those that run and have the stage, strongest first; redactors in the order in which they run.
+    /// Returns the policies that run and have the stage, strongest first; redactors in the order in which they run.
     pub fn order(&self, stage: Stage) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.candidates.len())
             .rev()
@@ -294,7 +291,7 @@ impl Roster {
         order
     }
 
-    /// Whether there is nothing but the default.
+    /// Whether there is nothing besides the default.
     pub fn is_empty(&self) -> bool {
         self.candidates.is_empty() && self.broken.is_empty() && self.blocked.is_none()
     }
@@ -304,14 +301,14 @@ fn refusal(kind: Why, what: impl Into<String>, hint: impl Into<String>) -> Refus
     Refusal { kind, what: what.into(), hint: hint.into() }
 }
 
-/// The option of `throughline policy` commands that names the project's policies.
+/// Returns the option of `throughline policy` commands that selects the project's policies.
 fn flag(source: Source) -> &'static str {
     if source == Source::Project { " --in-project" } else { "" }
 }
 
-/// Why managed configuration does not let a policy run; none where it does.
+/// Returns why managed configuration does not let a policy run; none if it does.
 pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {
-    const ASK: &str = "ask the administrator: /etc/throughline/managed.toml says so";
+    const ASK: &str = "ask your administrator: this is set in /etc/throughline/managed.toml";
     let allowed = match source {
         Source::User => managed.policies.user,
         Source::Project => managed.policies.project,
@@ -321,7 +318,7 @@ pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Ref
         return Some(refusal(Why::Forbidden, format!("{} policies may not run on this machine", source.word()), ASK));
     }
     if managed.policies.allow.as_ref().is_some_and(|allowed| !allowed.contains(&found.digest)) {
-        return Some(refusal(Why::Forbidden, "its component is not among those that may run on this machine", ASK));
+        return Some(refusal(Why::Forbidden, "its component is not on this machine's list of allowed components", ASK));
     }
     let forbidden = managed.forbidden().unwrap_or_default();
     let asked = &found.manifest.capabilities;
@@ -346,10 +343,12 @@ fn disabled(source: Source, decision: &Result<Decision, &String>, found: &Found)
         Ok(decision) if decision.enabled => None,
         Ok(_) => Some(refusal(
             Why::Disabled,
-            "it is turned off",
+            "it is disabled",
             format!("throughline policy enable {}{}", found.manifest.name, flag(source)),
         )),
-        Err(_) => Some(refusal(Why::Ungranted, "policies.toml is damaged: nobody knows what was granted", "mend the file")),
+        Err(_) => {
+            Some(refusal(Why::Ungranted, "policies.toml is damaged, so nobody knows what was granted", "repair the file"))
+        }
     }
 }
 
@@ -360,27 +359,27 @@ fn trusted(ledger: Result<&Ledger, &String>, root: Option<&Path>, found: &[Found
         Some(_) => "the project's policies have changed since they were trusted",
         None => "the project's policies are not trusted",
     };
-    Some(refusal(Why::Untrusted, what, "look at them, then: throughline policy trust"))
+    Some(refusal(Why::Untrusted, what, "review them, then: throughline policy trust"))
 }
 
 fn unlike(found: &Found) -> Option<Refusal> {
     let build = "throughline policy build";
     if found.manifest.name == DEFAULT_NAME {
-        return Some(refusal(Why::Unlike, "its name is that of the default policy", "give it another name"));
+        return Some(refusal(Why::Unlike, "it has the name of the default policy", "give it another name"));
     }
     if found.manifest.build.is_some() {
         return Some(refusal(
             Why::Unlike,
             "this is a source folder",
-            format!("what `{build}` makes below dist/ can be dropped in"),
+            format!("install the folder that `{build}` makes below dist/"),
         ));
     }
     match &found.manifest.sha256 {
         Some(digest) if *digest == found.digest => None,
         Some(_) => Some(refusal(
             Why::Unlike,
-            "its component is not the one that its manifest names",
-            format!("build it anew: {build}"),
+            "its component does not match the sha256 in its manifest",
+            format!("build it again: {build}"),
         )),
         None => {
             Some(refusal(Why::Unlike, "its manifest does not name the component's sha256", format!("`{build}` writes it")))
@@ -392,7 +391,9 @@ fn ungranted(source: Source, granted: Result<&Capabilities, &String>, found: &Fo
     let name = &found.manifest.name;
     let granted = match granted {
         Ok(granted) => granted,
-        Err(what) => return Some(refusal(Why::Ungranted, format!("its grants in policies.toml: {what}"), "mend the file")),
+        Err(what) => {
+            return Some(refusal(Why::Ungranted, format!("its grants in policies.toml: {what}"), "repair the file"));
+        }
     };
     let missing: Vec<String> = found.manifest.capabilities.beyond(granted).iter().map(ToString::to_string).collect();
     if missing.is_empty() {
@@ -417,12 +418,12 @@ fn set_aside(failures: &Failures, found: &Found) -> Option<Refusal> {
     let stage = record.stage.map_or(String::new(), |stage| format!(" in the stage {stage}"));
     Some(refusal(
         Why::SetAside,
-        format!("it was set aside: {} times in a row {}{stage}", record.in_a_row, record.what),
-        format!("look into the log, then: throughline policy enable {}", found.manifest.name),
+        format!("it was set aside after {} failures in a row, the last one: {}{stage}", record.in_a_row, record.what),
+        format!("check the log, then: throughline policy enable {}", found.manifest.name),
     ))
 }
 
-/// The folder of a source's policies.
+/// Returns the folder of a source's policies.
 pub fn folder_of(source: Source, paths: &Paths, root: Option<&Path>) -> Option<PathBuf> {
     match source {
         Source::Default => None,

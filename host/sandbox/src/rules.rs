@@ -1,19 +1,19 @@
-//! Files of redaction rules, as the default's redactor is handed them: a policy opens no files, so what a file extends is read
-//! here.
+//! Reads files of redaction rules for the default's redactor. Policies cannot open files, so files that a file extends
+//! are read here too.
 
 use std::fs;
 use std::path::Path;
 
 use toml::Value;
 
-/// The largest file that is read, bytes.
+/// The largest file that is read, in bytes.
 pub const MOST_BYTES: u64 = 1 << 20;
 
-/// How many files may extend one another.
+/// How many files may be in a chain of extensions.
 const DEEPEST: usize = 4;
 
-/// The texts of a file in gitleaks' format and of those that it extends, the extended ones first: what comes later wins. The
-/// error names the file that cannot be read.
+/// Returns the texts of a file in gitleaks' format and of the files that it extends. Extended files come first, because
+/// later rules win. The error names the file that cannot be read.
 pub fn read(file: &Path) -> Result<Vec<String>, String> {
     let mut texts = Vec::new();
     let mut next = Some(file.to_owned());
@@ -24,10 +24,10 @@ pub fn read(file: &Path) -> Result<Vec<String>, String> {
         }
         let meta = fs::metadata(&file).map_err(|error| failed(error.to_string()))?;
         if !meta.is_file() || meta.len() > MOST_BYTES {
-            return Err(failed(format!("it is no regular file of at most {MOST_BYTES} bytes")));
+            return Err(failed(format!("it is not a regular file of at most {MOST_BYTES} bytes")));
         }
         let text = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
-        // Relative to the file that says it, so that a team's files can be moved together.
+        // The path is relative to the file that contains it, so that a team can move its files together.
         next = extended(&text).map(|path| file.parent().unwrap_or(Path::new("/")).join(path));
         texts.push(text);
     }
@@ -35,7 +35,8 @@ pub fn read(file: &Path) -> Result<Vec<String>, String> {
     Ok(texts)
 }
 
-/// `extend.path`, in any case, as gitleaks reads keys. What is no TOML extends nothing: the redactor says what is wrong with it.
+/// Returns `extend.path`. Keys are not case-sensitive, as in gitleaks. Invalid TOML extends nothing; the redactor
+/// reports what is wrong with it.
 fn extended(text: &str) -> Option<String> {
     let get = |table: &toml::Table, wanted: &str| {
         table.iter().find(|(key, _)| key.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.clone())
@@ -72,7 +73,7 @@ mod tests {
         fs::write(path("damaged.toml"), "[extend").unwrap();
         assert!(read(&path("round.toml")).unwrap_err().contains("extend one another"));
         assert!(read(&path("gone.toml")).unwrap_err().contains("nowhere.toml"));
-        assert!(read(dir.path()).unwrap_err().contains("no regular file"));
+        assert!(read(dir.path()).unwrap_err().contains("not a regular file"));
         assert_eq!(read(&path("damaged.toml")).unwrap().len(), 1);
     }
 }

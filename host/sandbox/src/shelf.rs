@@ -1,4 +1,4 @@
-//! Putting a policy into a folder of policies, and taking it out again: whole, or not at all.
+//! Installs a policy in a folder of policies and removes it, completely or not at all.
 
 use std::fs;
 use std::io;
@@ -12,40 +12,42 @@ use super::manifest;
 use throughline_platform::files;
 use throughline_platform::paths;
 
-/// Copies a policy into `folder`, under its own name. One of that name that is there is replaced if `replace` says so.
+/// Copies a policy into `folder` under its own name. If there is a policy of that name, it is replaced if `replace` is
+/// set; otherwise this fails.
 pub fn add(found: &Found, folder: &Path, replace: bool) -> Result<PathBuf> {
     let name = &found.manifest.name;
     let place = folder.join(name);
     if place.symlink_metadata().is_ok() && !replace {
-        bail!("there is a policy {name} already: {}", place.display());
+        bail!("there already is a policy {name}: {}", place.display());
     }
-    paths::create_private(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    paths::create_private(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     let fresh = folder.join(format!(".{name}.{}.new", std::process::id()));
     let put = (|| -> Result<()> {
         clear(&fresh)?;
         fs::DirBuilder::new().mode(0o700).create(&fresh)?;
         let text = fs::read(found.folder.join(manifest::FILE))?;
         if throughline_model::digest::sha256_hex(&text) != found.manifest_digest {
-            bail!("its manifest was changed just now");
+            bail!("its manifest changed during the installation");
         }
         let component = found.component(Owner::User).map_err(anyhow::Error::msg)?;
         if throughline_model::digest::sha256_hex(&component) != found.digest {
-            bail!("its component was changed just now");
+            bail!("its component changed during the installation");
         }
         files::replace(&fresh.join(manifest::FILE), &text, 0o600)?;
         files::replace(&fresh.join(&found.manifest.component), &component, 0o600)?;
-        // Renaming over a folder needs it to be empty; a hook in between finds no policy of that name, and the next one.
+        // The target of a folder's rename must be empty. A hook that comes in between does not find the policy and uses
+        // the next one.
         clear(&place)?;
         Ok(fs::rename(&fresh, &place)?)
     })();
     if put.is_err() {
         let _ = clear(&fresh);
     }
-    put.with_context(|| format!("{} cannot be put into {}", found.folder.display(), folder.display()))?;
+    put.with_context(|| format!("{} cannot be installed in {}", found.folder.display(), folder.display()))?;
     Ok(place)
 }
 
-/// Takes the policy out of the folder.
+/// Removes the policy from its folder.
 pub fn remove(found: &Found) -> Result<()> {
     clear(&found.folder).with_context(|| format!("{} cannot be removed", found.folder.display()))
 }

@@ -1,35 +1,35 @@
-//! The contract's stages, as names.
+//! The names of the contract's stages.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One stage of the contract: an interface that a policy may export.
+/// A stage of the contract: an interface that a policy may export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// A transcript becomes memories.
+    /// Turns a transcript into memories.
     Extractor,
-    /// A session's notes become its summary.
+    /// Turns a session's notes into its summary.
     Summarizer,
-    /// Texts lose what must not be kept.
+    /// Removes from texts what must not be kept.
     Redactor,
-    /// Stored memories become the text that the agent is shown.
+    /// Turns stored memories into the text that the agent is shown.
     ContextBuilder,
-    /// One use of a tool becomes an observation.
+    /// Turns a tool call into an observation.
     Observer,
-    /// A prompt becomes a search.
+    /// Turns a prompt into a search.
     Query,
 }
 
 impl Stage {
-    /// All of them, in the contract's order.
+    /// All stages, in the contract's order.
     pub const ALL: [Self; 6] =
         [Self::Extractor, Self::Summarizer, Self::Redactor, Self::ContextBuilder, Self::Observer, Self::Query];
 
-    /// The interface's name in the contract.
+    /// Returns the interface's name in the contract.
     pub fn name(self) -> &'static str {
         match self {
             Self::Extractor => "extractor",
@@ -55,6 +55,6 @@ impl FromStr for Stage {
         Self::ALL
             .into_iter()
             .find(|stage| stage.name() == text)
-            .ok_or_else(|| format!("there is no stage {text}; there are {}", Self::ALL.map(Self::name).join(", ")))
+            .ok_or_else(|| format!("there is no stage {text}; the stages are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

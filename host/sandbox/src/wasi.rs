@@ -1,11 +1,11 @@
-//! WASI 0.2 in a fixed shape, for the runtimes of languages that expect a system around them: there are no arguments, no
-//! environment, no files and no network; standard input is empty, and what is written to standard output or error goes to
-//! the log. Clocks and randomness are capabilities of their own.
+//! WASI 0.2 in a fixed shape, for language runtimes that expect an operating system: there are no arguments, no
+//! environment, no files and no network. Standard input is empty, and standard output and error go to the log. Clocks
+//! and random numbers are separate capabilities.
 //!
-//! Why not `wasmtime-wasi` with an empty context: it would bring an async runtime and working code for files and sockets into
-//! a process whose policies must never reach either. Here that code does not exist. The few functions that a runtime calls
-//! while it starts are answered; every other one traps and is named. (`wasi-common`, the older crate, was retired upstream
-//! after version 46 and never served components.)
+//! Why not `wasmtime-wasi` with an empty context: it would bring an async runtime and working code for files and
+//! sockets into a process whose policies must never reach either. Here that code does not exist. The few functions that
+//! a runtime calls while it starts are implemented; every other function traps, and the error names it. (`wasi-common`,
+//! the older crate, was retired upstream after version 46 and never supported components.)
 
 use std::fs::File;
 use std::io::Read as _;
@@ -19,14 +19,14 @@ use wasmtime::{Result, format_err};
 
 use super::imports::{HostState, Level};
 
-/// Bytes that one write to standard output may have, and random bytes that one call may ask for.
+/// The most bytes that one write to standard output may have, and the most random bytes that one call may request.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Standard output and standard error, as handles.
+/// The handles of standard output and standard error.
 const STDOUT: u32 = 1;
 const STDERR: u32 = 2;
 
-/// Resources: there is nothing behind any of them, so their handles carry all that there is.
+/// The WASI resources. Nothing is behind them, so their handles carry all their state.
 struct InputStream;
 struct OutputStream;
 struct IoError;
@@ -74,7 +74,7 @@ pub(super) fn link(linker: &mut Linker<HostState>, component: &Component) -> Res
     Ok(())
 }
 
-/// One name means one resource wherever an interface uses it.
+/// Returns the resource with this name, which is the same in every interface.
 fn resource(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<InputStream>(),
@@ -87,7 +87,7 @@ fn resource(name: &str) -> ResourceType {
     }
 }
 
-/// Defines one function: the answers are all here.
+/// Defines one function. Every implemented function is listed here.
 fn function(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
     type None<T> = Option<Resource<T>>;
     match (path, name) {
@@ -141,7 +141,7 @@ fn stream(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
         }
         "[method]input-stream.subscribe" => answer(instance, name, |_, _: (In,)| Ok((Resource::<Pollable>::new_own(0),))),
         "[method]output-stream.subscribe" => answer(instance, name, |_, _: (Out,)| Ok((Resource::<Pollable>::new_own(0),))),
-        // Whatever is waited for is there: nothing here ever has to be waited for.
+        // Nothing here ever has to be waited for, so everything is ready.
         "[method]pollable.ready" => answer(instance, name, |_, _: (Resource<Pollable>,)| Ok((true,))),
         "[method]pollable.block" => answer(instance, name, |_, _: (Resource<Pollable>,)| Ok(())),
         "poll" => answer(instance, name, |_, (all,): (Vec<Resource<Pollable>>,)| {
@@ -165,7 +165,7 @@ fn clock(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -
             answer(instance, name, move |_, ()| Ok((u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),)))
         }
         ("wasi:clocks/monotonic-clock", "resolution") => answer(instance, name, |_, ()| Ok((1_000_u64,))),
-        // A policy has no time to sleep in.
+        // A policy has no time to sleep, so timers expire at once.
         ("wasi:clocks/monotonic-clock", "subscribe-instant" | "subscribe-duration") => {
             answer(instance, name, |_, _: (u64,)| Ok((Resource::<Pollable>::new_own(0),)))
         }
@@ -177,7 +177,7 @@ fn random(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
     match name {
         "get-random-bytes" | "get-insecure-random-bytes" => answer(instance, name, |_, (length,): (u64,)| {
             if length > MOST_BYTES {
-                return Err(format_err!("it asked for {length} random bytes, and {MOST_BYTES} are allowed"));
+                return Err(format_err!("it asked for {length} random bytes, but only {MOST_BYTES} are allowed"));
             }
             let mut bytes = vec![0; usize::try_from(length)?];
             fill(&mut bytes)?;
@@ -199,7 +199,7 @@ fn number() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Defines a function that is counted among the policy's calls.
+/// Defines a function and counts its calls as calls to the host.
 fn answer<Params, Return>(
     instance: &mut LinkerInstance<'_, HostState>,
     name: &str,
@@ -215,8 +215,8 @@ where
     })
 }
 
-/// Defines a function that nothing stands behind.
+/// Defines a function that traps with its name.
 fn nothing_behind(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
-    let what = format!("it called {path}.{name}, which no policy can have");
+    let what = format!("it called {path}.{name}, which no policy can use");
     instance.func_new(name, move |_, _, _, _| Err(format_err!("{what}")))
 }

@@ -1,5 +1,5 @@
-//! The commands through the binary, each test in a home of its own: exit codes, what goes to which stream, and what is on
-//! the disk afterwards.
+//! Tests commands through the binary, each in a home of its own: exit codes, what goes to which stream, and what is on
+//! disk afterwards.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const EVENTS: [&str; 5] = ["SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"];
 
-/// A home in which nothing has run yet.
+/// A home in which no command has run yet.
 struct Home(TempDir);
 
 impl Home {
@@ -43,7 +43,7 @@ impl Home {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
-    /// Runs what must succeed and print JSON.
+    /// Runs a command that must succeed and print JSON.
     fn json<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Value {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "{ran:#?}");
@@ -59,7 +59,7 @@ impl Home {
         fs::write(self.settings(), text).unwrap();
     }
 
-    /// A transcript with one question and its answer, below Claude Code's folder.
+    /// Writes a transcript with a question and its answer below Claude Code's folder.
     fn transcript(&self, name: &str, session: &str, question: &str) -> PathBuf {
         let cwd = self.path("work/app");
         let line = |uuid: u32, kind: &str, message: Value| {
@@ -100,7 +100,8 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Panics unless it failed with this exit code, nothing on stdout, and an error with a hint on stderr.
+    /// Panics unless the command failed with exit code 1, printed nothing on stdout, and printed an error with a hint
+    /// on stderr.
     fn failed(&self, words: &str) {
         assert_eq!((self.code, self.stdout.as_str()), (1, ""), "{self:#?}");
         assert!(self.stderr.starts_with("error: ") && self.stderr.contains(words), "{self:#?}");
@@ -173,7 +174,7 @@ fn install_for_a_project_and_for_oneself_in_it() {
     assert!(shared.stderr.contains("--scope local"), "{shared:#?}");
     assert!(home.path("work/app/.claude/settings.json").is_file());
     assert!(!home.settings().exists());
-    // Twice is once too often, and the doctor says so.
+    // Two registrations of one hook are one too many, and the doctor reports it.
     let doctor = home.run(&["doctor"]);
     assert!(doctor.stdout.contains("Stop is registered 2 times"), "{doctor:#?}");
 }
@@ -281,7 +282,7 @@ fn a_memory_is_shown_and_deleted_by_the_beginning_of_its_name() {
     assert!(home.run(&["memory", "show", id]).stdout.contains("session-a"));
     home.run(&["memory", "show", "ffff"]).failed("there is no memory ffff");
     home.run(&["memory", "show", ""]).failed("too short");
-    // One that is not there keeps all of them.
+    // If one of the memories does not exist, none is deleted.
     home.run(&["memory", "delete", id, "ffffffff"]).failed("ffffffff");
     let before = home.json(&["memory", "stats", "--json"]);
     let gone = home.json(&["memory", "delete", id, id, "--json"]);
@@ -384,7 +385,7 @@ fn the_configuration_is_shown_written_once_and_named_where_it_is_wrong() {
     home.run(&["memory", "list"]).failed("config.toml");
     let doctor = home.run(&["doctor"]);
     assert!(doctor.code == 1 && doctor.stdout.contains("fail  configuration"), "{doctor:#?}");
-    // One can leave all the same.
+    // Uninstalling works with a broken configuration.
     assert_eq!(home.run(&["uninstall"]).code, 0);
 }
 

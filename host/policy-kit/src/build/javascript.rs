@@ -1,4 +1,5 @@
-//! JavaScript: npm fetches what the lock file names, and the folder's own `build.mjs` makes the component.
+//! Builds a policy in JavaScript: npm fetches the packages in the lock file, and the folder's own `build.mjs` makes the
+//! component.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ const NODE: Tool = Tool {
 };
 const NPM: Tool = Tool {
     program: "npm",
-    purpose: "to fetch what a policy in JavaScript is built with",
+    purpose: "to fetch the packages that JavaScript policies are built with",
     remedy: "It comes with Node.js 20 or newer: https://nodejs.org; Debian and Ubuntu have a package `npm`.",
 };
 
@@ -23,7 +24,7 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
     let scratch = source.scratch()?;
     NODE.run(NODE.command().arg("--version"))?;
     packages(&source.folder, say)?;
-    say("build.mjs makes the component");
+    say("making the component with build.mjs");
     let output = scratch.join("component.wasm");
     let mut command = NODE.command();
     command.arg("build.mjs").arg(&output).arg(&source.world).current_dir(&source.folder);
@@ -31,19 +32,19 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
     fs::read(&output).with_context(|| format!("build.mjs did not write {}", output.display()))
 }
 
-/// `node_modules` as `package-lock.json` says; fetched where that has changed.
+/// Makes `node_modules` match `package-lock.json`; fetches packages only if the lock file has changed.
 fn packages(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
     let lock = folder.join("package-lock.json");
-    ensure!(lock.exists(), "{} is missing: run `npm install` once and keep what it writes", lock.display());
+    ensure!(lock.exists(), "{} is missing: run `npm install` once and keep the file", lock.display());
     let wanted = fs::read(&lock)?;
     let mark = folder.join("node_modules/.throughline-lock.json");
     if fs::read(&mark).is_ok_and(|there| there == wanted) {
         return Ok(());
     }
-    say("npm fetches what package-lock.json names");
-    // No package needs its install script here, and none gets to run one.
+    say("fetching the packages in package-lock.json with npm");
+    // No package here needs its install script, so none is allowed to run one.
     NPM.run(NPM.command().args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder))
-        .context("what package-lock.json names cannot be fetched; is there a way to the npm registry?")?;
+        .context("the packages in package-lock.json cannot be fetched; can this machine reach the npm registry?")?;
     fs::write(&mark, wanted)?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Python: componentize-py, in an environment of the folder's own, makes the component of `app.py`.
+//! Builds a policy in Python: componentize-py, in a virtual environment of the folder's own, makes the component from
+//! `app.py`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ const PYTHON: Tool = Tool {
 pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     let scratch = source.scratch()?;
     let environment = environment(&source.folder, &scratch, say)?;
-    say("componentize-py makes the component");
+    say("making the component with componentize-py");
     let output = scratch.join("component.wasm");
     let mut command = Command::new(environment.join("bin/componentize-py"));
     command
@@ -26,7 +27,7 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
         .arg("--output")
         .arg(&output)
         .current_dir(&source.folder)
-        // Where it looks for packages beside the folder itself.
+        // componentize-py looks for packages here as well as in the folder itself.
         .env("VIRTUAL_ENV", &environment)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env_remove("PYTHONPATH")
@@ -35,27 +36,27 @@ pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> 
     fs::read(&output).with_context(|| format!("{} cannot be read", output.display()))
 }
 
-/// The environment with what `requirements.txt` names; made anew where that has changed.
+/// Returns the virtual environment with the packages in `requirements.txt`; recreates it if that file has changed.
 fn environment(folder: &Path, scratch: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     let environment = scratch.join("venv");
     let requirements = folder.join("requirements.txt");
     let wanted = fs::read_to_string(&requirements)
-        .with_context(|| format!("{} cannot be read; it names componentize-py's version", requirements.display()))?;
+        .with_context(|| format!("{} cannot be read; it must name componentize-py's version", requirements.display()))?;
     let mark = environment.join("requirements.txt");
     if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
         return Ok(environment);
     }
-    say("python3 makes an environment and fetches what requirements.txt names");
-    // `--clear`: what a failed attempt left, or an older requirements.txt.
-    PYTHON
-        .run(PYTHON.command().args(["-m", "venv", "--clear"]).arg(&environment).env_remove("PYTHONHOME"))
-        .context("python3 makes no environment; on Debian and Ubuntu that needs `apt install python3-venv`")?;
+    say("creating a virtual environment with python3 and fetching the packages in requirements.txt");
+    // `--clear` removes what a failed attempt or an older requirements.txt left.
+    PYTHON.run(PYTHON.command().args(["-m", "venv", "--clear"]).arg(&environment).env_remove("PYTHONHOME")).context(
+        "python3 cannot create a virtual environment; on Debian and Ubuntu that needs `apt install python3-venv`",
+    )?;
     let mut pip = Command::new(environment.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--requirement"])
         .arg(&requirements)
         .env_remove("PYTHONPATH")
         .env_remove("PYTHONHOME");
-    run(&mut pip).context("what requirements.txt names cannot be fetched; is there a way to PyPI?")?;
+    run(&mut pip).context("the packages in requirements.txt cannot be fetched; can this machine reach PyPI?")?;
     fs::write(&mark, wanted)?;
     Ok(environment)
 }

@@ -1,4 +1,4 @@
-//! Rust: cargo makes a core module, which becomes a component in this process.
+//! Builds a policy in Rust: cargo makes a core module, which this process turns into a component.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,7 +11,7 @@ use wit_component::ComponentEncoder;
 use super::Source;
 use super::tool::Tool;
 
-/// No operating system, hence no WASI imports.
+/// A target without an operating system, hence without WASI imports.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 const CARGO: Tool = Tool {
@@ -23,22 +23,22 @@ const RUSTC: Tool = Tool { program: "rustc", purpose: CARGO.purpose, remedy: CAR
 
 pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     require_target(&source.folder)?;
-    say("cargo builds for wasm32-unknown-unknown");
+    say("building for wasm32-unknown-unknown with cargo");
     let module = cargo(source)?;
-    say("the module becomes a component");
+    say("turning the module into a component");
     let bytes = fs::read(&module).with_context(|| format!("{} cannot be read", module.display()))?;
     ComponentEncoder::default()
         .module(&bytes)
         .and_then(|encoder| encoder.validate(true).encode())
-        .context("the module does not become a component: does it `export!` the world that [build] names?")
+        .context("the module cannot be turned into a component: does it `export!` the world that [build] names?")
 }
 
-/// The toolchain that the folder asks for must have the target's library.
+/// Fails unless the toolchain that the folder selects has the target's library.
 fn require_target(folder: &Path) -> Result<()> {
     let sysroot = RUSTC.run(RUSTC.command().args(["--print", "sysroot"]).current_dir(folder))?;
     if !Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).join("lib").is_dir() {
         bail!(
-            "the Rust toolchain in {} has no library for {TARGET}, for which policies are built. Run `rustup target add {TARGET}` in {}.",
+            "the Rust toolchain in {} has no library for {TARGET}, the target that policies are built for. Run `rustup target add {TARGET}` in {}.",
             sysroot.trim(),
             folder.display()
         );
@@ -64,17 +64,17 @@ fn cargo(source: &Source) -> Result<PathBuf> {
         .lines()
         .filter_map(module)
         .next_back()
-        .context("cargo made no WebAssembly module: Cargo.toml needs [lib] with crate-type = [\"cdylib\"]")
+        .context("cargo did not produce a WebAssembly module: Cargo.toml needs [lib] with crate-type = [\"cdylib\"]")
 }
 
-/// The module that a message of cargo's names; the folder's own crate comes last.
+/// Returns the WebAssembly module that a cargo message names. The folder's own crate comes last.
 fn module(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let files = message["filenames"].as_array()?;
     files.iter().filter_map(Value::as_str).map(PathBuf::from).find(|file| file.extension().is_some_and(|end| end == "wasm"))
 }
 
-/// Compiler flags that map the paths of this machine away: the same sources give the same bytes elsewhere.
+/// Returns compiler flags that remap the paths of this machine, so that the same sources give the same bytes elsewhere.
 fn mapped_paths(folder: &Path) -> Vec<OsString> {
     let home =
         std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
@@ -85,7 +85,7 @@ fn mapped_paths(folder: &Path) -> Vec<OsString> {
         paths.push((home, "/cargo"));
         paths.extend(registries.map(|entry| (entry.path(), "/registry")));
     }
-    // Of several that fit, the compiler takes the last.
+    // If several prefixes match, the compiler uses the last.
     paths
         .into_iter()
         .map(|(from, to)| {

@@ -1,4 +1,5 @@
-//! Runs the tools of a build: quietly, without a terminal, and with an error that a person can act on.
+//! Runs the tools of a build without a terminal, shows their output only on failure, and says how to get a missing
+//! tool.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -6,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Lines of a failed tool's output that are shown.
+/// How many lines of a failed tool's output are shown.
 const MOST_LINES: usize = 40;
 
 /// A tool that a build needs.
@@ -21,17 +22,17 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// A command of this tool.
+    /// Returns a new command that runs this tool.
     pub fn command(&self) -> Command {
         Command::new(self.program)
     }
 
-    /// Runs it and returns what it wrote to standard output.
+    /// Runs the command and returns its standard output.
     pub fn run(&self, command: &mut Command) -> Result<String> {
         run(command).map_err(|error| {
             let missing = error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound);
             if missing {
-                anyhow::anyhow!("{} is not there: it is needed {}. {}", self.program, self.purpose, self.remedy)
+                anyhow::anyhow!("{} is not installed: it is needed {}. {}", self.program, self.purpose, self.remedy)
             } else {
                 error
             }
@@ -39,7 +40,7 @@ impl Tool {
     }
 }
 
-/// Runs a command to its end. Its output is shown only where it fails, and then its end.
+/// Runs a command to completion and returns its standard output. On failure, the error holds the end of its output.
 pub fn run(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -74,7 +75,7 @@ mod tests {
     fn a_missing_tool_is_named_with_its_remedy() {
         let tool = Tool { program: "no-such-tool", purpose: "for a test", remedy: "Make one." };
         let error = tool.run(&mut tool.command()).unwrap_err();
-        assert_eq!(error.to_string(), "no-such-tool is not there: it is needed for a test. Make one.");
+        assert_eq!(error.to_string(), "no-such-tool is not installed: it is needed for a test. Make one.");
     }
 
     #[test]

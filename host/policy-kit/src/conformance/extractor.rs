@@ -1,4 +1,4 @@
-//! Checks of stage `extractor`: a fold over lines that survives every line there is.
+//! Checks of stage `extractor`: it is a fold over lines, and no line makes it fail.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,18 +14,18 @@ use crate::compare::{self, Learned};
 use throughline_model::lines::{Line, LineSource};
 use throughline_sandbox::instance::{ExtractRequest, Extraction, Supplement};
 
-/// What the contract allows, bytes and characters.
+/// The contract's limits, in bytes and characters.
 const MOST_STATE_BYTES: usize = 256 << 10;
 const MOST_TITLE_CHARS: usize = 200;
 const MOST_CONTENT_BYTES: usize = 64 << 10;
 
-/// What the host does not store at once, in drafts of one call.
+/// More drafts than this in one call get a warning.
 const MANY_DRAFTS: usize = 1_000;
 
 const WHY_LINES: &str =
-    "A transcript is written by another program: a line that makes the extractor fail costs the whole stretch.";
+    "A transcript is written by another program: if one line makes the extractor fail, the whole chunk is lost.";
 
-/// A transcript: what it is called, and its lines with their places.
+/// A transcript: its name, and its lines with their positions.
 struct Transcript {
     name: String,
     lines: Vec<Line>,
@@ -47,14 +47,14 @@ impl Transcript {
         self.lines.last().map_or(0, |line| line.end)
     }
 
-    /// At most `most` lines from the one that begins at `from`.
+    /// Returns at most `most` lines, beginning with the one that starts at `from`.
     fn share(&self, from: u64, most: usize) -> &[Line] {
         let begin = self.lines.partition_point(|line| line.start < from);
         &self.lines[begin..self.lines.len().min(begin.saturating_add(most))]
     }
 }
 
-/// Hands out lines, and keeps the ends of those that it handed out.
+/// Returns lines and records where each returned line ends.
 struct Script {
     left: VecDeque<Line>,
     served: Arc<Mutex<Vec<u64>>>,
@@ -76,11 +76,11 @@ impl LineSource for Script {
     }
 }
 
-/// One extraction, and what it was given to read.
+/// One extraction and what the policy read for it.
 struct Seen {
     case: String,
     extraction: Extraction,
-    /// Ends of the lines that it read.
+    /// The ends of the lines that the policy read.
     served: Vec<u64>,
 }
 
@@ -88,14 +88,14 @@ fn request(state: Option<String>) -> ExtractRequest {
     ExtractRequest { session: material::session(), moment: "stop".into(), state, supplements: Vec::new() }
 }
 
-/// All that was extracted, for the checks that look at every result.
+/// Makes the calls and collects the extractions, for the checks that apply to every result.
 struct Extractor<'a> {
     suite: &'a Suite<'a>,
     seen: Vec<Seen>,
 }
 
 impl Extractor<'_> {
-    /// One call in a fresh instance.
+    /// Makes one call in a fresh instance.
     fn call(&mut self, case: &str, request: &ExtractRequest, lines: &[Line]) -> Result<Extraction> {
         let served = Arc::new(Mutex::new(Vec::new()));
         let script = Script { left: lines.iter().cloned().collect(), served: Arc::clone(&served) };
@@ -107,13 +107,13 @@ impl Extractor<'_> {
         Ok(extraction)
     }
 
-    /// All of a transcript in one call.
+    /// Extracts a whole transcript in one call.
     fn whole(&mut self, transcript: &Transcript) -> Result<Extraction> {
         self.call(&transcript.name, &request(None), &transcript.lines)
     }
 
-    /// A transcript in pieces of a few lines, each in a fresh instance, with state and place carried on. A piece on which
-    /// the extractor does not move is made longer.
+    /// Extracts a transcript in pieces of a few lines, each in a fresh instance, carrying on the state and the
+    /// position. If the extractor consumes nothing, the piece is made longer.
     fn pieces(&mut self, transcript: &Transcript, mut length: impl FnMut() -> usize) -> Result<Learned> {
         let (mut from, mut state, mut learned) = (0, None, Learned::default());
         let mut most = length();
@@ -126,7 +126,7 @@ impl Extractor<'_> {
             state = Some(extraction.state);
             if extraction.consumed > from {
                 if extraction.consumed > last {
-                    bail!("{case}: consumed is {}, and the last line ends at {last}", extraction.consumed);
+                    bail!("{case}: consumed is {}, but the last line ends at {last}", extraction.consumed);
                 }
                 from = extraction.consumed;
                 most = length();
@@ -138,7 +138,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Whether all of a transcript can be read at all.
+    /// Whether a whole transcript can be read without an error.
     fn survives(&mut self, transcript: &Transcript) -> Verdict {
         Verdict::of(self.whole(transcript).map(|extraction| {
             let Extraction { drafts, malformed, .. } = extraction;
@@ -154,7 +154,7 @@ fn learned(extraction: &Extraction) -> Learned {
     learned
 }
 
-/// In words, how what was learned differs; none where it does not.
+/// Describes how two results differ; none if they are equal.
 fn difference(one: &Learned, other: &Learned) -> Option<String> {
     let found = compare::extractions(one, other);
     if found.is_empty() {
@@ -195,16 +195,16 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     results(&it.seen, sheet);
 }
 
-/// Every kind of line can be read.
+/// Checks that every kind of line can be read.
 fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
     let empty = it.whole(&Transcript::new("no lines", []));
     sheet.note(
         "empty-transcript",
         "extractor.extraction.consumed: \"0 where none was read\"",
-        "The hook runs before the transcript has its first line.",
+        "The hook can run before the transcript has its first line.",
         Verdict::of(empty.map(|extraction| match (extraction.consumed, extraction.drafts.len()) {
             (0, drafts) => Verdict::odd(drafts > 0, format!("no lines: {drafts} drafts")),
-            (consumed, _) => Verdict::fail(format!("no line was read, and consumed is {consumed}")),
+            (consumed, _) => Verdict::fail(format!("no line was read, but consumed is {consumed}")),
         })),
     );
     let mut faults = Faults::default();
@@ -216,7 +216,12 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     if verdict.status == super::Status::Pass {
         verdict.seen = format!("{} sessions: {drafts} drafts", sessions.len());
     }
-    sheet.note("ordinary-session", "extractor.extract", "What an agent writes every day must be read.", verdict);
+    sheet.note(
+        "ordinary-session",
+        "extractor.extract",
+        "A policy must be able to read what an agent writes every day.",
+        verdict,
+    );
     let others = [
         ("malformed-lines", "extractor.extraction.malformed", material::malformed_lines()),
         ("strange-json", "extractor.extraction.malformed", material::strange_lines()),
@@ -231,12 +236,12 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     sheet.note(
         "unknown-lines",
         PLACE_OPEN,
-        "A younger agent writes lines that the policy has never heard of; they must not disturb it.",
+        "A newer agent writes lines that the policy does not know; they must not change its results.",
         Verdict::of(unknown_lines(it)),
     );
 }
 
-/// Lines of unknown types between the known ones change nothing.
+/// Checks that lines of unknown types between the known ones change nothing.
 fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
     let plain = it.whole(&Transcript::new("the sample session", material::ordinary()))?;
     let mut unknown = material::unknown_lines().into_iter().cycle();
@@ -248,10 +253,10 @@ fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
     })
 }
 
-/// How many lines the next piece has.
+/// Returns how many lines the next piece has.
 type Length = fn(&mut material::Random) -> usize;
 
-/// The same lines in one call or in ten give the same memories.
+/// Checks that the same lines in one call or in ten give the same memories.
 fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
     let mut faults = Faults::default();
     for session in sessions {
@@ -274,27 +279,27 @@ fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     sheet.note(
         "in-pieces",
         "stages.wit, extractor: \"the same lines in one call or in ten give the same memories\"",
-        "The host reads on at every turn: what is remembered must not hang on how often.",
-        faults.verdict("readings in pieces", false),
+        "The host reads a few more lines at every turn: what is remembered must not depend on how often it reads.",
+        faults.verdict("reads in pieces", false),
     );
     let again = again(it, &sessions[0]);
     sheet.note(
         "read-again",
         "extractor.request.state",
-        "Agents rewrite their transcripts, and the host then hands over lines a second time.",
+        "Agents rewrite their transcripts, and the host then passes lines a second time.",
         Verdict::of(again),
     );
     sheet.note(
         "from-the-middle",
         "extractor.request.state: \"none at the first, and when the policy has changed\"",
-        "A policy that was put in today begins in the middle of the sessions that are open.",
+        "A newly installed policy starts in the middle of the sessions that are open.",
         Verdict::of(from_the_middle(it, &sessions[0])),
     );
     let altered = altered_state(it);
     sheet.note(
         "altered-state",
         "extractor.extraction.state: \"stored and therefore redacted like all else\"",
-        "A secret in the state comes back as [redacted:RULE]; a state that cannot bear that stops the session's memory.",
+        "A secret in the state comes back as [redacted:RULE]; if the policy then fails, the session is no longer remembered.",
         Verdict::of(altered),
     );
     let lines = sessions[0].lines.clone();
@@ -330,11 +335,11 @@ fn altered_state(it: &mut Extractor<'_>) -> Result<Verdict> {
     let before = it.call(&session.name, &request(None), first)?;
     let places = before.state.matches(&token).count();
     let state = before.state.replace(&token, "[redacted:conformance]");
-    it.call("with a state that was redacted", &request(Some(state)), second)?;
-    Ok(Verdict::pass(format!("goes on with a state in which {places} places were redacted")))
+    it.call("with a redacted state", &request(Some(state)), second)?;
+    Ok(Verdict::pass(format!("continues with a state in which {places} places were redacted")))
 }
 
-/// Requests of every sort.
+/// Checks all kinds of requests.
 fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     let mut faults = Faults::default();
     for moment in ["stop", "compact", "compacted", "session-end", "catch-up", "ingest", "full-moon", "", "한글 \0"] {
@@ -344,19 +349,19 @@ fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     sheet.note(
         "moments",
         "extractor.request.moment",
-        "A younger host has moments that the policy does not know.",
+        "A newer host has moments that the policy does not know.",
         faults.verdict("moments", false),
     );
     sheet.note(
         "unknown-supplements",
         PLACE_OPEN,
-        "A younger host brings supplements that the policy does not know.",
+        "A newer host passes supplements that the policy does not know.",
         Verdict::of(unknown_supplement(it, session)),
     );
     sheet.note(
         "last-message",
         "extractor.supplement.kind: \"use it for the notes of this call only\"",
-        "The line of the last message comes later: what was taken from the supplement would be remembered twice.",
+        "The line with the last message is read later: what the policy took from the supplement would be remembered twice.",
         Verdict::of(last_message(it, session)),
     );
     let mut faults = Faults::default();
@@ -367,7 +372,7 @@ fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     sheet.note(
         "compact-summary",
         "extractor.supplement.kind",
-        "After a compaction the agent's own summary is handed over, of any length.",
+        "After a compaction the host passes the agent's own summary, which can have any length.",
         faults.verdict("summaries", false),
     );
 }
@@ -398,7 +403,7 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
     })
 }
 
-/// What every result must be.
+/// Checks every result.
 fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     *sheet.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
     let mut consumed = Faults::default();
@@ -413,8 +418,10 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     for Seen { case, extraction, served } in all {
         let place = extraction.consumed;
         consumed.look();
-        consumed.fail(place != 0 && !served.contains(&place), || format!("{case}: at {place} ends no line that was read"));
-        consumed.warn(place == 0 && !served.is_empty(), || format!("{case}: lines were read, and consumed is 0"));
+        consumed.fail(place != 0 && !served.contains(&place), || {
+            format!("{case}: consumed is {place}, where no line ends that was read")
+        });
+        consumed.warn(place == 0 && !served.is_empty(), || format!("{case}: lines were read, but consumed is 0"));
         let bytes = extraction.state.len();
         state.look();
         state.fail(bytes > MOST_STATE_BYTES, || format!("{case}: the state has {bytes} bytes"));
@@ -441,9 +448,9 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
             kinds.fail(!is_kind(&draft.kind), || format!("{case}: {}", quoted(&draft.kind)));
             let weight = draft.importance;
             importance.look();
-            importance.fail(!weight.is_finite(), || format!("{case}: {} weighs {weight}", quoted(title)));
+            importance.fail(!weight.is_finite(), || format!("{case}: {} has the importance {weight}", quoted(title)));
             importance.warn(weight.is_finite() && !(0.0..=1.0).contains(&weight), || {
-                format!("{case}: {} weighs {weight} and is clamped", quoted(title))
+                format!("{case}: {} has the importance {weight}, which is clamped", quoted(title))
             });
             draft.files.iter().for_each(|file| check_file(&mut files, case, file));
         }
@@ -453,7 +460,7 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     note(
         "consumed",
         "extractor.extraction.consumed",
-        "The next reading begins there: in the middle of a line, or behind what was never read, memories are lost.",
+        "The next read starts there: if that is in the middle of a line, or after lines that were not read, memories are lost.",
         consumed,
         "extractions",
         false,
@@ -466,22 +473,22 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
         "states",
         false,
     );
-    note("titles", "types.draft.title", "The title is all that lists show.", titles, "titles", true);
+    note("titles", "types.draft.title", "Lists show only the title.", titles, "titles", true);
+    note("contents", "types.draft.content", "Every word of a memory costs the agent tokens.", contents, "contents", true);
+    note("kinds", "types.draft.kind", "Searches and grants select memories by kind.", kinds, "kinds", true);
     note(
-        "contents",
-        "types.draft.content",
-        "A memory is read by an agent that pays for each word.",
-        contents,
-        "contents",
+        "importance",
+        "types.draft.importance",
+        "The host decides by importance which memories are shown.",
+        importance,
+        "importances",
         true,
     );
-    note("kinds", "types.draft.kind", "Searches and grants go by kind.", kinds, "kinds", true);
-    note("importance", "types.draft.importance", "What is shown goes by weight.", importance, "weights", true);
     note("files", "types.draft.files", "Searches by file compare paths from the project's root.", files, "paths", true);
     note(
         "few-drafts",
         "extractor.extraction.drafts",
-        "A thousand memories of one stretch are none.",
+        "Nobody can use a thousand memories of one chunk.",
         counts,
         "extractions",
         false,
@@ -489,14 +496,14 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     note(
         "note-lines",
         "types.session-notes: \"Each entry is one line that stands alone\"",
-        "Notes become lines of a page.",
+        "Notes become single lines of a page.",
         notes,
         "notes",
         false,
     );
 }
 
-/// The lists of the notes that hold lines, by the contract's names.
+/// Returns the lists of lines in the notes, with their names in the contract.
 fn note_lines(extraction: &Extraction) -> Vec<(&'static str, Vec<&str>)> {
     fn all(list: &[String]) -> Vec<&str> {
         list.iter().map(String::as_str).collect()

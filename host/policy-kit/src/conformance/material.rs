@@ -1,5 +1,5 @@
-//! What the suite hands to a policy: sessions, texts, memories and notes, ordinary and odd. All of it is made up; what a
-//! scanner of this repository might take for a real secret is put together at run time.
+//! The suite's test data: ordinary and unusual sessions, texts, memories and notes. All of it is invented. Whatever a
+//! secret scanner could mistake for a real secret is assembled at run time.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use throughline_sandbox::imports::{Fact, MemorySource};
 /// The project's root folder.
 pub const ROOT: &str = "/home/someone/tea-shop";
 
-/// When the sessions began: 2026-01-05 09:00 UTC, in milliseconds.
+/// When the sessions started: 2026-01-05 09:00 UTC, in milliseconds.
 pub const BEGAN: u64 = 1_767_603_600_000;
 
 /// The session that the calls are about.
@@ -32,7 +32,7 @@ pub fn session() -> Session {
     }
 }
 
-/// Reproducible numbers: `SplitMix64`.
+/// A reproducible random number generator, `SplitMix64`.
 pub struct Random(pub u64);
 
 impl Random {
@@ -43,18 +43,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap_or(0)
     }
 
-    /// Letters and digits.
+    /// Returns letters and digits.
     pub fn word(&mut self, length: usize) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
         (0..length).map(|_| char::from(LETTERS[self.below(LETTERS.len())])).collect()
     }
 
-    /// Any characters, the odd ones often.
+    /// Returns any characters, unusual ones often.
     pub fn text(&mut self, length: usize) -> String {
         const ODD: &[char] = &[
             '\0',
@@ -106,7 +106,7 @@ impl Random {
     }
 }
 
-/// Texts of odd characters.
+/// Returns texts of unusual characters.
 pub fn odd_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",
@@ -143,7 +143,7 @@ pub fn odd_texts() -> Vec<String> {
     texts
 }
 
-/// Texts that hold what looks like secrets, in ordinary surroundings.
+/// Returns ordinary texts with strings that look like secrets.
 pub fn secret_texts() -> Vec<String> {
     let mut random = Random(7);
     let github = format!("gh{}_{}", "p", random.word(36));
@@ -170,7 +170,7 @@ pub fn secret_texts() -> Vec<String> {
         format!("[redacted:github-token] and {github}"),
         format!("gh{}_ {}", "p", &github[..12]),
     ];
-    // Glued to anything: where a secret ends must not be in the middle of a character.
+    // Secrets next to all kinds of characters: a secret's end must not be found in the middle of a character.
     for glue in
         ["é", "한", "👍", "\u{80}", "\u{7ff}", "\u{ffff}", "\0", "\"", "'", "/", "=", "_", "-", ".", ",", "]", "\\n", "%20"]
     {
@@ -181,7 +181,7 @@ pub fn secret_texts() -> Vec<String> {
     texts
 }
 
-/// Ordinary texts, without secrets.
+/// Returns ordinary texts without secrets.
 pub fn plain_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "The export is mended and has a test.",
@@ -194,19 +194,19 @@ pub fn plain_texts() -> Vec<String> {
     .map(str::to_owned)
     .to_vec();
     texts.extend(ordinary());
-    // Of every length: faults like boundaries.
+    // One text of every length, because errors are often at boundaries.
     texts.extend((0..80).map(|length| "tea and cake, ".chars().cycle().take(length).collect()));
     texts
 }
 
-/// Words of every length, odd characters and beginnings of secrets, in any order.
+/// Returns words of every length, unusual characters and beginnings of secrets in random order.
 pub fn mixed_texts() -> Vec<String> {
     let mut random = Random(23);
     let part = |random: &mut Random| match random.below(8) {
         0 => random.text(1),
         1 => [" ", "\n", "=", ": ", "\"", "/", "."][random.below(7)].to_owned(),
         2 => "한글é👍ßя中"[..].chars().nth(random.below(7)).map(String::from).unwrap_or_default(),
-        // A secret's beginning, and then more or less of a secret.
+        // The beginning of a secret, followed by a complete or incomplete rest.
         3 | 4 => {
             let begin =
                 [["gh", "p_"], ["gh", "p_"], ["AK", "IA"], ["sk", "-"], ["xo", "xb-"], ["Bea", "rer "], ["pass", "word="]];
@@ -233,13 +233,13 @@ pub fn mixed_texts() -> Vec<String> {
     (0..600).map(text).collect()
 }
 
-/// About so many bytes of ordinary text.
+/// Returns about this many bytes of ordinary text.
 pub fn long_text(bytes: usize) -> String {
     const SENTENCE: &str = "The kettle = \"hot\"; key: value; see https://example.com/a?b=c, 차와 과자 and 500 g of tea. ";
     SENTENCE.repeat(bytes.div_ceil(SENTENCE.len()))
 }
 
-/// The lines of an ordinary session.
+/// Returns the lines of an ordinary session.
 pub fn ordinary() -> Vec<String> {
     sample::lines(Path::new(ROOT), BEGAN).into_iter().map(|line| line.text).collect()
 }
@@ -288,7 +288,7 @@ fn uuid(number: u64) -> String {
     format!("c0f0c0f0-0000-4000-8000-{number:012}")
 }
 
-/// The lines of a longer session with much in it: decisions, trailers, failures and their cure, files, another language.
+/// Returns the lines of a longer, varied session: decisions, trailers, failures and fixes, files, another language.
 pub fn busy() -> Vec<String> {
     let mut it = Script { lines: Vec::new() };
     it.human("Add rate limiting to the order API in src/api.rs. Always run the tests before you commit.");
@@ -319,7 +319,7 @@ pub fn busy() -> Vec<String> {
     it.lines
 }
 
-/// The ordinary session with `token` said in it again and again.
+/// Returns the lines of a session in which `token` occurs many times.
 pub fn with_token(token: &str) -> Vec<String> {
     let mut it = Script { lines: Vec::new() };
     for number in 0..6 {
@@ -330,7 +330,7 @@ pub fn with_token(token: &str) -> Vec<String> {
     it.lines
 }
 
-/// Lines of types that no policy knows, in the shape of others.
+/// Returns lines of types that no policy knows, in the shape of known ones.
 pub fn unknown_lines() -> Vec<String> {
     (0..6)
         .map(|number| {
@@ -341,7 +341,7 @@ pub fn unknown_lines() -> Vec<String> {
         .collect()
 }
 
-/// Lines that are no JSON.
+/// Returns lines that are not JSON.
 pub fn malformed_lines() -> Vec<String> {
     [
         "",
@@ -367,7 +367,7 @@ pub fn malformed_lines() -> Vec<String> {
     .to_vec()
 }
 
-/// Lines that are JSON of a strange shape.
+/// Returns lines of JSON with unexpected shapes.
 pub fn strange_lines() -> Vec<String> {
     let mut lines: Vec<String> = [
         "null",
@@ -436,7 +436,7 @@ pub fn strange_lines() -> Vec<String> {
     lines
 }
 
-/// Values nested deeper than most parsers like.
+/// Returns values nested deeper than most parsers accept.
 pub fn deep_json() -> Vec<String> {
     const DEPTH: usize = 2_000;
     vec![
@@ -450,7 +450,7 @@ pub fn deep_json() -> Vec<String> {
     ]
 }
 
-/// Lines whose texts are of odd characters: escapes of lone surrogates and of NUL among them.
+/// Returns lines with texts of unusual characters, including escapes of lone surrogates and NUL.
 pub fn odd_lines() -> Vec<String> {
     let mut it = Script { lines: Vec::new() };
     for text in odd_texts() {
@@ -468,7 +468,7 @@ pub fn odd_lines() -> Vec<String> {
     it.lines
 }
 
-/// Lines of 1 MiB: in one text, in many small ones, and without any structure.
+/// Returns lines of 1 MiB: one long text, many small words, and no structure at all.
 pub fn long_lines() -> Vec<String> {
     const BYTES: usize = 1 << 20;
     let mut it = Script { lines: Vec::new() };
@@ -481,7 +481,7 @@ pub fn long_lines() -> Vec<String> {
     it.lines
 }
 
-/// Notes with something in every field.
+/// Returns notes with something in every field.
 pub fn notes() -> SessionNotes {
     let lines = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
     SessionNotes {
@@ -514,7 +514,7 @@ pub fn notes() -> SessionNotes {
     }
 }
 
-/// The notes with `text` in all their entries, `times` each.
+/// Returns notes with `text` in every entry, `times` times in each list.
 pub fn notes_of(text: &str, times: usize) -> SessionNotes {
     let lines = || vec![text.to_owned(); times];
     SessionNotes {
@@ -536,13 +536,13 @@ pub fn notes_of(text: &str, times: usize) -> SessionNotes {
     }
 }
 
-/// The memories of a made-up project, and which of them were given out.
+/// The memories of an invented project, and which of them the policy was given.
 #[derive(Default)]
 pub struct Shelf {
     pub memories: Vec<Memory>,
     pub facts: Vec<Fact>,
     pub sessions: Vec<SessionRecord>,
-    /// Identifiers of what was given out.
+    /// Identifiers of the memories that the policy was given.
     pub shown: RefCell<BTreeSet<String>>,
 }
 
@@ -563,7 +563,7 @@ const KINDS: &[&str] = &[
 ];
 
 impl Shelf {
-    /// `count` memories; `text` gives the words of each.
+    /// Creates `count` memories; `text` returns the words of each.
     pub fn of(count: usize, text: impl Fn(usize) -> String) -> Self {
         let memory = |number: usize| Memory {
             id: format!("memory-{number:04}"),
@@ -617,7 +617,7 @@ impl Shelf {
     }
 }
 
-/// No kinds: all but `turn`.
+/// Whether the memory is of one of these kinds. Without kinds: of any kind but `turn`.
 fn is_wanted(memory: &Memory, kinds: &[String]) -> bool {
     if kinds.is_empty() { memory.kind != "turn" } else { kinds.contains(&memory.kind) }
 }

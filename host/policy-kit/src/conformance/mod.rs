@@ -1,5 +1,5 @@
-//! The conformance suite: a policy is run through what the contract promises, stage by stage. Inputs are fixed or come
-//! from a seeded generator, so that two runs over one policy say the same. Whatever the policy does, the suite ends.
+//! The conformance suite, which checks a policy against the contract, stage by stage. Inputs are fixed or come from a
+//! seeded generator, so two runs over one policy give the same report. The suite ends whatever the policy does.
 
 mod builder;
 mod extractor;
@@ -25,21 +25,21 @@ use throughline_sandbox::instance::{
 };
 pub use throughline_sandbox::stage::Stage;
 
-/// What may be checked: something that starts instances.
+/// Something that can be checked because it can start instances.
 pub trait Subject {
-    /// A fresh instance that sees these memories.
+    /// Starts a fresh instance that has access to these memories.
     fn start(&self, memories: Rc<dyn MemorySource>) -> Result<Box<dyn Instance + '_>>;
 }
 
-/// The stages of one instance, as [`Running`] has them.
+/// The stages of one instance, as in [`Running`].
 pub trait Instance {
-    /// Stage `extractor`.
+    /// Runs stage `extractor`.
     fn extract(&mut self, request: &ExtractRequest, lines: Box<dyn LineSource>, deadline: Instant) -> Result<Extraction>;
-    /// Stage `summarizer`.
+    /// Runs stage `summarizer`.
     fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>>;
-    /// Stage `redactor`.
+    /// Runs stage `redactor`.
     fn redact(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>>;
-    /// Stage `context-builder`.
+    /// Runs stage `context-builder`.
     fn build(
         &mut self,
         session: &Session,
@@ -48,9 +48,9 @@ pub trait Instance {
         found: Vec<Memory>,
         deadline: Instant,
     ) -> Result<Option<BuiltContext>>;
-    /// Stage `observer`.
+    /// Runs stage `observer`.
     fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>>;
-    /// Stage `query`.
+    /// Runs stage `query`.
     fn plan(
         &mut self,
         session: &Session,
@@ -60,11 +60,11 @@ pub trait Instance {
     ) -> Result<Option<Search>>;
 }
 
-/// A policy with what it is granted. The memories that it sees are the suite's own.
+/// A policy with its grants. The suite provides the memories.
 pub struct Granted<'a> {
     /// The policy.
     pub policy: &'a Arc<Loaded>,
-    /// Its settings, its log and so on.
+    /// Its settings, its log and so on; the memories are replaced.
     pub grants: Grants,
 }
 
@@ -120,11 +120,12 @@ impl Instance for Running {
 pub struct Options {
     /// The longest that one call may take.
     pub call: Duration,
-    /// The longest that everything may take; what is left then fails.
+    /// The longest that the whole suite may take; the checks that remain then fail.
     pub whole: Duration,
-    /// Lines of further sessions, below [`ROOT`] or not: what a special policy looks for stands in no session of the suite.
+    /// The lines of further sessions, in [`ROOT`] or elsewhere, for a policy that looks for something that no session
+    /// of the suite contains.
     pub sessions: Vec<Vec<String>>,
-    /// Further texts for a redactor, such as hold what it looks for.
+    /// Further texts for a redactor, with the kind of text that it looks for.
     pub texts: Vec<String>,
 }
 
@@ -138,34 +139,34 @@ impl Default for Options {
 /// The root of the project that the suite's sessions are about.
 pub const ROOT: &str = material::ROOT;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// As the contract says.
+    /// The contract is kept.
     Pass,
-    /// The host can live with it, but it is not as it should be.
+    /// Acceptable to the host, but not as it should be.
     Warn,
     /// The contract is broken.
     Fail,
 }
 
-/// One check and how it came out.
+/// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// Its name, unique in its stage.
+    /// Its name, unique within the stage.
     pub id: &'static str,
     /// The stage that was called.
     pub stage: Stage,
-    /// How it came out.
+    /// The result.
     pub status: Status,
-    /// What was seen.
+    /// What was observed.
     pub seen: String,
-    /// Why it matters.
+    /// Why the check matters.
     pub why: &'static str,
-    /// The place in the contract that promises it.
+    /// The passage of the contract that requires this.
     pub contract: &'static str,
 }
 
@@ -173,25 +174,25 @@ pub struct Check {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// By stage, in the order in which they ran.
+    /// The checks by stage, in the order in which they ran.
     pub checks: Vec<Check>,
-    /// Drafts that the extractor made of all sessions: where that is none, its checks have seen little.
+    /// How many drafts the extractor made of all sessions. If none, its checks have hardly tested it.
     pub drafts: usize,
 }
 
 impl Report {
-    /// The checks that came out so.
+    /// Returns the checks with this result.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(move |check| check.status == status)
     }
 
-    /// Whether nothing failed, and something was checked at all.
+    /// Whether anything was checked and nothing failed.
     pub fn is_fine(&self) -> bool {
         !self.checks.is_empty() && self.with(Status::Fail).next().is_none()
     }
 }
 
-/// Runs the checks of these stages. A stage that the policy does not have fails them.
+/// Runs the checks of these stages. If the policy does not have a stage, the stage's checks fail.
 pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> Report {
     let suite = Suite { subject, options, until: Instant::now() + options.whole };
     let mut report = Report::default();
@@ -212,7 +213,7 @@ pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> Report
 /// How long an instance may take to start.
 const START: Duration = Duration::from_secs(1);
 
-/// How late behind its deadline a call may come back: the clock's tick, and what the host does with the result.
+/// How long after its deadline a call may return: the clock's tick, and the host's work on the result.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// What every check needs.
@@ -223,31 +224,31 @@ struct Suite<'a> {
 }
 
 impl<'a> Suite<'a> {
-    /// A fresh instance that sees no memories.
+    /// Starts a fresh instance without memories.
     fn instance(&self) -> Result<Box<dyn Instance + 'a>> {
         self.instance_with(Rc::new(material::Shelf::default()))
     }
 
     fn instance_with(&self, memories: Rc<dyn MemorySource>) -> Result<Box<dyn Instance + 'a>> {
         if Instant::now() >= self.until {
-            bail!("not called, because the calls before took {} s together", self.options.whole.as_secs());
+            bail!("not called, because the earlier calls took {} s in total", self.options.whole.as_secs());
         }
         self.subject.start(memories)
     }
 
-    /// Calls within the time that a call has.
+    /// Makes a call and fails if it takes longer than a call may.
     fn timed<T>(&self, call: impl FnOnce(Instant) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let result = call(self.until.min(began + self.options.call))?;
         let took = began.elapsed();
         if took > self.options.call + SLACK {
-            bail!("the call took {} ms, and {} are allowed", took.as_millis(), self.options.call.as_millis());
+            bail!("the call took {} ms, but only {} are allowed", took.as_millis(), self.options.call.as_millis());
         }
         Ok(result)
     }
 }
 
-/// What a check came to.
+/// The result of a check and what was observed.
 struct Verdict {
     status: Status,
     seen: String,
@@ -258,7 +259,7 @@ impl Verdict {
         Self { status: Status::Pass, seen: seen.into() }
     }
 
-    /// Passes, or warns where there is something odd.
+    /// Passes, or warns if `odd`.
     fn odd(odd: bool, seen: impl Into<String>) -> Self {
         Self { status: if odd { Status::Warn } else { Status::Pass }, seen: seen.into() }
     }
@@ -267,13 +268,13 @@ impl Verdict {
         Self { status: Status::Fail, seen: seen.into() }
     }
 
-    /// Fails for an error's words.
+    /// Turns an error into a failure with the error's message.
     fn of(result: Result<Self>) -> Self {
         result.unwrap_or_else(|error| Self::fail(format!("{error:#}")))
     }
 }
 
-/// What is wrong with a set of results: gathered, and told by its first examples.
+/// Collects what is wrong with a set of results and reports the first examples.
 #[derive(Default)]
 struct Faults {
     seen: usize,
@@ -282,45 +283,46 @@ struct Faults {
 }
 
 impl Faults {
-    /// One more was looked at.
+    /// Counts one more result.
     fn look(&mut self) {
         self.seen += 1;
     }
 
-    /// One more was tried: an error is a break of the contract.
+    /// Counts one more attempt. An error breaks the contract.
     fn tried<T>(&mut self, result: Result<T>) -> Option<T> {
         self.look();
         result.map_err(|error| self.fails.push(format!("{error:#}"))).ok()
     }
 
-    /// Notes a break of the contract where `wrong`.
+    /// Records a break of the contract if `wrong`.
     fn fail(&mut self, wrong: bool, what: impl FnOnce() -> String) {
         if wrong {
             self.fails.push(what());
         }
     }
 
-    /// Notes something odd where `wrong`.
+    /// Records a warning if `wrong`.
     fn warn(&mut self, wrong: bool, what: impl FnOnce() -> String) {
         if wrong {
             self.warns.push(what());
         }
     }
 
-    /// `what` was looked at, in the plural. Nothing to look at is no pass, unless it `may_lack`.
+    /// Returns the verdict; `what` names the results, in the plural. Without any results it is a warning, unless the
+    /// policy `may_lack` them.
     fn verdict(self, what: &str, may_lack: bool) -> Verdict {
         match (self.fails.is_empty(), self.warns.is_empty()) {
             (false, _) => Verdict::fail(examples(&self.fails)),
             (true, false) => Verdict::odd(true, examples(&self.warns)),
             (true, true) if self.seen == 0 && !may_lack => {
-                Verdict::odd(true, format!("no {what} to look at: no call answered"))
+                Verdict::odd(true, format!("no {what} to check: no call returned any"))
             }
             (true, true) => Verdict::pass(format!("{} {what}, nothing wrong", self.seen)),
         }
     }
 }
 
-/// How many examples stand in a report.
+/// How many examples a report shows.
 const EXAMPLES: usize = 3;
 
 fn examples(all: &[String]) -> String {
@@ -331,7 +333,7 @@ fn examples(all: &[String]) -> String {
     }
 }
 
-/// Where the checks of a stage are written down.
+/// Collects the checks of a stage.
 struct Sheet<'a> {
     stage: Stage,
     checks: &'a mut Vec<Check>,
@@ -345,7 +347,7 @@ impl Sheet<'_> {
     }
 }
 
-/// A text in a report: its beginning, in quotes, on one line.
+/// Quotes the beginning of a text on one line, for a report.
 fn quoted(text: &str) -> String {
     const MOST: usize = 60;
     let short: String = text.chars().take(MOST).collect();
@@ -353,7 +355,7 @@ fn quoted(text: &str) -> String {
     format!("{short:?}{dots}")
 }
 
-/// Whether two results are the same, whatever they are made of.
+/// Whether two values have the same debug representation.
 fn alike(one: &impl std::fmt::Debug, other: &impl std::fmt::Debug) -> bool {
     format!("{one:?}") == format!("{other:?}")
 }
@@ -362,22 +364,22 @@ fn is_one_line(text: &str) -> bool {
     !text.contains(['\n', '\r'])
 }
 
-/// Lower case, words joined by `_`, at most 64 bytes.
+/// Whether this is a valid kind: lower case, words joined by `_`, at most 64 bytes.
 fn is_kind(kind: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     kind.len() <= 64 && kind.starts_with(|c: char| c.is_ascii_lowercase()) && kind.split('_').all(is_word)
 }
 
-/// Looks at a file that a policy names: relative to the root where inside it.
+/// Checks a file path that a policy returned: it must be relative to the root if inside it.
 fn check_file(faults: &mut Faults, case: &impl Display, file: &str) {
     let inside = file.strip_prefix(ROOT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     faults.look();
-    faults.fail(inside, || format!("{case}: {} is inside of the root and not relative to it", quoted(file)));
-    faults.fail(file.trim().is_empty() || !is_one_line(file), || format!("{case}: {} is no path", quoted(file)));
+    faults.fail(inside, || format!("{case}: {} is inside the root but not relative to it", quoted(file)));
+    faults.fail(file.trim().is_empty() || !is_one_line(file), || format!("{case}: {} is not a path", quoted(file)));
     faults.warn(file.starts_with("./"), || format!("{case}: {} begins with ./", quoted(file)));
 }
 
-/// The same input twice in one instance and once in a fresh one gives the same.
+/// Checks that the same input gives the same result twice in one instance and once in a fresh one.
 fn deterministic<T: std::fmt::Debug>(suite: &Suite<'_>, call: impl Fn(&mut dyn Instance, Instant) -> Result<T>) -> Verdict {
     let compared = || {
         let mut one = suite.instance()?;
@@ -387,15 +389,15 @@ fn deterministic<T: std::fmt::Debug>(suite: &Suite<'_>, call: impl Fn(&mut dyn I
         let fresh = suite.timed(|until| call(&mut *other, until))?;
         Ok(match (alike(&first, &second), alike(&first, &fresh)) {
             (true, true) => Verdict::pass("the same result twice in one instance and in a fresh one"),
-            (false, _) => Verdict::fail("the second call of an instance gives another result than the first"),
-            (true, false) => Verdict::fail("a fresh instance gives another result"),
+            (false, _) => Verdict::fail("the second call of an instance gives a different result from the first"),
+            (true, false) => Verdict::fail("a fresh instance gives a different result"),
         })
     };
     Verdict::of(compared())
 }
 
 const WHY_DETERMINISTIC: &str =
-    "Instances come and go between calls: a result that hangs on one cannot be repeated, and nobody can find its fault.";
+    "Every call may get a new instance: a result that depends on the instance cannot be reproduced or debugged.";
 const PLACE_INSTANCES: &str =
     "worlds.wit, rules: \"Instances may be new at every call: keep nothing in globals that must last\"";
 const PLACE_OPEN: &str = "worlds.wit, rules: open strings, \"passes over what it does not know\"";

@@ -1,4 +1,4 @@
-//! Checks of stage `observer`.
+//! Checks of stage `observer`: every tool call is answered, and observations are small and well-formed.
 
 use anyhow::Context;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn failed(event: ToolEvent, error: &str) -> ToolEvent {
     ToolEvent { succeeded: false, error: Some(error.into()), ..event }
 }
 
-/// Uses of the agent's tools, as it tells them.
+/// Returns tool calls as the agent reports them.
 fn ordinary() -> Vec<ToolEvent> {
     let file = format!("{}/src/export.py", material::ROOT);
     vec![
@@ -77,9 +77,14 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
             });
             all.extend(faults.tried(observed).flatten().map(|observation| (case, observation)));
         }
-        faults.verdict("uses of tools", false)
+        faults.verdict("tool calls", false)
     };
-    sheet.note("ordinary-tools", "observer.observe", "The tools of every day.", survive(ordinary()));
+    sheet.note(
+        "ordinary-tools",
+        "observer.observe",
+        "A policy must handle the tools that agents use every day.",
+        survive(ordinary()),
+    );
     let strange = ["Bash", "Edit", "Grep", "AskUserQuestion"];
     let values = [
         "",
@@ -107,16 +112,16 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "deep-json",
         "observer.tool-event.input: \"As JSON\"",
-        "A tool's output may be nested as deep as its author likes.",
+        "A tool's output can be nested to any depth.",
         survive(deep),
     );
     let unknown = ["mcp__moon__phase", "", "한글", "\0"].map(|tool| event(tool, "{\"a\":1}", "x")).to_vec();
-    sheet.note("unknown-tools", PLACE_OPEN, "Everybody adds tools to their agent.", survive(unknown));
+    sheet.note("unknown-tools", PLACE_OPEN, "Users add tools of their own to their agents.", survive(unknown));
     let odd = material::odd_texts().into_iter().map(|text| {
         let input = json!({"command": text, "file_path": format!("{}/{text}", material::ROOT)}).to_string();
         failed(event("Bash", &input, &text), &text)
     });
-    sheet.note("odd-characters", PLACE_UNICODE, "Outputs of programs hold anything.", survive(odd.collect()));
+    sheet.note("odd-characters", PLACE_UNICODE, "The output of programs can contain anything.", survive(odd.collect()));
     let long = material::long_text(1 << 20);
     let output = json!({"stdout": long, "stderr": "y".repeat(1 << 20)}).to_string();
     let huge = vec![
@@ -127,7 +132,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "huge-output",
         "observer.tool-event.output",
-        "A tool may print megabytes, and the hook waits.",
+        "A tool may print megabytes, and the hook waits for the policy.",
         survive(huge),
     );
     let verdict = deterministic(suite, |instance, until| instance.observe(&material::session(), &ordinary()[0], until));
@@ -151,13 +156,13 @@ fn results(all: &[(String, Observation)], sheet: &mut Sheet<'_>) {
     sheet.note(
         "summaries",
         "observer.observation.summary: \"One line\"",
-        "The summary is all that lists show.",
+        "Lists show only the summary.",
         summaries.verdict("observations", true),
     );
     sheet.note(
         "details",
         "observer.observation.detail: \"at most 10 KiB\"",
-        "An observation a use of a tool: a day's are kept by the thousand.",
+        "Every tool call gives an observation, so thousands are stored in a day.",
         details.verdict("observations", true),
     );
     sheet.note(

@@ -1,4 +1,4 @@
-//! Checks of stage `query`.
+//! Checks of stage `query`: every prompt is answered, and searches are valid.
 
 use anyhow::{Context, Result};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use throughline_sandbox::instance::Search;
 
-/// The most that the host looks up, whatever is asked.
+/// How many memories the host returns at most, whatever the search asks for.
 const MOST_MEMORIES: u32 = 200;
 
 pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
@@ -27,7 +27,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
         "An empty prompt asks for nothing.",
         Verdict::of(call("", None).map(|search| match search {
             None => Verdict::pass("no search"),
-            Some(search) => Verdict::odd(true, format!("an empty prompt is searched for {}", quoted(&search.text))),
+            Some(search) => Verdict::odd(true, format!("an empty prompt gives a search for {}", quoted(&search.text))),
         })),
     );
     let mut survive = |prompts: Vec<(String, Option<String>)>| {
@@ -46,9 +46,9 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
         pair("/compact", None),
         pair("type:decision file:src/export.py \"exact words\" -without", Some("")),
     ];
-    sheet.note("ordinary-prompts", "query.plan", "What people type every day.", survive(ordinary));
+    sheet.note("ordinary-prompts", "query.plan", "A policy must handle what people type every day.", survive(ordinary));
     let odd = material::odd_texts().into_iter().map(|text| (text.clone(), Some(text)));
-    sheet.note("odd-characters", PLACE_UNICODE, "People paste anything.", survive(odd.collect()));
+    sheet.note("odd-characters", PLACE_UNICODE, "People paste all kinds of text.", survive(odd.collect()));
     let long = material::long_text(1 << 20);
     let huge = vec![(long.clone(), None), ("ok".to_owned(), Some(long)), ("x".repeat(1 << 20), None)];
     sheet.note("huge-prompt", "query.plan", "People paste whole logs, and the prompt waits for the hook.", survive(huge));
@@ -69,32 +69,32 @@ fn results(all: &[(String, Search)], sheet: &mut Sheet<'_>) {
         scores.look();
         scores.fail(!(0.0..=1.0).contains(&score), || format!("{case}: {score}"));
         limits.look();
-        limits.fail(limit == 0, || format!("{case}: a search that may find nothing"));
-        limits.warn(limit > MOST_MEMORIES, || format!("{case}: {limit}, and the host gives at most {MOST_MEMORIES}"));
+        limits.fail(limit == 0, || format!("{case}: a search with the limit 0"));
+        limits.warn(limit > MOST_MEMORIES, || format!("{case}: {limit}, but the host returns at most {MOST_MEMORIES}"));
         for kind in &search.kinds {
             kinds.look();
             kinds.fail(!is_kind(kind), || format!("{case}: {}", quoted(kind)));
         }
         texts.look();
-        texts.fail(search.text.trim().is_empty(), || format!("{case}: a search for nothing"));
+        texts.fail(search.text.trim().is_empty(), || format!("{case}: a search for an empty text"));
     }
     sheet.note(
         "min-score",
         "query.search.min-score: \"0 to 1\"",
-        "What scores less is not shown; beyond 1 that is all.",
+        "Memories with a lower score are not shown; with a minimum above 1, none are.",
         scores.verdict("searches", true),
     );
     sheet.note(
         "limit",
         "query.search.limit",
-        "Every memory that is found costs the agent's attention.",
+        "Every memory that is found takes some of the agent's attention.",
         limits.verdict("searches", true),
     );
-    sheet.note("kinds", "query.search.kinds", "A kind that cannot be finds nothing.", kinds.verdict("kinds", true));
+    sheet.note("kinds", "query.search.kinds", "A search for an invalid kind finds nothing.", kinds.verdict("kinds", true));
     sheet.note(
         "text",
         "query.plan: \"None: this prompt needs no memory\"",
-        "A search for nothing finds anything.",
+        "A search for an empty text finds unrelated memories.",
         texts.verdict("searches", true),
     );
 }

@@ -1,4 +1,4 @@
-//! Checks of stage `redactor`: what goes in comes out, without secrets, every time the same.
+//! Checks of stage `redactor`: each text comes back without its secrets, and the same way every time.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::{
 use crate::compare::{self, is_rule, placeholder_at};
 use throughline_sandbox::instance::Redacted;
 
-/// A text may grow to this many times its length, and by so many bytes: a placeholder can be longer than its secret.
+/// A text may grow by this factor and by this many bytes more, because a placeholder can be longer than its secret.
 const MOST_GROWTH: usize = 8;
 const FREE_GROWTH: usize = 1 << 10;
 
-/// So much of a secret in a rule's name is a leak, bytes.
+/// How many bytes of a secret in a rule's name count as a leak.
 const LEAK: usize = 6;
 
 struct Redactor<'a> {
     suite: &'a Suite<'a>,
-    /// Every text that was redacted, and what became of it.
+    /// Every text that was redacted, with the result.
     all: Vec<(String, Redacted)>,
 }
 
 impl Redactor<'_> {
-    /// One call in a fresh instance.
+    /// Makes one call in a fresh instance.
     fn call(&mut self, texts: &[String]) -> Result<Vec<Redacted>> {
         let mut instance = self.suite.instance()?;
         let results = self.suite.timed(|until| instance.redact(texts, until))?;
@@ -35,7 +35,7 @@ impl Redactor<'_> {
     }
 }
 
-/// What a result makes of its text.
+/// Returns the text after redaction.
 fn applied<'a>(text: &'a str, result: &'a Redacted) -> &'a str {
     result.text.as_deref().unwrap_or(text)
 }
@@ -50,10 +50,10 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "one-result-each",
         "redactor.redact: \"One result a text, in order\"",
-        "The host puts each result in its text's place; where one is missing, nothing of the batch can be used.",
+        "The host replaces each text by its result; if a result is missing, the whole batch is unusable.",
         Verdict::of(together.as_ref().map_err(|error| anyhow::anyhow!("{error:#}")).map(|results| {
             if results.len() == texts.len() {
-                Verdict::pass(format!("{} texts, as many results", texts.len()))
+                Verdict::pass(format!("{} texts and as many results", texts.len()))
             } else {
                 Verdict::fail(format!("{} texts, {} results", texts.len(), results.len()))
             }
@@ -62,7 +62,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "each-alone",
         "redactor.redact: \"One result a text, in order\"",
-        "The host batches texts as it likes: what becomes of one must not hang on the others, or on its place.",
+        "The host batches texts in any way: a result must not depend on the other texts or on the position.",
         Verdict::of(each_alone(&mut it, &texts, together.ok())),
     );
     edges(&mut it, sheet);
@@ -72,13 +72,13 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "idempotent",
         "stages.wit, redactor: \"applying it to its own output must change nothing\"",
-        "A text passes the redactor on its way in and on its way out; what changes each time never comes to rest.",
+        "A text is redacted when it is stored and again when it is shown; the second time must not change it.",
         Verdict::of(idempotent),
     );
     results(&it.all, sheet);
 }
 
-/// Backwards and one by one: a result that stands in another's place shows.
+/// Redacts the texts in reverse order and some of them alone, which shows results in the wrong place.
 fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Redacted>>) -> Result<Verdict> {
     let together = together.context("the texts together gave no result")?;
     let mut faults = Faults::default();
@@ -86,25 +86,25 @@ fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Reda
     let turned = it.call(&backwards)?;
     for ((text, first), second) in texts.iter().zip(&together).zip(turned.iter().rev()) {
         faults.look();
-        faults.fail(!alike(first, second), || format!("{} comes out differently in a list turned around", quoted(text)));
+        faults.fail(!alike(first, second), || format!("{} comes out differently when the order is reversed", quoted(text)));
     }
     for (text, first) in texts.iter().zip(&together).take(20) {
         faults.look();
         let alone = it.call(std::slice::from_ref(text))?;
         faults.fail(!alone.first().is_some_and(|alone| alike(first, alone)), || {
-            format!("{} comes out differently alone", quoted(text))
+            format!("{} comes out differently when it is the only text", quoted(text))
         });
     }
     Ok(faults.verdict("comparisons", false))
 }
 
-/// No texts, empty ones, odd ones, huge ones.
+/// Checks empty, unusual and huge inputs.
 fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     let none = it.call(&[]);
     sheet.note(
         "no-texts",
         "redactor.redact: \"One result a text\"",
-        "Many extractions have no text to be redacted.",
+        "Many extractions have no text to redact.",
         Verdict::of(none.map(|results| match results.len() {
             0 => Verdict::pass("no texts, no results"),
             results => Verdict::fail(format!("no texts, {results} results")),
@@ -114,7 +114,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "empty-text",
         "redactor.redacted.text",
-        "Empty fields are everywhere, and there is no secret in them.",
+        "Empty fields are common and contain no secret.",
         Verdict::of(empty.map(|results| {
             let made = results.iter().step_by(2).find(|result| result.text.as_ref().is_some_and(|text| !text.is_empty()));
             match made {
@@ -130,7 +130,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "odd-characters",
         PLACE_UNICODE,
-        "Outputs of programs hold anything; where the redactor fails, nothing is stored.",
+        "The output of programs can contain anything; if the redactor fails, nothing is stored.",
         faults.verdict("texts", false),
     );
     let mut faults = Faults::default();
@@ -151,7 +151,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "huge-texts",
         "stages.wit, redactor: \"so it must be fast\"",
-        "Outputs of tools are that long, and the hook waits.",
+        "The output of tools can be this long, and the hook waits for the redactor.",
         faults.verdict("huge inputs", false),
     );
 }
@@ -160,7 +160,7 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
     let outputs: Vec<String> = it.all.iter().map(|(text, result)| applied(text, result).to_owned()).collect();
     let mut faults = Faults::default();
     let mut instance = it.suite.instance()?;
-    // In several calls: together they are a few megabytes.
+    // In several calls, because the outputs have a few megabytes in all.
     for outputs in outputs.chunks(64) {
         let results = it.suite.timed(|until| instance.redact(outputs, until))?;
         faults.fail(results.len() != outputs.len(), || format!("{} texts, {} results", outputs.len(), results.len()));
@@ -172,7 +172,7 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
     Ok(faults.verdict("outputs redacted again", false))
 }
 
-/// What every result must be.
+/// Checks every result.
 fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     let mut placeholders = Faults::default();
     let mut findings = Faults::default();
@@ -189,13 +189,15 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         growth.look();
         growth.fail(output.len() > longest, || format!("{} bytes become {}", text.len(), output.len()));
         findings.look();
-        findings.fail(output != text && result.findings.is_empty(), || format!("{} is changed for no rule", quoted(text)));
+        findings.fail(output != text && result.findings.is_empty(), || {
+            format!("{} is changed, but no rule is named", quoted(text))
+        });
         findings.warn(output == text && !result.findings.is_empty(), || {
-            format!("{} is unchanged, and something was found", quoted(text))
+            format!("{} is unchanged, but a rule is named", quoted(text))
         });
         for finding in &result.findings {
-            findings.fail(!is_rule(&finding.rule), || format!("{} is no rule's name", quoted(&finding.rule)));
-            findings.fail(finding.count == 0, || format!("{} was found 0 times", quoted(&finding.rule)));
+            findings.fail(!is_rule(&finding.rule), || format!("{} is not a valid rule name", quoted(&finding.rule)));
+            findings.fail(finding.count == 0, || format!("{} is named with the count 0", quoted(&finding.rule)));
         }
         let mut names: Vec<&str> = result.findings.iter().map(|finding| finding.rule.as_str()).collect();
         names.extend(compare::placeholders(output));
@@ -205,39 +207,39 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= LEAK).collect();
         for name in names {
             leaks.look();
-            // The name itself may say a word that stands in the text, such as `token`: a long run of the secret may not.
+            // A rule's name may contain a word of the text, such as `token`, but not a long part of the secret.
             let leaked = secrets.iter().any(|secret| shares(name, secret));
-            leaks.fail(leaked, || "a rule's name holds part of what was replaced".to_owned());
+            leaks.fail(leaked, || "a rule's name contains part of what was replaced".to_owned());
         }
     }
     sheet.note(
         "placeholders",
         "redactor.redacted.text: \"each replaced by `[redacted:RULE]` or by `[redacted:RULE#TAG]`\"",
-        "A redactor takes away; what it invents or rewrites, nobody has said.",
+        "A redactor only removes text; text that it invents or rewrites was never said.",
         placeholders.verdict("texts", false),
     );
     sheet.note(
         "findings",
         "redactor.finding",
-        "Reports say which rule replaced how much; without that nobody can tell a mistake from a secret.",
+        "Reports say how much each rule replaced; otherwise nobody can tell a mistake from a secret.",
         findings.verdict("texts", false),
     );
     sheet.note(
         "no-leaks",
         "redactor.redacted.findings: \"It never holds any of the secret\"",
         "Reports and logs are read by people who must not see the secret.",
-        leaks.verdict("rules' names", true),
+        leaks.verdict("rule names", true),
     );
     sheet.note(
         "growth",
         "redactor.redacted.text",
-        "What grows at every redaction fills the disk.",
+        "A text that grows with every redaction fills the disk.",
         growth.verdict("texts", false),
     );
 }
 
-/// Whether a run of the secret as long as [`LEAK`] that holds a digit stands in the name. Rules' names are words: runs
-/// of letters alone they may share with what they name, such as `password`.
+/// Whether the name contains [`LEAK`] bytes of the secret in a row that include a digit. Rule names are words, so they
+/// may share runs of letters with what they name, such as `password`.
 fn shares(name: &str, secret: &str) -> bool {
     let runs = secret.as_bytes().windows(LEAK);
     runs.filter(|run| run.iter().any(u8::is_ascii_digit))
@@ -245,8 +247,8 @@ fn shares(name: &str, secret: &str) -> bool {
         || (secret.len() >= 2 * LEAK && name.contains(secret))
 }
 
-/// The parts of the text that placeholders stand for in the output; none where the output is not the text with parts
-/// replaced.
+/// Returns the parts of the text that placeholders replaced in the output; none if the output is not the text with
+/// parts replaced.
 fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
     if text == output {
         return Some(Vec::new());
@@ -264,7 +266,7 @@ fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(removed)
 }
 
-/// What stands before, between and behind the placeholders of a text.
+/// Returns the parts of a text before, between and after its placeholders.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut begin, mut from) = (0, 0);

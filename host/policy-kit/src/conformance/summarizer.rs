@@ -1,4 +1,4 @@
-//! Checks of stage `summarizer`.
+//! Checks of stage `summarizer`: all notes are summarized or skipped without an error, and summaries are short.
 
 use anyhow::{Context, Result};
 
@@ -26,7 +26,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "empty-notes",
         "summarizer.summarize: \"None: the session holds nothing worth a summary\"",
-        "Most sessions that were only opened have empty notes; a summary of nothing is noise in the next one.",
+        "Sessions that were only opened have empty notes, and a summary of nothing is noise in the next session.",
         Verdict::of(call("empty notes", &SessionNotes::default()).map(|summary| match summary {
             None => Verdict::pass("no summary of empty notes"),
             Some(summary) => Verdict::odd(true, format!("empty notes are summarized as {}", quoted(&summary.text))),
@@ -35,7 +35,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "full-notes",
         "summarizer.summarize",
-        "Notes in which every field is filled are what a long session ends with.",
+        "At the end of a long session every field of the notes is filled.",
         Verdict::of(call("full notes", &material::notes()).map(|summary| match summary {
             None => Verdict::odd(true, "no summary of full notes"),
             Some(summary) => {
@@ -50,7 +50,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "odd-characters",
         PLACE_UNICODE,
-        "Notes hold what people and programs wrote.",
+        "Notes contain what people and programs wrote.",
         faults.verdict("notes", false),
     );
     let huge = call("huge notes", &material::notes_of(&material::long_text(200), 2_000));
@@ -58,7 +58,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     sheet.note(
         "huge-notes",
         "summarizer.summarize",
-        "A session of days has thousands of entries, and its end waits for the summary.",
+        "A session of several days has thousands of entries, and its end waits for the summary.",
         Verdict::of(verdict),
     );
     let verdict =
@@ -75,7 +75,7 @@ fn results(all: &[(&str, Summary)], sheet: &mut Sheet<'_>) {
         topics.look();
         topics.fail(count > MOST_TOPICS, || format!("{case}: {count} topics"));
         let odd = summary.topics.iter().find(|topic| topic.trim().is_empty() || !is_one_line(topic));
-        topics.warn(odd.is_some(), || format!("{case}: {} is no topic", quoted(odd.map_or("", |topic| topic))));
+        topics.warn(odd.is_some(), || format!("{case}: {} is not a topic", quoted(odd.map_or("", |topic| topic))));
         let bytes = summary.text.len();
         texts.look();
         texts.fail(summary.text.trim().is_empty(), || format!("{case}: a summary without a text"));
@@ -84,13 +84,13 @@ fn results(all: &[(&str, Summary)], sheet: &mut Sheet<'_>) {
     sheet.note(
         "topics",
         "summarizer.summary.topics: \"At most ten\"",
-        "Topics stand in one line of a list.",
+        "Lists show all topics on one line.",
         topics.verdict("summaries", true),
     );
     sheet.note(
         "text",
         "summarizer.summary.text: \"A few sentences that stand alone\"",
-        "The summary is what the next session is told first.",
+        "The summary is the first thing that the next session is told.",
         texts.verdict("summaries", true),
     );
 }

@@ -1,5 +1,5 @@
-//! The conformance suite finds what it looks for: a default policy that passes, and for every check a policy that fails it.
-//! Most of these are fakes, which break one promise and keep the others; some are real components.
+//! Tests the conformance suite itself: the default policy passes, and for every check there is a policy that fails it.
+//! Most of these are fakes that break one promise and keep the others; some are real components.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> Report 
     check_with(bytes, stages, stages, options)
 }
 
-/// Checks `stages` of a component that is linked for those that it `has`.
+/// Checks `stages` of a component that is linked with the stages in `has`.
 fn check_with(bytes: &[u8], has: &[Stage], stages: &[Stage], options: &Options) -> Report {
     let clock = Clockwork::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), bytes).expect("it compiles");
@@ -64,14 +64,14 @@ fn every_check_has_a_name_of_its_own_and_says_why() {
     }
 }
 
-/// All words of the contract, on one line.
+/// Returns the whole text of the contract on one line.
 fn contract() -> String {
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit/v0.1.0")).expect("it is there");
     let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a text"));
     texts.collect::<String>().split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
 }
 
-/// Calls of one stage, as a fake answers them. The number is the instance's.
+/// The calls of one stage, as a fake answers them. The last number is the instance's.
 type Extract = dyn Fn(&ExtractRequest, &[Line], u32) -> Result<Extraction>;
 type Summarize = dyn Fn(&SessionNotes, u32) -> Result<Option<Summary>>;
 type Redact = dyn Fn(&[String], u32) -> Result<Vec<Redacted>>;
@@ -91,7 +91,7 @@ struct Fake {
 }
 
 impl Default for Fake {
-    /// Keeps the contract.
+    /// Creates a fake that keeps the contract.
     fn default() -> Self {
         Self {
             instances: AtomicU32::new(0),
@@ -158,7 +158,7 @@ impl Instance for FakeInstance<'_> {
     }
 }
 
-/// Every line with `DECISION:` is a memory.
+/// Makes a memory of every line with `DECISION:`.
 fn extracted(lines: &[Line]) -> Extraction {
     let drafts = lines.iter().filter(|line| line.text.contains("DECISION:")).map(|line| Draft {
         key: Some(format!("line:{}", line.start)),
@@ -186,7 +186,7 @@ fn summarized(notes: &SessionNotes) -> Option<Summary> {
 
 const PLACEHOLDER: &str = "[redacted:github-token]";
 
-/// `ghp_` and what follows of letters and digits becomes `with`.
+/// Replaces `ghp_` and the letters and digits after it by `with`.
 fn redacted(text: &str, with: &str) -> Redacted {
     let (mut out, mut rest, mut count) = (String::new(), text, 0);
     while let Some(at) = rest.find("ghp_") {
@@ -240,7 +240,7 @@ fn a_policy_that_keeps_the_contract_is_not_even_warned() {
     assert!(odd.is_empty(), "{odd:#?}");
 }
 
-/// A broken fake: what it breaks, and the checks that must fail and warn: these and no others.
+/// A broken fake: what it breaks, and exactly the checks that must fail and warn.
 struct Break {
     what: &'static str,
     fake: Fake,
@@ -248,8 +248,8 @@ struct Break {
     warns: &'static [&'static str],
 }
 
-/// Each of the breaks fails exactly its checks, and together they fail every check of the stage, so that none of the
-/// checks is one that cannot fail.
+/// Asserts that every broken fake fails exactly its checks, and that together they fail every check of the stage, so
+/// that every check can fail.
 fn each_fails_its_checks(stage: Stage, breaks: Vec<Break>) {
     let all = conformance::run(&Fake::default(), &[stage], &Options::default());
     let mut unbroken: BTreeSet<&str> = all.checks.iter().map(|check| check.id).collect();
@@ -267,7 +267,7 @@ fn each_fails_its_checks(stage: Stage, breaks: Vec<Break>) {
     assert!(unbroken.is_empty(), "no policy was found out by {unbroken:?}");
 }
 
-/// An extractor that changes what a good one returns, or fails.
+/// Creates an extractor that changes a good result or fails.
 fn extractor(change: impl Fn(&ExtractRequest, &[Line], u32, &mut Extraction) -> Result<()> + 'static) -> Fake {
     Fake {
         extract: Box::new(move |request, lines, number| {
@@ -279,7 +279,7 @@ fn extractor(change: impl Fn(&ExtractRequest, &[Line], u32, &mut Extraction) -> 
     }
 }
 
-/// An extractor that fails on a line.
+/// Creates an extractor that fails on some lines.
 fn dies_of(is_deadly: impl Fn(&str) -> bool + 'static) -> Fake {
     extractor(move |_, lines, _, _| {
         ensure!(!lines.iter().any(|line| is_deadly(&line.text)), "the line was too much");
@@ -287,7 +287,7 @@ fn dies_of(is_deadly: impl Fn(&str) -> bool + 'static) -> Fake {
     })
 }
 
-/// An extractor that changes its drafts.
+/// Creates an extractor that changes its drafts.
 fn drafts(change: impl Fn(&mut Draft) + 'static) -> Fake {
     extractor(move |_, _, _, extraction| {
         extraction.drafts.iter_mut().for_each(&change);
@@ -699,7 +699,7 @@ fn broken_redactors_are_found_out() {
     );
 }
 
-/// A context builder that changes what a good one returns.
+/// Creates a context builder that changes a good result.
 fn builder(change: impl Fn(&dyn MemorySource, &str, u32, &mut BuiltContext) + 'static) -> Box<Build> {
     Box::new(move |memories, source, budget, found, _| {
         Ok(built(memories, budget, found)?.map(|mut context| {
@@ -946,7 +946,7 @@ fn real_redactors_that_are_broken_are_found_out() {
     }
 }
 
-/// A call that hangs fails with the deadline's words, and all of them together end in time.
+/// A call that hangs fails with a deadline error, and the whole suite ends in time.
 #[test]
 fn a_policy_that_hangs_is_found_out_in_time() {
     let bytes = tests::wasm::token_redactor(Some((
@@ -969,7 +969,7 @@ fn a_stage_that_is_not_there_fails() {
     assert!(report.checks[0].seen.contains("has no stage query"), "{}", report.checks[0].seen);
 }
 
-/// What a special policy looks for stands in none of the suite's own sessions and texts: they can be given.
+/// The suite's own sessions and texts do not contain what a special policy looks for, so more can be given.
 #[test]
 fn given_sessions_and_texts_are_looked_at() {
     let options =

@@ -1,5 +1,5 @@
-//! A thousand damaged components meet the path of a dropped-in policy: load, link, check. None of them crashes or hangs the
-//! host, and none is called fine that does not behave as a redactor on texts that the suite never saw.
+//! Loads, links and checks a thousand damaged components, as if they were installed policies. None of them may crash or
+//! hang the host, and one that passes must also redact texts correctly that the suite does not contain.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ use throughline_sandbox::instance::Loaded;
 
 const MUTANTS: usize = 1_000;
 
-/// Reproducible numbers: a 64-bit linear congruential generator, of which the upper half is used.
+/// A reproducible random number generator: 64-bit linear congruential, of which the upper half is used.
 struct Random(u64);
 
 impl Random {
@@ -32,16 +32,16 @@ impl Random {
     }
 }
 
-/// `i32.eq` to `i32.ge_u`, and `i32.add` to `i32.rotr`.
+/// The opcodes from `i32.eq` to `i32.ge_u` and from `i32.add` to `i32.rotr`.
 const OPERATORS: &[u8] = &[
     0x46, 0x47, 0x48, 0x49, 0x4a, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f, 0x6a, 0x6b, 0x6c, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77,
     0x78,
 ];
 
-/// The bytes of the number-th mutant, and what was done to them.
+/// Returns the bytes of the mutant with this number and how it was changed.
 fn mutant(number: usize, sound: &[u8]) -> (&'static str, Vec<u8>) {
     let mut random = Random(number as u64 + 1);
-    // Streams of near seeds begin alike.
+    // The first numbers of similar seeds are alike.
     for _ in 0..8 {
         random.below(1);
     }
@@ -55,11 +55,11 @@ fn mutant(number: usize, sound: &[u8]) -> (&'static str, Vec<u8>) {
             ("bits flipped", bytes)
         }
         3 | 4 => {
-            // Around `ghp_`, the constant that the code compares with.
+            // The code around `ghp_`, the constant that the code compares with.
             let code = sound.windows(5).position(|bytes| bytes == [0xe7, 0xd0, 0xc1, 0xfb, 0x05]).expect("it is there");
             let mut places: Vec<usize> = (code - 150..code + 350).collect();
             if number % 10 == 3 {
-                // From two numbers one: what is valid with one of these is with any other.
+                // These operators turn two numbers into one, so each can replace any other.
                 places.retain(|&at| OPERATORS.contains(&bytes[at]));
                 let at = places[random.below(places.len())];
                 bytes[at] = OPERATORS[random.below(OPERATORS.len())];
@@ -80,7 +80,7 @@ fn mutant(number: usize, sound: &[u8]) -> (&'static str, Vec<u8>) {
             ("cut off", bytes)
         }
         7 => {
-            // What follows a section's number is its length; nearly any byte is taken for one somewhere.
+            // The byte after a section's number is its length. Almost any byte looks like a section number somewhere.
             let sections: Vec<usize> = (8..bytes.len() - 1).filter(|&at| bytes[at] <= 12).collect();
             let at = sections[random.below(sections.len())] + 1;
             bytes[at] = bytes[at].wrapping_add([1, 255, 128, 16][random.below(4)]);
@@ -96,7 +96,7 @@ fn mutant(number: usize, sound: &[u8]) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// A valid module or component that has nothing to do with the contract.
+/// Returns a valid module or component that has nothing to do with the contract.
 fn generated(number: usize, random: &mut Random) -> (&'static str, Vec<u8>) {
     let seed = random.bytes(4_096);
     let mut seed = Unstructured::new(&seed);
@@ -110,7 +110,7 @@ fn generated(number: usize, random: &mut Random) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// Where a mutant's way ends.
+/// The step at which a mutant was rejected, or that it passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Loading,
@@ -119,7 +119,7 @@ enum End {
     Fine,
 }
 
-/// The way of a component that was dropped in.
+/// Takes a component through the steps of an installed policy.
 fn judge(clock: &Clockwork, bytes: &[u8], options: &Options) -> Result<End> {
     let folder = tempfile::tempdir()?;
     let digest = sha256_hex(bytes);
@@ -139,7 +139,7 @@ fn judge(clock: &Clockwork, bytes: &[u8], options: &Options) -> Result<End> {
     Ok(End::Fine)
 }
 
-/// Texts of another make than the suite's.
+/// Returns texts of another kind than the suite's.
 fn texts(random: &mut Random) -> Vec<String> {
     const PARTS: &[&str] = &[
         "ghp_",
@@ -158,7 +158,7 @@ fn texts(random: &mut Random) -> Vec<String> {
     (0..random.below(40)).map(|_| (0..random.below(60)).map(|_| PARTS[random.below(PARTS.len())]).collect()).collect()
 }
 
-/// What makes a redactor, asked with other texts and in other words than the suite's.
+/// Checks what makes a redactor, with other texts and in another way than the suite.
 fn behaves(policy: &Arc<Loaded>) -> Result<()> {
     let mut random = Random(42);
     let mut running = policy.start(Grants::default(), Instant::now() + Duration::from_secs(1))?;
@@ -178,7 +178,7 @@ fn behaves(policy: &Arc<Loaded>) -> Result<()> {
     Ok(())
 }
 
-/// Whether the output is the text with parts replaced by placeholders. The texts hold no `[`.
+/// Whether the output is the text with parts replaced by placeholders. The texts contain no `[`.
 fn is_redacted(text: &str, output: &str) -> bool {
     let mut rest = text;
     for (number, part) in output.split("[redacted:").enumerate() {
@@ -200,7 +200,7 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     let clock = Clockwork::start().expect("an engine");
     assert_eq!(judge(&clock, &sound, &Options::default()).expect("it behaves"), End::Fine);
 
-    // One that hangs must not cost much of the test's time.
+    // A mutant that hangs must not take much of the test's time.
     let (call, whole) = (Duration::from_millis(100), Duration::from_millis(600));
     let options = Options { call, whole, ..Options::default() };
     let ends: Mutex<BTreeMap<(End, &str), usize>> = Mutex::default();
@@ -242,7 +242,7 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(ends.values().sum::<usize>(), MUTANTS);
     assert!(took < Duration::from_secs(10), "{number} took {took:?}");
-    // Were one of these empty, the mutants would show nothing of that step.
+    // If no mutant ended at one of these steps, the test would say nothing about that step.
     for end in [End::Loading, End::Linking, End::Suite, End::Fine] {
         assert!(ends.keys().any(|(found, _)| *found == end), "no mutant came to {end:?}: {ends:?}");
     }

@@ -1,7 +1,7 @@
-//! Policies from source: the templates and the policies in `policies/` build with the tools of their languages, load into the
-//! sandbox, and answer their stages.
+//! Builds policies from source: the templates and the policies in `policies/` build with the tools of their languages,
+//! load into the sandbox, and answer their stages.
 //!
-//! Python and JavaScript need their tools and registries. Where those are missing the tests say so and pass; with
+//! Python and JavaScript need their tools and registries. If those are missing, the tests say so and pass; with
 //! `THROUGHLINE_REQUIRE_LANGUAGES` set, they fail.
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in the repository").to_owned()
 }
 
-/// A folder of this test's own; empty.
+/// Returns an empty folder that only this test uses.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("policy-sources").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -42,7 +42,7 @@ fn until() -> Instant {
     Instant::now() + Duration::from_mins(5)
 }
 
-/// Builds the policy; none where a tool or a registry is not there and need not be.
+/// Builds the policy; none if a tool or registry is missing and not required.
 fn built(folder: &Path) -> Option<Built> {
     let mut steps = Vec::new();
     match build::build(folder, &mut |step| steps.push(step.to_owned())) {
@@ -54,8 +54,9 @@ fn built(folder: &Path) -> Option<Built> {
         }
         Err(error) => {
             let error = format!("{error:#}");
-            let unavailable =
-                ["is not there", "cannot be fetched", "makes no environment"].iter().any(|sign| error.contains(sign));
+            let unavailable = ["is not installed", "cannot be fetched", "cannot create a virtual environment"]
+                .iter()
+                .any(|sign| error.contains(sign));
             let needed = std::env::var_os("THROUGHLINE_REQUIRE_LANGUAGES").is_some();
             assert!(unavailable && !needed, "{} does not build: {error}", folder.display());
             eprintln!("skipped: {} cannot be built here: {error}", folder.display());
@@ -64,7 +65,7 @@ fn built(folder: &Path) -> Option<Built> {
     }
 }
 
-/// Runs what a policy's folder has of tests that need no wasm.
+/// Runs the tests in a policy's folder that need no wasm.
 fn passes(program: &str, arguments: &[&str], folder: &Path) {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1").env_remove("CARGO_TARGET_DIR");
@@ -77,7 +78,7 @@ fn passes(program: &str, arguments: &[&str], folder: &Path) {
     );
 }
 
-/// Compiles the component, or takes it from the last run, and links it as its manifest asks.
+/// Compiles the component or loads it from the last run's cache, and links it as its manifest requests.
 fn loaded(built: &Built) -> Arc<Loaded> {
     let clock = Clockwork::start().expect("an engine");
     let wasm = fs::read(built.folder.join("policy.wasm")).expect("it is built");
@@ -102,7 +103,7 @@ fn start(policy: &Arc<Loaded>, grants: Grants) -> Running {
     policy.start(grants, Instant::now() + Duration::from_secs(1)).expect("it starts")
 }
 
-/// Every policy that is shipped keeps the contract as the default does.
+/// Asserts that a shipped policy keeps the contract.
 fn conforms(policy: &Arc<Loaded>, grants: &Grants) {
     let options = Options { call: policy.terms().limits.time, ..Options::default() };
     let report = conformance::run(&Granted { policy, grants: grants.clone() }, &policy.terms().stages, &options);
@@ -123,7 +124,7 @@ struct Lines(VecDeque<Line>);
 
 impl LineSource for Lines {
     fn read_lines(&mut self, _max_bytes: usize) -> std::io::Result<Vec<Line>> {
-        // A few at a time, so that a policy must ask again.
+        // Returns a few lines at a time, so that a policy must ask again.
         Ok(self.0.drain(..self.0.len().min(3)).collect())
     }
 }
@@ -140,7 +141,7 @@ fn extract(running: &mut Running, lines: &[String], state: Option<String>, start
     running.extract(&request, Box::new(lines), until()).expect("it extracts")
 }
 
-/// Extracts in one call and again line by line, each call in a new instance, and returns the drafts, which must be the same.
+/// Extracts in one call and again line by line, each call in a new instance. Returns the drafts, which must be equal.
 fn drafts(policy: &Arc<Loaded>, grants: &Grants, lines: &[String]) -> Vec<Draft> {
     let fresh = || start(policy, grants.clone());
     let whole = extract(&mut fresh(), lines, None, 0);
@@ -183,7 +184,7 @@ fn line(kind: &str, content: &Value, result: &Value) -> String {
     .to_string()
 }
 
-/// A session in which a decision is stated, an ADR written, and a commit made that did not and one that did come about.
+/// Returns a session in which a decision is stated, an ADR is written, one commit fails and one succeeds.
 fn transcript() -> Vec<String> {
     let adr = "# 7. Use Redis\n\n## Status\n\nAccepted\n\n## Decision\n\nTokens live in Redis.\n";
     let command = "git commit -qm \"$(cat <<'EOF'\nCache tokens\n\nDecision: keep \"tokens\" in Redis\nRejected: one cache each\nConstraint: 10 calls a second\nTicket: AUTH-12\nEOF\n)\"";
@@ -269,7 +270,7 @@ fn private_terms() {
     assert!(warnings.len() == 2 && warnings[0].starts_with("patterns[1] is not used"), "{warnings:?}");
 }
 
-/// Creates a template, which must build at once.
+/// Creates a policy from a template, which must build without changes, and runs its tests.
 fn from_template(language: Language) -> Option<Built> {
     let name = format!("new-{}", language.name());
     let folder = template::create(&scratch(language.name()), &name, language).expect("it is created");
@@ -293,7 +294,7 @@ fn a_new_policy_in_rust() {
     assert_eq!(self::built(&elsewhere).expect("cargo is there").digest, built.digest);
 }
 
-/// One decision, whatever is asked.
+/// A source that always returns one decision.
 struct OneDecision;
 
 impl MemorySource for OneDecision {
@@ -346,7 +347,7 @@ fn a_new_policy_in_python() {
     assert_eq!(context.used, ["m1"]);
     assert!(running.build_context(&session(), "startup", 10, Vec::new(), until()).expect("it builds").is_none());
     assert!(running.build_context(&session(), "prompt", 200, Vec::new(), until()).expect("it builds").is_none());
-    // An error in the policy's own code is the contract's failure, with the error's words.
+    // An error in the policy's own code becomes the contract's failure, with the error's message.
     let mut running = start(&policy, with_settings(json!({"most": "many"})));
     let error = running.build_context(&session(), "startup", 200, Vec::new(), until()).expect_err("that is no number");
     assert!(format!("{error:#}").contains("ValueError: invalid literal"), "{error:#}");
@@ -374,7 +375,7 @@ fn a_new_policy_in_javascript() {
     );
     event.input = json!({"command": "ls"}).to_string();
     assert!(running.observe(&session(), &event, until()).expect("it answers").is_none());
-    // An error in the policy's own code is the contract's failure, with the error's words.
+    // An error in the policy's own code becomes the contract's failure, with the error's message.
     let mut running = start(&policy, with_settings(json!({"commands": 7})));
     let error = running.observe(&session(), &event, until()).expect_err("that is no list");
     assert!(format!("{error:#}").contains("TypeError: "), "{error:#}");

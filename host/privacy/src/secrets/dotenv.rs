@@ -1,20 +1,20 @@
-//! `.env` files: found in a folder, and read. What is no assignment is passed over.
+//! Finds and parses the `.env` files of a folder. Lines that are not assignments are skipped.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The most files of a folder that are read, the largest, bytes, and how many entries of the folder are looked at.
+/// How many files of a folder are read, the largest file in bytes, and how many entries of the folder are looked at.
 const MOST_FILES: usize = 32;
 const MOST_FILE_BYTES: u64 = 256 << 10;
 const MOST_ENTRIES: usize = 10_000;
 
-/// Endings of files that show what a `.env` file looks like: what stands in them is no secret.
+/// Endings of sample files, which contain no secrets.
 const SAMPLES: &[&str] = &["example", "sample", "template", "dist", "schema", "defaults"];
 
-/// The texts of the folder's `.env`, `.env.*` and `.envrc` files. Only regular ones, and no links: what they lead to is not
-/// the project's.
+/// Returns the texts of the folder's `.env`, `.env.*` and `.envrc` files. Reads only regular files and no links,
+/// because a link's target need not belong to the project.
 pub(super) fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries
@@ -42,8 +42,8 @@ fn read(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The assignments, as shells and the usual libraries read them: `export` before, quotes around, over several lines too, a
-/// comment behind.
+/// Parses assignments as shells and common libraries do: with `export` before the name, with quoted values, with values
+/// over several lines, and with comments after the value.
 pub(super) fn parse(text: &str) -> Vec<(String, String)> {
     let mut rest = text.trim_start_matches('\u{feff}');
     let mut found = Vec::new();
@@ -59,10 +59,10 @@ pub(super) fn parse(text: &str) -> Vec<(String, String)> {
         };
         let at = value.as_ptr().addr() - before.as_ptr().addr();
         if let Some(value) = quoted(&before[at + 1..], quote) {
-            // The lines inside are read on their own too: the quote may have been meant otherwise.
+            // The lines inside are also parsed on their own, because the quote may not have been meant as one.
             found.push((name.to_owned(), value));
         } else {
-            // A quote that nobody closed is one of the value's own.
+            // A quote without a closing quote may be part of the value.
             found.push((name.to_owned(), bare(value)));
             found.push((name.to_owned(), bare(&value[1..])));
         }
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Name and value of a line: `NAME=value`, `export NAME=value`, `NAME: value`.
+/// Returns the name and value of a line: `NAME=value`, `export NAME=value`, `NAME: value`.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let line = line.strip_prefix("export ").map_or(line, str::trim_start);
@@ -89,7 +89,7 @@ fn bare(value: &str) -> String {
     value[..end].trim().to_owned()
 }
 
-/// What stands before the closing quote; none where there is none.
+/// Returns the text before the closing quote; none if there is no closing quote.
 fn quoted(text: &str, quote: char) -> Option<String> {
     let mut value = String::new();
     let mut chars = text.chars();

@@ -1,5 +1,5 @@
-//! Values found in a text in every form in which they get there: as they are, URL-, base64-, hex- and JSON-escaped, or cut off
-//! by an ellipsis. One automaton for all values; each way of reading the text is one pass.
+//! Finds values in a text in every form in which they may occur: plain, escaped for URLs or JSON, in base64 or hex, or
+//! truncated with an ellipsis. One automaton finds all values; each decoding of the text is searched in one pass.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use memchr::memchr;
 
-/// How often one escape is taken off another: JSON in JSON in JSON.
+/// How many nested escapes are decoded: JSON in JSON in JSON.
 const MOST_LAYERS: usize = 4;
 
-/// What is left of a value that was cut off counts from here, bytes; of one that begins as a word does, from there.
+/// The shortest part of a truncated value that counts, in bytes; and the shortest if the part looks like words.
 const SHORTEST_REST: usize = 6;
 const SHORTEST_WORD: usize = 10;
 
-/// A line of base64 that goes on in the next one has at least so many characters: 76 and 64 are usual.
+/// The shortest line of base64 that can continue on the next line; 76 and 64 characters are common.
 const SHORTEST_LINE: usize = 32;
 
 const ALPHABETS: [&[u8; 64]; 2] = [
@@ -23,37 +23,38 @@ const ALPHABETS: [&[u8; 64]; 2] = [
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 ];
 
-/// What a piece of text may turn out to be of a value.
+/// What a match of an anchor may belong to.
 #[derive(Debug)]
 enum Form {
-    /// A form of it, from here on.
+    /// A whole form of the value that begins here.
     Whole(Vec<u8>),
-    /// Likewise; the characters beside it hold bits of it too.
+    /// The same in base64, where the neighbouring characters contain some of the value's bits too.
     Base64(Vec<u8>),
-    /// Itself, from here to where the text is cut off.
+    /// The beginning of the value, up to where the text was truncated.
     Head,
-    /// Itself, from where the text is cut off to here.
+    /// The end of the value, from where the text was truncated.
     Tail,
 }
 
-/// Where a value stands in a text.
+/// Where a value occurs in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     range: Range<usize>,
-    /// The value's number.
+    /// The value's index.
     value: usize,
 }
 
-/// What is looked for: the first bytes of every form, in one small automaton; the rest is compared where they stand.
+/// The search for a set of values. A small automaton finds the first bytes of every form; the rest is then compared in
+/// place.
 pub(super) struct Masks {
     automaton: AhoCorasick,
-    /// What each pattern of the automaton may be the beginning of, and of which value.
+    /// For each pattern of the automaton: the values, and the forms of them, that it may belong to.
     forms: Vec<Vec<(usize, Form)>>,
     values: Vec<String>,
 }
 
 impl Masks {
-    /// None where there is nothing to look for, or too much of it.
+    /// Returns none if there is nothing to look for, or too much of it.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let values: Vec<String> = values.filter(|value| value.len() >= SHORTEST_REST).map(str::to_owned).collect();
         let mut anchors: BTreeMap<Vec<u8>, Vec<(usize, Form)>> = BTreeMap::new();
@@ -87,7 +88,7 @@ impl Masks {
         Some(Self { automaton, forms, values })
     }
 
-    /// Where the values stand: in order, apart from one another, on character boundaries.
+    /// Returns where the values occur: in order, without overlaps, on character boundaries.
     pub(super) fn find(&self, text: &str) -> Vec<Place> {
         let mut places = Vec::new();
         let mut layer = View::plain(text.as_bytes());
@@ -132,7 +133,7 @@ impl Masks {
         }
     }
 
-    /// The text with, at each place, what `placeholder` makes of the value.
+    /// Returns the text with each occurrence replaced by what `placeholder` returns for its value.
     pub(super) fn replace(&self, text: &str, places: &[Place], placeholder: impl Fn(&str) -> String) -> String {
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
@@ -146,7 +147,7 @@ impl Masks {
     }
 }
 
-/// Places that overlap become one, of the value that begins first, the longest of those.
+/// Merges overlapping places into one. It gets the value of the place that begins first, or of the longest of those.
 fn merge(text: &str, mut places: Vec<Place>) -> Vec<Place> {
     places.sort_unstable_by_key(|place| (place.range.start, Reverse(place.range.end), place.value));
     let mut merged: Vec<Place> = Vec::with_capacity(places.len());
@@ -160,7 +161,7 @@ fn merge(text: &str, mut places: Vec<Place>) -> Vec<Place> {
     merged
 }
 
-/// The value's beginning, where the text is cut off behind it.
+/// Returns the beginning of the value, if the text is truncated after it.
 fn head(bytes: &[u8], start: usize, value: &[u8]) -> Option<Range<usize>> {
     let length = bytes[start..].iter().zip(value).take_while(|(a, b)| a == b).count();
     let rest = &bytes[start + length..];
@@ -169,7 +170,7 @@ fn head(bytes: &[u8], start: usize, value: &[u8]) -> Option<Range<usize>> {
     (cut && length >= shortest_rest(&value[..SHORTEST_REST])).then(|| start..start + length)
 }
 
-/// The value's end, where the text is cut off before it.
+/// Returns the end of the value, if the text is truncated before it.
 fn tail(bytes: &[u8], end: usize, value: &[u8]) -> Option<Range<usize>> {
     let length = bytes[..end].iter().rev().zip(value.iter().rev()).take_while(|(a, b)| a == b).count();
     let before = &bytes[..end - length];
@@ -183,7 +184,7 @@ fn shortest_rest(part: &[u8]) -> usize {
     if part.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b' ') { SHORTEST_WORD } else { SHORTEST_REST }
 }
 
-/// The characters beside a piece of base64 hold bits of it.
+/// Extends a match of base64 by the characters beside it, which contain some of the value's bits.
 fn with_neighbours(bytes: &[u8], place: Range<usize>) -> Range<usize> {
     let is_base64 = |at: usize| bytes.get(at).is_some_and(|byte| is_base64(*byte));
     let start = if place.start > 0 && is_base64(place.start - 1) { place.start - 1 } else { place.start };
@@ -195,10 +196,11 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// What of the base64 of some text does not depend on what stands around the value, `before` bytes behind a border.
+/// Returns the part of a value's base64 that does not depend on the bytes around the value. `before` is the value's
+/// offset from a border of three bytes.
 fn base64(value: &[u8], before: usize, alphabet: &[u8; 64]) -> Vec<u8> {
     let bit = |at: usize| -> u8 { value.get(at / 8).map_or(0, |byte| byte >> (7 - at % 8) & 1) };
-    // The first character that holds bits of the value alone, and the first behind them.
+    // The first character that contains only bits of the value, and the number of such characters.
     let skipped = (before * 8).div_ceil(6) * 6 - before * 8;
     let characters = (value.len() * 8).saturating_sub(skipped) / 6;
     let character = |number: usize| {
@@ -212,12 +214,12 @@ fn hex(value: &[u8], digits: &[u8; 16]) -> Vec<u8> {
     value.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
 }
 
-/// As forms send it; empty where it is the same.
+/// Returns the value as forms send it; empty if that is the same.
 fn with_plus(value: &str) -> Vec<u8> {
     if value.contains(' ') { value.replace(' ', "+").into_bytes() } else { Vec::new() }
 }
 
-/// As HTML and XML hold it; empty where it is the same.
+/// Returns the value as it is in HTML and XML; empty if that is the same.
 fn as_html(value: &str) -> Vec<u8> {
     if !value.contains(['&', '<', '>', '"', '\'']) {
         return Vec::new();
@@ -226,10 +228,10 @@ fn as_html(value: &str) -> Vec<u8> {
     pairs.iter().fold(value.to_owned(), |text, (plain, escaped)| text.replace(*plain, escaped)).into_bytes()
 }
 
-/// A way to read a text: bytes, and where in the text each of them comes from.
+/// A decoded view of a text: its bytes, and where in the text each of them comes from.
 struct View<'a> {
     plain: &'a [u8],
-    /// None: the text itself.
+    /// None if the view is the text itself.
     read: Option<(Vec<u8>, Vec<usize>)>,
 }
 
@@ -253,8 +255,8 @@ impl<'a> View<'a> {
         self.read.as_ref().map_or(at, |(_, places)| places[at])
     }
 
-    /// The view that `next` makes: of the bytes at a place, those that they stand for and how many they are; none: one byte
-    /// that stands for itself.
+    /// Returns a view decoded by `next`. At each position, `next` returns the decoded bytes and how many bytes they
+    /// took, or none if the byte stands for itself.
     fn derived(&self, next: impl Fn(&[u8]) -> Option<(Decoded, usize)>) -> Self {
         let bytes = self.bytes();
         let mut read = Vec::with_capacity(bytes.len());
@@ -270,13 +272,14 @@ impl<'a> View<'a> {
         Self { plain: self.plain, read: Some((read, places)) }
     }
 
-    /// Without one layer of backslashes, as JSON, shells and most languages write them; none where there is none.
+    /// Returns a view with one layer of backslash escapes removed, as in JSON, shells and most languages; none if there
+    /// is no backslash.
     fn unescaped(&self) -> Option<Self> {
         memchr(b'\\', self.bytes())?;
         Some(self.derived(unescape))
     }
 
-    /// With each `%XX` as its byte; none where there is none.
+    /// Returns a view with each `%XX` decoded; none if there is none.
     fn percent_decoded(&self) -> Option<Self> {
         let bytes = self.bytes();
         memchr(b'%', bytes)?;
@@ -284,14 +287,14 @@ impl<'a> View<'a> {
         memchr::memchr_iter(b'%', bytes).any(is_one).then(|| self.derived(percent))
     }
 
-    /// With the lines of base64 put together; none where there are none.
+    /// Returns a view with wrapped lines of base64 joined; none if there are none.
     fn joined(&self) -> Option<Self> {
         let bytes = self.bytes();
         let mut cuts: Vec<Range<usize>> = Vec::new();
         let mut line = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
             let text = bytes[line..end].strip_suffix(b"\r").unwrap_or(&bytes[line..end]);
-            // As it may stand in a list or a diff: only the line's end must be base64.
+            // The line may be in a list or a diff, so only its end must be base64.
             let tail = &text[text.len().saturating_sub(SHORTEST_LINE)..];
             if tail.len() == SHORTEST_LINE && tail.iter().all(|byte| is_base64(*byte)) {
                 let indent = bytes[end + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -455,7 +458,7 @@ mod tests {
         ] {
             assert_eq!(cleaned(&text), wanted);
         }
-        // In the middle of a text it is something else.
+        // In the middle of a text it counts as something else.
         assert!(!cleaned(&format!("x {}y z", &SECRET[..8])).contains("[M]"));
     }
 

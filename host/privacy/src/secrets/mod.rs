@@ -1,5 +1,5 @@
-//! Values that are secret on this machine, whatever they look like: those of the environment's and of `.env` files' variables
-//! with secret-like names. They are held in memory only, are handed to no policy, and are masked in every text.
+//! Masks the values that are secret on this machine, whatever they look like: those of variables with secret-like names
+//! in the environment and in `.env` files. The values are only kept in memory and are not given to any policy.
 
 mod dotenv;
 mod forms;
@@ -17,19 +17,19 @@ pub use tag::{SETTING as TAG_SETTING, TagKey};
 /// The rule's name in placeholders and reports.
 pub const RULE: &str = "environment";
 
-/// The most values that are looked for at once, and their bytes: far beyond any environment, so that an `ingest` over many
-/// projects cannot grow without bound. Those of the environment come first.
+/// How many values are searched for at once, and how many bytes in all. This is far beyond any environment; it limits
+/// an `ingest` over many projects. Values of the environment come first.
 const MOST_VALUES: usize = 4_000;
 const MOST_BYTES: usize = 1 << 20;
 
-/// How many folders above the agent's working folder are looked into, up to the repository's.
+/// How many folders above the agent's working folder are searched for the repository's root.
 const MOST_ABOVE: usize = 16;
 
-/// The values that one process knows. They are gathered when the first text is masked.
+/// The secret values that one process knows. They are collected when the first text is masked.
 #[derive(Default)]
 pub struct Secrets {
     environment: Cell<bool>,
-    /// Folders whose `.env` files were not read yet.
+    /// Folders whose `.env` files have not been read yet.
     unread: RefCell<Vec<PathBuf>>,
     folders: RefCell<BTreeSet<PathBuf>>,
     values: RefCell<BTreeSet<String>>,
@@ -39,28 +39,28 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// With the values of this process's environment.
+    /// Creates a set with the values of this process's environment.
     pub fn of_environment() -> Self {
         let it = Self::default();
         it.environment.set(true);
         it
     }
 
-    /// With the values of these variables, and of nothing else.
+    /// Creates a set with only the values of these variables.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let it = Self::default();
         it.add(variables);
         it
     }
 
-    /// With the key of this file for the placeholders' tags.
+    /// Uses the key in this file for the tags in placeholders.
     #[must_use]
     pub fn tagging(mut self, file: PathBuf) -> Self {
         self.tag_file = Some(file);
         self
     }
 
-    /// The key of the placeholders' tags; none where its file is not there, or not yet.
+    /// Returns the key for the tags in placeholders; none if its file does not exist (yet).
     pub fn tag_key(&self) -> Option<TagKey> {
         if self.tag_key.get().is_none() {
             self.tag_key.set(self.tag_file.as_deref().and_then(TagKey::load));
@@ -68,8 +68,8 @@ impl Secrets {
         self.tag_key.get()
     }
 
-    /// From now on the `.env` files of a session count too: those in its project's root, and from its working folder up to
-    /// the repository's.
+    /// Adds the `.env` files of a session: those in its project's root, and those from its working folder up to the
+    /// repository's root.
     pub fn look_in(&self, root: &Path, cwd: &Path) {
         self.look_into(root);
         if !cwd.is_absolute() {
@@ -87,7 +87,7 @@ impl Secrets {
         }
     }
 
-    /// Masks the values in the texts. Returns how many there were.
+    /// Masks the values in the texts. Returns how many occurrences it masked.
     pub fn mask(&self, texts: &mut [String]) -> u32 {
         if texts.iter().all(String::is_empty) {
             return 0;
@@ -110,7 +110,7 @@ impl Secrets {
 
     fn masks(&self) -> Option<Rc<Masks>> {
         if self.environment.take() {
-            // A value that is no text cannot stand in one.
+            // A value that is not Unicode cannot occur in a text.
             let variables: Vec<(String, String)> = std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect();
@@ -175,7 +175,7 @@ mod tests {
             masked(&secrets, "outer-7Qm2xK9v r00t-8Wn3yL0z app-9Xp4zM1a"),
             format!("outer-7Qm2xK9v {PLACEHOLDER} {PLACEHOLDER}")
         );
-        // What is learned later counts from then on.
+        // Folders that are added later count from then on.
         secrets.look_in(&root, &root);
         assert_eq!(masked(&secrets, "outer-7Qm2xK9v"), PLACEHOLDER);
     }

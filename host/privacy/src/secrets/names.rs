@@ -1,14 +1,14 @@
-//! Which variables hold a secret, and what of their value it is. What must not happen is that an ordinary word is masked
-//! wherever it stands, so a name is not enough.
+//! Decides which variables hold a secret, and which part of their value is the secret. Ordinary words must not be
+//! masked everywhere, so a secret-like name is not enough.
 
-/// The shortest value that is masked, bytes, and the longest: a private key in PEM has 3 KB.
+/// The shortest and the longest value that is masked, in bytes; a private key in PEM has 3 KB.
 const SHORTEST: usize = 8;
 const LONGEST: usize = 16 << 10;
 
-/// Letters alone are taken for words up to here.
+/// Up to this length, letters alone count as a word.
 const LONGEST_WORD: usize = 15;
 
-/// Endings of names that say that the value is about a secret, and is none.
+/// The last words of names whose value describes a secret but is not one.
 const ABOUT: &[&str] = &[
     "FILE",
     "PATH",
@@ -38,7 +38,7 @@ const ABOUT: &[&str] = &[
     "MODE",
 ];
 
-/// Words of a name that say: whatever this is, it is secret.
+/// Words in a name that always mean a secret.
 const STRONG: &[&str] = &[
     "PASSWORD",
     "PASSWD",
@@ -57,21 +57,21 @@ const STRONG: &[&str] = &[
     "BEARER",
 ];
 
-/// Words that say so together with the word KEY.
+/// Words that mean a secret together with the word KEY.
 const KEYS: &[&str] =
     &["API", "SECRET", "PRIVATE", "ACCESS", "ENCRYPTION", "SIGNING", "MASTER", "AUTH", "ACCOUNT", "SERVICE"];
 
-/// Words with which a value must look like chance to count.
+/// Words in a name that mean a secret only if the value looks random.
 const WEAK: &[&str] =
     &["KEY", "KEYS", "AUTH", "DSN", "SALT", "PEPPER", "COOKIE", "JWT", "PAT", "WEBHOOK", "LICENSE", "SEED"];
 
-/// Endings without a border before them, as in PGPASSWORD.
+/// Endings that need no separator before them, as in PGPASSWORD.
 const GLUED: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY"];
 
-/// Names that have such words and hold none.
+/// Names that contain such words but hold no secret.
 const NEVER: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_KEY"];
 
-/// Keys of the parts of a connection string that are secret, without spaces and underscores.
+/// Keys of the secret parts of a connection string, without spaces and underscores.
 const PARTS: &[&str] =
     &["password", "pwd", "pass", "accountkey", "sharedaccesskey", "sharedaccesssignature", "secret", "token", "apikey"];
 
@@ -83,7 +83,7 @@ enum Class {
     None,
 }
 
-/// The secrets in a variable's value.
+/// Returns the secrets in a variable's value.
 pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     let value = value.trim();
     if value.len() < SHORTEST || value.len() > LONGEST || NEVER.contains(&name) {
@@ -111,7 +111,7 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     };
     if counts {
         found.push(value.to_owned());
-        // Of a key of several lines, each line that is long enough to be one of its own.
+        // Of a key of several lines, every line that is long enough also counts by itself.
         if value.contains('\n') {
             found.extend(
                 value.lines().map(str::trim).filter(|line| line.len() >= 32 && !line.starts_with("--")).map(str::to_owned),
@@ -121,7 +121,7 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     found
 }
 
-/// The secrets among the fields of a value that is JSON, such as the key file of a service account.
+/// Collects the secrets in the fields of a JSON value, such as the key file of a service account.
 fn in_json(value: &serde_json::Value, found: &mut Vec<String>) {
     match value {
         serde_json::Value::Object(fields) => {
@@ -158,7 +158,7 @@ fn class(name: &str) -> Class {
     }
 }
 
-/// The words of a name, in upper case: `dbPassword`, `DB_PASSWORD` and `db.password` are the same two.
+/// Returns the words of a name in upper case: `dbPassword`, `DB_PASSWORD` and `db.password` give the same two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_is_lower = false;
@@ -176,14 +176,14 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The password in the value's URLs, as it stands and decoded; of a DSN without one, the user.
+/// Returns the passwords in the value's URLs, as written and decoded. For a DSN without a password, returns the user.
 fn userinfo(name: &str, value: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in value.match_indices("://").take(16) {
         let rest = &value[at + 3..];
         let authority =
             &rest[..rest.find(|c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace()).unwrap_or(rest.len())];
-        // A password that was not encoded may hold a slash; then the last @ of the word ends it.
+        // A password that was not encoded may contain a slash; then the last @ of the word ends it.
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         let Some((info, _)) = authority.rsplit_once('@').or_else(|| word.rsplit_once('@')) else { continue };
         let secret = match info.split_once(':') {
@@ -192,7 +192,7 @@ fn userinfo(name: &str, value: &str) -> Vec<String> {
             None => continue,
         };
         let plain = decoded(secret);
-        // Whoever writes it into a URL means it as one: only what stands everywhere is left out.
+        // Somebody who writes it into a URL means it as a password, so only very common values are left out.
         found.extend(
             [secret, &plain]
                 .into_iter()
@@ -204,7 +204,7 @@ fn userinfo(name: &str, value: &str) -> Vec<String> {
     found
 }
 
-/// The secret parts of a connection string: `Server=…;Password=…;`.
+/// Returns the secret parts of a connection string: `Server=…;Password=…;`.
 fn parts(value: &str) -> Vec<String> {
     if !value.contains(['=']) || !value.contains([';', ' ']) {
         return Vec::new();
@@ -231,8 +231,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Whether the value may stand anywhere without being meant: words, paths, numbers, references, and what is there to be
-/// replaced. `of_words`: several words with something between them count as words too.
+/// Whether the value may occur anywhere with another meaning: words, paths, numbers, references, and values that are
+/// meant to be replaced. `of_words`: several words with separators also count as words.
 fn is_ordinary(value: &str, of_words: bool) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_path = value.starts_with(['/', '~'])
@@ -241,7 +241,7 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
         || value.get(1..3) == Some(":\\");
     let is_reference =
         value.starts_with('$') || value.starts_with("op://") || value.starts_with('<') || value.starts_with("{{");
-    // Base64 can begin with a slash; a path has more of them, or a dot.
+    // Base64 can begin with a slash; a path has more slashes, or does not look random.
     let is_path = is_path && (value.len() < 24 || value.matches('/').count() > 2 || !looks_like_chance(value));
     if is_path
         || is_reference
@@ -256,7 +256,7 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
         return true;
     }
     if value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | ':' | '_' | ' ' | ',')) {
-        // Dates, versions and counts; a number of twelve digits is nobody's count.
+        // Dates, versions and counts. No count has twelve digits or more.
         return value.chars().filter(char::is_ascii_digit).count() < 12;
     }
     let is_word = |word: &str| word.chars().count() <= LONGEST_WORD && is_cased_as_word(word);
@@ -267,7 +267,7 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
     of_words && value.split(between).all(|word| word.len() <= 2 || is_word(word))
 }
 
-/// Letters as `word`, `WORD`, `Word` or `camelCase` has them, and not as chance throws them.
+/// Whether the letters are cased as in `word`, `WORD`, `Word` or `camelCase`, and not at random.
 fn is_cased_as_word(word: &str) -> bool {
     if !word.chars().all(char::is_alphabetic) {
         return false;
@@ -275,7 +275,7 @@ fn is_cased_as_word(word: &str) -> bool {
     if word.chars().all(char::is_uppercase) {
         return true;
     }
-    // Each hump: one capital at most, and letters behind it.
+    // Each part has at most one capital, followed by more letters.
     let mut hump = 0;
     for c in word.chars() {
         if c.is_uppercase() && hump > 0 {
@@ -289,19 +289,19 @@ fn is_cased_as_word(word: &str) -> bool {
     hump >= 2
 }
 
-/// The name of another variable stands for its value.
+/// Whether the value is the name of another variable, as a placeholder for that variable's value.
 fn name_of_variable(value: &str) -> bool {
     value.contains('_') && value.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-/// At least two of letters, digits and signs, and hardly a sign twice.
+/// Whether the value has a digit and letters, and few repeated characters.
 fn looks_like_chance(value: &str) -> bool {
     let has = |test: fn(&char) -> bool| u32::from(value.chars().any(|c| test(&c)));
     let classes = has(char::is_ascii_lowercase) + has(char::is_ascii_uppercase) + has(char::is_ascii_digit);
     classes >= 2 && has(char::is_ascii_digit) == 1 && entropy(value) >= if value.len() < 16 { 2.75 } else { 3.0 }
 }
 
-/// Shannon's, bits a byte.
+/// Returns Shannon's entropy in bits per byte.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {

@@ -1,8 +1,8 @@
-//! The key of the short tags in placeholders, `[redacted:RULE#TAG]`: the same secret has the same tag all over a database, and
-//! another one in the next database.
+//! The key of the short tags in placeholders, `[redacted:RULE#TAG]`. Throughout one database the same secret has the
+//! same tag; another database has other tags.
 //!
-//! The key is a file of its own beside the database: who is given the database alone cannot even test a guess. With the key a
-//! tag still tells only twelve bits.
+//! The key has its own file beside the database, so somebody who has only the database cannot even test a guess. With
+//! the key, a tag still reveals only twelve bits.
 
 use std::fmt::Write as _;
 use std::hash::Hasher;
@@ -11,10 +11,10 @@ use std::path::Path;
 
 use siphasher::sip::SipHasher24;
 
-/// Hexadecimal digits of a tag, as core-wasm/src/redact/tag.rs writes them.
+/// The number of hexadecimal digits in a tag, as in core-wasm/src/redact/tag.rs.
 const DIGITS: usize = 3;
 
-/// The default policy's setting that hands it the key, in hexadecimal digits.
+/// The setting with which the default policy receives the key, in hexadecimal digits.
 pub const SETTING: &str = "redaction-tag-key";
 
 /// A key for `SipHash`.
@@ -22,7 +22,7 @@ pub const SETTING: &str = "redaction-tag-key";
 pub struct TagKey([u8; 16]);
 
 impl TagKey {
-    /// Reads the file; none where it is missing or damaged, and then placeholders have no tags.
+    /// Reads the file; none if it is missing or damaged, and then placeholders have no tags.
     pub fn load(file: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(file).ok()?;
         let digits = text.trim_end();
@@ -30,12 +30,12 @@ impl TagKey {
         Some(Self(u128::from_str_radix(digits, 16).ok().filter(|_| well_formed)?.to_be_bytes()))
     }
 
-    /// Makes the file with a random key, unless it is there: of two processes that make it at once, one does.
+    /// Creates the file with a random key, unless it exists. If two processes do this at once, one of them succeeds.
     pub fn make(file: &Path) -> io::Result<()> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
         let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        // Readable for its owner alone, and never half written.
+        // Readable for its owner alone, and never incomplete.
         let mut new = tempfile::NamedTempFile::new_in(folder)?;
         writeln!(new, "{}", Self(key).digits())?;
         match new.persist_noclobber(file) {
@@ -44,7 +44,7 @@ impl TagKey {
         }
     }
 
-    /// The key in hexadecimal digits.
+    /// Returns the key in hexadecimal digits.
     pub fn digits(self) -> String {
         self.0.iter().fold(String::new(), |mut digits, byte| {
             let _ = write!(digits, "{byte:02x}");
@@ -52,7 +52,7 @@ impl TagKey {
         })
     }
 
-    /// A secret's tag.
+    /// Returns a secret's tag.
     pub fn tag(self, secret: &str) -> String {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write(secret.as_bytes());

@@ -1,5 +1,5 @@
-//! Version 0.1 of the contract, as wasmtime sees it. A later minor version gets a module beside this one, from its own
-//! folder in `wit/`; ARCHITECTURE.md says how the two live side by side.
+//! Bindings for version 0.1 of the contract. A later minor version gets a module beside this one, from its own folder
+//! in `wit/`; ARCHITECTURE.md describes how both versions coexist.
 
 pub mod bindings;
 pub mod types;

@@ -1,4 +1,4 @@
-//! What generated bindings expect of the contract's `types` interface, around [`throughline_model::contract`]'s own types. The
+//! What the generated bindings require of the contract's `types` interface, based on [`throughline_model::contract`]'s types. The
 //! interface has no functions, so there is nothing to link.
 
 pub use throughline_model::contract::*;

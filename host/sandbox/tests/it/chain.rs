@@ -1,4 +1,4 @@
-//! Who answers at a stage: the strongest, those that are added, and the next one where somebody fails.
+//! Which policies answer a stage: the strongest, those in mode `add`, and the next one if a policy fails.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use throughline_sandbox::folder::{Found, Source};
 use throughline_sandbox::manifest::Manifest;
 use throughline_sandbox::roster::{Candidate, Roster};
 
-/// Calls of a hook of three seconds.
+/// The time that a hook of three seconds has for its calls.
 const HOOK: Duration = Duration::from_secs(3);
 
 struct Fixture {
@@ -30,7 +30,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        // Compiling the default is not what is timed.
+        // The time for compiling the default must not count.
         let cache = Cache::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("chain-compiled"));
         let sandbox = Rc::new(Sandbox::new(cache).expect("an engine"));
         sandbox.default_policy(Some(Instant::now() + Duration::from_mins(1))).expect("it compiles");
@@ -44,7 +44,7 @@ impl Fixture {
         Self { folder, sandbox, roster: Roster::default(), reporter }
     }
 
-    /// A policy that is stronger than those before it.
+    /// Adds a policy that is stronger than those before it.
     fn add(mut self, name: &str, stage: &str, mode: &str, wasm: &[u8]) -> Self {
         let digest = sha256_hex(wasm);
         let text = format!(
@@ -132,7 +132,7 @@ fn where_one_fails_the_next_weaker_answers() {
         assert!(started.elapsed().as_secs_f64() < limit + 1.0);
         assert_eq!((it.failures_of("broken"), it.failures_of("weak")), (1, 0));
     }
-    // Without another one it is the default, which has nothing to say of a project without memories.
+    // Without another policy the default answers; it has no context for a project without memories.
     let it = Fixture::new().add("broken", STAGE, "replace", &context_builder("unreachable"));
     assert_eq!(it.context(500), None);
 }
@@ -181,7 +181,7 @@ fn drop_ins_together_have_half_of_the_time() {
     for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"] {
         it = it.add(name, STAGE, "replace", &context_builder(endless));
     }
-    // Twenty times 200 ms are more than the hook has.
+    // Twenty times 200 ms is more than the hook has.
     let started = Instant::now();
     assert_eq!(it.context(500), None);
     assert!(started.elapsed() < Duration::from_millis(2_500), "{:?}", started.elapsed());

@@ -1,4 +1,4 @@
-//! Every limit of the sandbox bites: hostile components, written by hand, against the engine that hooks use.
+//! Tests every limit of the sandbox with hostile, hand-written components in the engine that hooks use.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,9 @@ use throughline_sandbox::instance::{Loaded, Terms};
 use throughline_sandbox::stage::Stage;
 use wasmtime::component::Component;
 
-/// On which a hostile component is taken: all that the contract has, and little of the machine.
+mod support;
+
+/// Returns the terms for a hostile component: all capabilities of the contract, and tight limits.
 fn terms(stages: &[Stage]) -> Terms {
     let limits = Limits { memory_bytes: 8 << 20, table_elements: 1_000, items: 8, ..Limits::default() };
     crate::support::terms("hostile", stages, limits)
@@ -22,7 +24,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(1)
 }
 
-/// Runs the redactor over one text, with little time and memory, and returns what went wrong.
+/// Runs the redactor over one text with little time and memory, and returns its error.
 fn failure(body: &str) -> String {
     failure_within(body, Duration::from_millis(200))
 }
@@ -75,7 +77,7 @@ fn calls_of_the_host_are_counted() {
     assert!(error.contains("called the host more than 250000 times"), "{error}");
 }
 
-/// A component may be made of many core instances; each costs the host something before any of its code has run.
+/// A component can consist of many core instances, and each costs the host something before any of its code runs.
 #[test]
 fn instances_are_counted() {
     let clock = Clockwork::start().expect("an engine");
@@ -118,7 +120,7 @@ fn a_result_of_another_length_is_refused() {
         "(i32.store (i32.const 16) (i32.const 0)) (i32.store (i32.const 20) (i32.const 64)) (i32.store (i32.const 24) (i32.const 0))
          (i32.const 16)",
     );
-    assert!(error.contains("1 texts with 0"), "{error}");
+    assert!(error.contains("1 texts and returned 0"), "{error}");
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn session() -> throughline_model::contract::Session {
     )
 }
 
-/// The stages that no hook calls yet answer through the sandbox all the same.
+/// The stages that no hook calls yet also work through the sandbox.
 #[test]
 fn the_default_policy_observes_plans_and_names_its_findings() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -184,7 +186,7 @@ fn a_stage_that_is_not_there_is_named() {
     assert_eq!(error.to_string(), "policy hostile has no stage query");
 }
 
-/// The default policy asks for the contract's capabilities and for nothing else: no WASI.
+/// The default policy imports only the contract's capabilities: no WASI.
 #[test]
 fn the_default_policy_imports_nothing_but_the_contract() {
     let bytes =
@@ -200,7 +202,7 @@ fn the_default_policy_imports_nothing_but_the_contract() {
     assert!(foreign.is_empty(), "{foreign:?}");
 }
 
-/// The version in the key of compiled components is the one that Cargo.lock names.
+/// The version in the cache key of compiled components is the one in Cargo.lock.
 #[test]
 fn the_key_names_the_wasmtime_that_is_used() {
     let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock")).expect("it is committed");

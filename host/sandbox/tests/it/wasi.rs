@@ -1,5 +1,5 @@
-//! WASI in its fixed shape: what a language's runtime calls while it starts is answered, with nothing behind it; what was not
-//! granted is not there.
+//! Tests WASI in its fixed shape: the functions that a language runtime calls while it starts are answered, with
+//! nothing behind them, and what was not granted cannot be linked.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ fn link(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Arc<Loaded>> {
     Ok(Arc::new(Loaded::link(terms, &clock, &component)?))
 }
 
-/// Runs it over one text; gives what it logged.
+/// Runs the redactor over one text and returns what it logged.
 fn run(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Vec<String>> {
     let said = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&said);
@@ -34,7 +34,7 @@ fn run(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Vec<String>> {
     Ok(said.take())
 }
 
-/// What traps unless the number on the stack is this one.
+/// Returns code that traps unless this number is on the stack.
 fn must_be(number: u32) -> String {
     format!("(if (i32.ne (i32.const {number})) (then (unreachable)))")
 }
@@ -78,7 +78,7 @@ fn clocks_and_randomness_are_capabilities_of_their_own() {
     let imports = r#"
         (import "wasi:clocks/wall-clock@0.2.0" "now" (func $now (param i32)))
         (import "wasi:random/random@0.2.0" "get-random-u64" (func $random (result i64)))"#;
-    // After 2020, and two numbers that are not the same.
+    // The time is after 2020, and two random numbers differ.
     let body = format!(
         "(call $now (i32.const 256))
          (if (i64.lt_u (i64.load (i32.const 256)) (i64.const 1577836800)) (then (unreachable)))
@@ -99,7 +99,7 @@ fn what_no_runtime_needs_traps_and_is_named() {
     let imports = r#"(import "wasi:cli/exit@0.2.0" "exit" (func $exit (param i32)))"#;
     let wasm = redactor_with_wasi(wit, imports, &format!("(call $exit (i32.const 0)) {FINDS_NOTHING}"));
     let error = run(&wasm, &["wasi"]).expect_err("it does not end the host");
-    assert!(format!("{error:#}").contains("wasi:cli/exit.exit, which no policy can have"), "{error:#}");
+    assert!(format!("{error:#}").contains("wasi:cli/exit.exit, which no policy can use"), "{error:#}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-// What is worth keeping of a test run. Plain JavaScript: `node --test` runs its tests without wasm.
+// Extracts the failures of a test run. Plain JavaScript: `node --test` tests it without wasm.
 
 const FAILED = /^\s*(?:not ok\b|FAIL\b|✖|✗|×)/;
 const MOST_FAILURES = 20;
 
-// The summary and the failures of a test run; undefined where the event is none.
+// Returns the summary and the failures of a test run; undefined if the event is not a test run.
 export function observed({ tool, input, output }, commands) {
   if (tool !== 'Bash') {
     return undefined;

@@ -1,4 +1,4 @@
-// `node --test` in this folder.
+// Tests of `testrun.js`; run `node --test` in this folder.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,7 +17,7 @@ test('failures are kept', () => {
   assert.equal(run('ok 1 - adds').summary, '`npm test`: no test failed');
 });
 
-test('other uses of tools are not', () => {
+test('other tool calls are ignored', () => {
   assert.equal(run('not ok', 'ls'), undefined);
   assert.equal(run('not ok', 'npm test', 'Read'), undefined);
   assert.equal(observed({ tool: 'Bash', input: 'no JSON', output: '' }, ['']), undefined);

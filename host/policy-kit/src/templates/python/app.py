@@ -1,4 +1,4 @@
-"""The contract around `section.py`: memories and settings come in, a text goes out. `build` makes the component of this file.
+"""Connects `section.py` to the contract: turns memories and settings into a text. `build` makes the component from this file.
 
 Run `componentize-py --wit-path wit --world context-builder-policy bindings .build/bindings` to see the classes of `wit_world`.
 """
@@ -14,18 +14,18 @@ from wit_world.imports.types import Failure_Internal
 
 
 class ContextBuilder(exports.ContextBuilder):
-    """Stage 4."""
+    """The stage context-builder."""
 
     def build(self, request: Request) -> Context | None:
         try:
             return build(request)
         except Exception as error:
-            # What is not caught ends the call without a word: there is no output for a traceback.
+            # An uncaught exception would end the call without a message, because there is no output for a traceback.
             raise Err(Failure_Internal(f"{type(error).__name__}: {error}")) from None
 
 
 def build(request: Request) -> Context | None:
-    # At a prompt the agent is told what was found for it; this policy has nothing to add.
+    # At a prompt the agent is told the memories found for it; this policy has nothing to add.
     if request.source == "prompt":
         return None
     most = int(json.loads(settings.get("most") or "5"))

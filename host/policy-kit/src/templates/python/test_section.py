@@ -1,4 +1,4 @@
-"""`python3 -m unittest` in this folder."""
+"""Tests of `section.py`; run `python3 -m unittest` in this folder."""
 
 import unittest
 

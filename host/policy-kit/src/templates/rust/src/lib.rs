@@ -1,8 +1,8 @@
-//! The contract around `remember`: lines and settings come in, memories go out.
+//! Connects `remember` to the contract: turns transcript lines and settings into memories.
 
 pub mod remember;
 
-// Everything below crosses the component's boundary and is there in the component alone; `cargo test` does without it.
+// The code below crosses the component's boundary. It only exists in the component; `cargo test` does not need it.
 #[cfg(target_arch = "wasm32")]
 mod guest {
     use super::remember;
@@ -21,7 +21,7 @@ mod guest {
         fn extract(request: Request, transcript: &Reader) -> Result<Extraction, Failure> {
             let marker = settings::get("marker").and_then(|json| serde_json::from_str(&json).ok());
             let marker: String = marker.unwrap_or_else(|| "REMEMBER".into());
-            // The state is what the last call returned: here, everything that the session was told so far.
+            // The state is what the last call returned: here, all marked texts of the session so far.
             let state = request.state.as_deref();
             let mut told: Vec<String> = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
             let (mut drafts, mut malformed, mut consumed) = (Vec::new(), 0, 0);
@@ -48,7 +48,7 @@ mod guest {
 
     fn draft(text: String, line_uuid: Option<String>) -> Draft {
         Draft {
-            // The same key replaces an earlier memory of this session: saying it twice makes one.
+            // A memory with the same key replaces the earlier one of this session, so a repeated text gives one memory.
             key: Some(text.to_lowercase()),
             kind: "learning".into(),
             title: text.chars().take(200).collect(),

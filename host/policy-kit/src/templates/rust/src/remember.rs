@@ -1,24 +1,24 @@
-//! What the human marked. Plain Rust: `cargo test` runs it without wasm.
+//! Finds the texts that the human marked. Plain Rust: `cargo test` tests it without wasm.
 
 use serde_json::Value;
 
-/// The most that one session is told, and the longest text, in characters: the state may have 256 KiB.
+/// How many texts of a session are kept, and the longest text in characters; the state may have at most 256 KiB.
 const MOST_TOLD: usize = 50;
 const MOST_TEXT: usize = 1_000;
 
-/// What one line of the transcript holds.
+/// The marked texts in one line of the transcript.
 #[derive(Debug, Default, PartialEq)]
 pub struct Found {
     /// The line's own identifier.
     pub uuid: Option<String>,
-    /// What follows the marker, each.
+    /// The texts after the markers.
     pub texts: Vec<String>,
 }
 
-/// Looks through one line of the transcript: JSON, whose shape differs from version to version of the agent.
+/// Finds the marked texts in one line of the transcript, which is JSON and differs between versions of the agent.
 pub fn marked(line: &str, marker: &str) -> Result<Found, serde_json::Error> {
     let mark = format!("{marker}:");
-    // Most lines are the agent's, and long: a search is much faster than a parser.
+    // Most lines are long and written by the agent, and searching is much faster than parsing.
     if !line.contains(&mark) {
         return Ok(Found::default());
     }
@@ -36,7 +36,7 @@ pub fn marked(line: &str, marker: &str) -> Result<Found, serde_json::Error> {
     Ok(Found { uuid: record["uuid"].as_str().map(str::to_owned), texts })
 }
 
-/// The texts of a message: it is a string, or a list of blocks.
+/// Returns the texts of a message's content, which is a string or a list of blocks.
 fn said(content: &Value) -> Vec<&str> {
     match content {
         Value::String(text) => vec![text],
@@ -47,7 +47,7 @@ fn said(content: &Value) -> Vec<&str> {
     }
 }
 
-/// Adds a text to those that the session was told, latest last, each once.
+/// Adds a text to those of the session: each once, the latest last.
 pub fn tell(told: &mut Vec<String>, text: &str) {
     told.retain(|old| old != text);
     told.push(text.to_owned());
