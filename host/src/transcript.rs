@@ -199,8 +199,8 @@ impl Transcript {
         Ok(Self { file: self.file.try_clone()?, telling: self.telling.clone(), ..*self })
     }
 
-    /// Returns the lines of the last [`LOOK_BACK`] bytes before `from`, which is enough to find the tool calls that
-    /// later lines refer to.
+    /// Returns the lines in the window before `from`, which is large enough to find the tool calls that later lines
+    /// refer to.
     pub fn texts_before(&self, from: u64) -> io::Result<Vec<String>> {
         let begin = from.saturating_sub(LOOK_BACK);
         // Positioned reads, because both handles share one file position.

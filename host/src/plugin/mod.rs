@@ -87,7 +87,7 @@ pub fn is_current(folder: &Path, program: &Path) -> bool {
     wanted(folder, program).all(|(file, bytes, _)| fs::read(file).is_ok_and(|present| present == bytes))
 }
 
-/// Removes the files that [`write`] created and the folders that are then empty. Other files are kept.
+/// Removes the files that [`write()`] created and the folders that are then empty. Other files are kept.
 ///
 /// # Errors
 ///
