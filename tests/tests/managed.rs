@@ -97,7 +97,7 @@ fn memory_is_off_where_the_administrator_says_so() {
     let path = Session::new(&it.machine.home, &it.project, &session_id(2)).path;
     drop(it.machine.run(Path::new("/"), &["ingest".as_ref(), path.as_os_str()], b""));
     assert_eq!(it.machine.home.memories().len(), before);
-    assert!(it.doctor().contains("nothing is remembered in this folder"), "{}", it.doctor());
+    assert!(it.doctor().contains("turns memory off in this folder"), "{}", it.doctor());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Transcript files as a capability: opened below allowed roots only, read as complete lines from where the last reading
-//! stopped, and found again when the agent rewrites them.
+//! Reads transcript files: opens them only below allowed folders, reads complete lines from where the last read
+//! stopped, and finds that position again if the agent rewrites the file.
 
 use std::fmt;
 use std::fs::File;
@@ -14,28 +14,28 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use throughline_model::cursor::Cursor;
 use throughline_model::lines::{Line, LineSource};
 
-/// The longest line that is handed to a policy, bytes. The longest of 348,975 real lines had 3,047,188.
+/// The longest line that is passed to a policy, in bytes. The longest of 348,975 real lines had 3,047,188.
 pub const MOST_LINE_BYTES: usize = 16 << 20;
 
-/// How much is read from the file at a time, bytes.
+/// How many bytes are read from the file at a time.
 const READ_BYTES: usize = 256 << 10;
 
-/// How far back from an offset an anchor is looked for, bytes.
+/// How many bytes before an offset are searched for an anchor.
 const ANCHOR_WINDOW: u64 = 1 << 20;
 
-/// How far back from an offset the use of a tool is looked for, bytes.
+/// How many bytes before an offset are searched for a tool call.
 const LOOK_BACK: u64 = 64 << 20;
 
 /// Why a transcript is not read.
 #[derive(Debug)]
 pub enum Refusal {
-    /// It is not there (yet).
+    /// The file does not exist (yet).
     Missing,
-    /// It lies outside of the allowed folders, or a link leads out of them.
+    /// The file is outside the allowed folders, or a symbolic link leads out of them.
     Foreign(PathBuf),
-    /// It is no regular file.
+    /// The path is not a regular file.
     NotAFile(PathBuf),
-    /// The system says no.
+    /// The operating system reported an error.
     Unreadable(PathBuf, io::Error),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Missing => write!(f, "the transcript does not exist"),
             Self::Foreign(path) => {
-                write!(f, "{} lies outside of the folders that transcripts may be read from", path.display())
+                write!(f, "{} is outside the folders that transcripts may be read from", path.display())
             }
             Self::NotAFile(path) => write!(f, "{} is not a regular file", path.display()),
             Self::Unreadable(path, error) => {
@@ -56,23 +56,23 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Tells a line in the form that policies read: what begins at a place of the file becomes lines, or none.
+/// Translates one line, given the offset at which it begins, to zero or more lines in the format that policies read.
 pub type Telling = Arc<dyn Fn(u64, &str) -> Vec<String> + Send + Sync>;
 
-/// An opened transcript.
+/// An open transcript.
 pub struct Transcript {
     file: File,
-    /// How its lines are told; none: as they are.
+    /// The translator for its lines; `None` if they need no translation.
     pub telling: Option<Telling>,
-    /// Device and inode.
+    /// The device and the inode.
     pub identity: (u64, u64),
-    /// Bytes, when it was opened.
+    /// The size in bytes when the file was opened.
     pub size: u64,
-    /// Nanoseconds since the Unix epoch.
+    /// The modification time in nanoseconds since the Unix epoch.
     pub modified: u64,
 }
 
-/// Opens the transcript at `path` if one of `roots` holds it.
+/// Opens the transcript at `path` if it is below one of `roots`.
 pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
     if path.components().any(|part| matches!(part, Component::ParentDir)) || !path.is_absolute() {
         return Err(Refusal::Foreign(path.into()));
@@ -85,12 +85,12 @@ pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
     }
     let refuse = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Refusal::Missing,
-        // What cap-std says when a path leads out of its folder.
+        // cap-std's error for a path that leads out of its folder.
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Refusal::Foreign(path.into()),
         _ => Refusal::Unreadable(path.into(), error),
     };
     let folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(refuse)?;
-    // Without O_NONBLOCK, opening a FIFO would wait for its writer.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file = folder.open_with(inside, &options).map_err(refuse)?.into_std();
@@ -101,7 +101,7 @@ pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, Refusal> {
     Ok(Transcript { file, telling: None, identity: (meta.dev(), meta.ino()), size: meta.len(), modified: modified(&meta) })
 }
 
-/// A file's modification time, nanoseconds since the Unix epoch.
+/// Returns a file's modification time in nanoseconds since the Unix epoch.
 pub fn modified(meta: &std::fs::Metadata) -> u64 {
     let nanos = i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec());
     u64::try_from(nanos).unwrap_or(0)
@@ -113,21 +113,21 @@ impl fmt::Debug for Transcript {
     }
 }
 
-/// How a reading went: shared with the reader, which the guest holds while it reads.
+/// The progress of a read. It is shared with the reader, which belongs to the guest during the read.
 #[derive(Debug, Default)]
 pub struct Served {
-    /// Ends of the lines handed out, in order.
+    /// Ends of the lines that were read, in order.
     ends: Vec<u64>,
-    /// Where the next line would begin: past what was passed over too.
+    /// The offset of the next line, after any skipped lines.
     pub position: u64,
-    /// Lines passed over because of their length.
+    /// How many lines were skipped because they were too long.
     pub oversized: u64,
-    /// Whether the reader came to the end of the file.
+    /// Whether the reader reached the end of the file.
     pub at_end: bool,
 }
 
 impl Served {
-    /// How many lines end at or before `consumed`; none where `consumed` is no line's end.
+    /// Returns how many lines end at or before `consumed`, or `None` if no line ends at `consumed`.
     pub fn lines_until(&self, consumed: u64) -> Option<u64> {
         match self.ends.binary_search(&consumed) {
             Ok(index) => Some(index as u64 + 1),
@@ -135,28 +135,29 @@ impl Served {
         }
     }
 
-    /// Whether `consumed` is the last line handed out.
+    /// Returns whether `consumed` is the end of the last line that was read.
     pub fn is_last(&self, consumed: u64) -> bool {
         self.ends.last().is_none_or(|end| *end == consumed)
     }
 }
 
-/// The bounds of one reading.
+/// The part of the file that one read covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
-    /// Where to begin, bytes.
+    /// The offset at which to begin.
     pub from: u64,
-    /// About how much to read at most, bytes.
+    /// Roughly how many bytes to read at most.
     pub bytes: u64,
-    /// Whether a last line without a newline counts where it is whole JSON. While the agent writes it does not.
+    /// Whether a last line without a newline counts if it is complete JSON. It must not count while the agent is still
+    /// writing.
     pub unterminated: bool,
 }
 
-/// Lines, and how their reading goes.
+/// A source of lines, and the progress of reading from it.
 pub type Reading = (Box<dyn LineSource>, Arc<Mutex<Served>>);
 
 impl Transcript {
-    /// Lines of a share of the file, and how the reading goes.
+    /// Starts reading a part of the file.
     pub fn lines(&self, share: Share) -> io::Result<Reading> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(share.from))?;
@@ -178,14 +179,14 @@ impl Transcript {
         })
     }
 
-    /// The first bytes, at most so many.
+    /// Returns the first `most` bytes, or fewer if the file is shorter.
     pub fn beginning(&self, most: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(self.size).unwrap_or(most).min(most)];
         self.file.read_exact_at(&mut bytes, 0)?;
         Ok(bytes)
     }
 
-    /// The last bytes, at most so many.
+    /// Returns the last `most` bytes, or fewer if the file is shorter.
     pub fn ending(&self, most: u64) -> io::Result<Vec<u8>> {
         let begin = self.size.saturating_sub(most);
         let mut bytes = vec![0; usize::try_from(self.size - begin).unwrap_or(0)];
@@ -193,15 +194,16 @@ impl Transcript {
         Ok(bytes)
     }
 
-    /// A second handle on the same file.
+    /// Returns a second handle to the same file.
     pub fn again(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()?, telling: self.telling.clone(), ..*self })
     }
 
-    /// The lines of the last stretch before `from`: far enough for whatever they are asked for.
+    /// Returns the lines in the window before `from`, which is large enough to find the tool calls that later lines
+    /// refer to.
     pub fn texts_before(&self, from: u64) -> io::Result<Vec<String>> {
         let begin = from.saturating_sub(LOOK_BACK);
-        // Read at its own places, since both handles share one position.
+        // Positioned reads, because both handles share one file position.
         let mut bytes = vec![0; usize::try_from(from - begin).unwrap_or(0)];
         self.file.read_exact_at(&mut bytes, begin)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -211,7 +213,7 @@ impl Transcript {
         })
     }
 
-    /// When the first line that says so was written, milliseconds since the Unix epoch; 0 where none of the first says it.
+    /// Returns the first timestamp in the first lines, in milliseconds since the Unix epoch; 0 if none of them has one.
     pub fn began(&self) -> io::Result<u64> {
         #[derive(serde::Deserialize)]
         struct Fields {
@@ -224,8 +226,8 @@ impl Transcript {
         Ok(first.and_then(|stamp| u64::try_from(stamp.as_millisecond()).ok()).unwrap_or(0))
     }
 
-    /// Where reading goes on: at the cursor's offset if this is still the file that it was, else behind the line that it
-    /// had read last, else at the beginning.
+    /// Returns where to continue reading: at the cursor's offset if this is still the same file, otherwise after the
+    /// line that was read last, otherwise at the beginning.
     pub fn resume(&self, cursor: &Cursor) -> io::Result<u64> {
         let same = self.identity == (cursor.device, cursor.inode) && self.size >= cursor.offset;
         if same && (cursor.offset == 0 || self.anchored(cursor)?) {
@@ -237,7 +239,7 @@ impl Transcript {
         }
     }
 
-    /// Whether what stands before the offset is what was read.
+    /// Returns whether the content before the cursor's offset is what was read.
     fn anchored(&self, cursor: &Cursor) -> io::Result<bool> {
         match &cursor.last_uuid {
             Some(uuid) => Ok(self.last_uuid_before(cursor.offset)?.as_ref() == Some(uuid)),
@@ -245,9 +247,9 @@ impl Transcript {
         }
     }
 
-    /// The last line identifier before `offset`, within a window.
+    /// Returns the identifier of the last line before `offset` that has one, within a window.
     pub fn last_uuid_before(&self, offset: u64) -> io::Result<Option<String>> {
-        // Nearly always it is in the last few kilobytes.
+        // The identifier is nearly always in the last few kilobytes.
         for window in [8 << 10, ANCHOR_WINDOW] {
             let from = offset.saturating_sub(window);
             let mut bytes = vec![0; usize::try_from(offset - from).unwrap_or(0)];
@@ -262,7 +264,7 @@ impl Transcript {
         Ok(None)
     }
 
-    /// The end of the last line that holds this identifier.
+    /// Returns the end of the last line that contains this identifier.
     fn find_line_end(&self, uuid: &str) -> io::Result<Option<u64>> {
         let needle = format!("\"uuid\":\"{uuid}\"");
         let (mut lines, _) = self.lines(Share { from: 0, bytes: u64::MAX, unterminated: false })?;
@@ -281,7 +283,8 @@ impl Transcript {
     }
 }
 
-/// The last `"uuid":"…"` in the bytes. In a text inside the JSON the quotes would be escaped, so this is a key.
+/// Returns the last `"uuid":"…"` in the bytes. Quotes in a string inside the JSON would be escaped, so this can only be
+/// a key.
 fn last_uuid(bytes: &[u8]) -> Option<String> {
     const KEY: &[u8] = b"\"uuid\":\"";
     let mut end = bytes.len();
@@ -298,22 +301,22 @@ fn last_uuid(bytes: &[u8]) -> Option<String> {
 struct Lines {
     file: io::Take<File>,
     buffer: Vec<u8>,
-    /// Where the first byte that is not handed out stands in `buffer`.
+    /// The index in `buffer` of the first byte that was not returned yet.
     begin: usize,
-    /// Up to where `buffer` is known to hold no newline.
+    /// `buffer` contains no newline before this index.
     scanned: usize,
-    /// The place of `buffer[begin]` in the file.
+    /// The offset of `buffer[begin]` in the file.
     offset: u64,
-    /// No line is begun at or after this place.
+    /// No line is started at or after this offset.
     until: u64,
     unterminated: bool,
-    /// In the middle of a line that is too long.
+    /// Whether the reader is in the middle of a line that is too long.
     skipping: bool,
     served: Arc<Mutex<Served>>,
 }
 
 impl Lines {
-    /// Reads some more; false at the end of the file.
+    /// Reads more bytes. Returns `false` at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
         if self.begin > 0 {
             self.buffer.drain(..self.begin);
@@ -332,12 +335,12 @@ impl Lines {
         Ok(read? > 0)
     }
 
-    /// Takes `length` bytes from the buffer, newline included, as one line.
+    /// Takes `length` bytes from the buffer, including the newline, as one line.
     fn take(&mut self, length: usize) -> Line {
         let bytes = &self.buffer[self.begin..self.begin + length];
         let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
-        // Nearly always it is UTF-8, and the plain check is much the faster one.
+        // Lines are nearly always valid UTF-8, and the strict check is much faster than the lossy conversion.
         let text = match std::str::from_utf8(text) {
             Ok(text) => text.to_owned(),
             Err(_) => String::from_utf8_lossy(text).into_owned(),
@@ -389,7 +392,8 @@ impl Lines {
     }
 }
 
-/// Lines as they are told. All that one line becomes has that line's place: whoever has read one of them has read it.
+/// Translated lines. All lines that one line becomes have that line's offsets, so reading one of them counts as reading
+/// the line.
 struct Told {
     lines: Lines,
     telling: Telling,
@@ -401,7 +405,7 @@ impl LineSource for Told {
         for Line { start, end, text } in self.lines.read_lines(max_bytes)? {
             let texts = (self.telling)(start, &text);
             if texts.is_empty() {
-                // That it was read must be known all the same.
+                // An empty line still shows that the original line was read.
                 told.push(Line { start, end, text: String::new() });
             }
             told.extend(texts.into_iter().map(|text| Line { start, end, text }));
@@ -410,9 +414,45 @@ impl LineSource for Told {
     }
 }
 
+/// The lines of a text in memory.
+pub struct TextLines {
+    lines: std::vec::IntoIter<Line>,
+}
+
+impl TextLines {
+    /// Creates the lines of `text` as if it were a file. A last line without a newline counts.
+    pub fn new(text: &str) -> Self {
+        let mut start = 0;
+        let lines: Vec<Line> = text
+            .split_inclusive('\n')
+            .map(|line| {
+                let begin = start;
+                start += line.len() as u64;
+                Line { start: begin, end: start, text: line.strip_suffix('\n').unwrap_or(line).into() }
+            })
+            .collect();
+        Self { lines: lines.into_iter() }
+    }
+}
+
+impl LineSource for TextLines {
+    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
+        let mut bytes = 0;
+        let mut batch = Vec::new();
+        for line in self.lines.by_ref() {
+            bytes += line.text.len();
+            batch.push(line);
+            if bytes >= max_bytes {
+                break;
+            }
+        }
+        Ok(batch)
+    }
+}
+
 impl LineSource for Lines {
     fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
-        // The host's own bound, whatever the guest asks for.
+        // The host limits a batch, whatever the guest asks for.
         let max_bytes = max_bytes.min(4 << 20);
         let mut lines = Vec::new();
         let mut bytes = 0;
@@ -565,7 +605,7 @@ mod tests {
         ) {
             let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
             let (_dir, mut transcript) = transcript(text.as_bytes());
-            // None, one or several of a line, and the place of each.
+            // Each line becomes zero to three lines that contain its offset.
             transcript.telling =
                 Some(Arc::new(|place, line| (0..line.len() % 4).map(|number| format!("{place}:{number}:{line}")).collect()));
             let told = |bytes: u64| {
@@ -575,7 +615,7 @@ mod tests {
                     let batch = lines.read_lines(usize::MAX).unwrap();
                     let Some(last) = batch.last() else { break };
                     from = last.end;
-                    // Wherever the reader says that it stopped, a line of the file ends.
+                    // Every position that the reader reports is the end of a line in the file.
                     assert!(batch.iter().all(|line| served.lock().unwrap().lines_until(line.end).is_some()));
                     told.extend(batch.into_iter().map(|line| line.text).filter(|text| !text.is_empty()));
                 }

@@ -1,9 +1,13 @@
-//! What a user set in the plugin's own dialog. The client hands it to the plugin's hooks as variables of their environment.
+//! The options that the user set in the plugin's dialog. Claude Code passes them to the plugin's hooks as environment
+//! variables.
 
 use crate::config::{Config, Mode};
 
-/// Puts what is set in place of what the configuration file says. `variable` looks up a variable of the environment. Returns what
-/// cannot be used, in words; it then counts as not set.
+/// The names of the options in the plugin's manifest.
+pub const KEYS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories"];
+
+/// Overrides the configuration file with the options. `variable` looks up an environment variable. Returns a message
+/// for every value that is invalid; such an option counts as not set.
 pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let mut wrong = Vec::new();
     let set = |key: &str| {
@@ -14,7 +18,7 @@ pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> 
     if let Some(value) = set("context_budget") {
         match value.parse() {
             Ok(budget) if (500..=10_000).contains(&budget) => config.context.budget = budget,
-            _ => wrong.push(format!("context_budget is {value:?}, and must be between 500 and 10000")),
+            _ => wrong.push(format!("context_budget is {value:?}, but it must be between 500 and 10000")),
         }
     }
     if let Some(value) = set("checkpoint") {
@@ -22,14 +26,14 @@ pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> 
             "auto" => config.checkpoint.mode = Mode::Auto,
             "ask" => config.checkpoint.mode = Mode::Ask,
             "off" => config.checkpoint.mode = Mode::Off,
-            _ => wrong.push(format!("checkpoint is {value:?}, and must be auto, ask or off")),
+            _ => wrong.push(format!("checkpoint is {value:?}, but it must be auto, ask or off")),
         }
     }
     if let Some(value) = set("shared_memories") {
         match value.as_str() {
             "true" => config.sharing.context = true,
             "false" => config.sharing.context = false,
-            _ => wrong.push(format!("shared_memories is {value:?}, and must be true or false")),
+            _ => wrong.push(format!("shared_memories is {value:?}, but it must be true or false")),
         }
     }
     wrong

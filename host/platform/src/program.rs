@@ -1,11 +1,11 @@
-//! Where this program is: the path that others are told to call it by.
+//! Finds the path by which other programs should call this one.
 
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The path by which this program can be called tomorrow too: an entry of `PATH` that leads to it, since that one stays
-/// where an upgrade or a package manager moves the file behind it; else the file itself.
+/// Returns a path to this program that stays valid: an entry of `PATH` that leads to it if there is one, because
+/// upgrades and package managers replace the file behind that entry; else the file itself.
 pub fn lasting_path() -> io::Result<PathBuf> {
     let program = env::current_exe()?;
     let found = env::var_os("PATH").and_then(|path| {
@@ -17,7 +17,7 @@ pub fn lasting_path() -> io::Result<PathBuf> {
     Ok(found.unwrap_or(program))
 }
 
-/// Whether both paths lead to one file.
+/// Returns whether both paths lead to the same file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,

@@ -1,5 +1,5 @@
-//! The sample session: written for the purpose, in the lines that Claude Code 2.1 writes. In it an export is mended: there
-//! is a decision between options, a standing rule, a failure and what cured it, a compaction, a commit, and work left open.
+//! The sample session, written by hand in the format of Claude Code 2.1. In it an export is fixed: it contains a choice
+//! between options, a standing rule, a failure and its fix, a compaction, a commit, and unfinished work.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// `@CWD@`, `@SESSION@` and `@AT+SECONDS@` stand for what each use of it has of its own.
+/// The template. `@CWD@`, `@SESSION@` and `@AT+SECONDS@` are replaced for each use.
 const TEMPLATE: &str = include_str!("sample.jsonl");
 
 /// The session's identifier.
@@ -17,26 +17,26 @@ pub const SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da71";
 /// What happens between two lines of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
-    /// The agent has answered with this.
+    /// The agent finished its turn with this message.
     Answered(String),
     /// The context is about to be compacted.
     Compacting,
-    /// It was compacted, and this is left of it.
+    /// The context was compacted to this summary.
     Compacted(String),
 }
 
-/// A line, and what happens behind it.
+/// A line of the transcript, and what happens around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Without its newline.
+    /// The line without its newline.
     pub text: String,
-    /// What happens before it is written.
+    /// What happens before the line is written.
     pub before: Option<Moment>,
-    /// What happens when it has been written.
+    /// What happens after the line was written.
     pub after: Option<Moment>,
 }
 
-/// The lines of a session in `folder` that began at `begin`, milliseconds since the Unix epoch.
+/// Returns the lines of a session in `folder` that began at `begin`, in milliseconds since the Unix epoch.
 pub fn lines(folder: &Path, begin: u64) -> Vec<Line> {
     let folder = Value::from(folder.to_string_lossy()).to_string();
     let folder = folder.strip_prefix('"').and_then(|folder| folder.strip_suffix('"')).unwrap_or(&folder);
@@ -64,7 +64,7 @@ pub fn lines(folder: &Path, begin: u64) -> Vec<Line> {
     lines
 }
 
-/// Replaces each `@AT+SECONDS@`.
+/// Replaces every `@AT+SECONDS@`.
 fn with_times(line: &str, begin: u64) -> String {
     const MARK: &str = "@AT+";
     let begin = i64::try_from(begin).ok().and_then(|begin| Timestamp::from_millisecond(begin).ok()).unwrap_or_default();
@@ -80,9 +80,8 @@ fn with_times(line: &str, begin: u64) -> String {
     out
 }
 
-/// Writes the session as a transcript into `folder`, about a project there, and returns its path. `begin`: milliseconds since the
-/// Unix epoch.
-pub fn write_to(folder: &Path, begin: u64) -> io::Result<PathBuf> {
+/// Writes the session as a transcript into `folder`, about a project in it. Returns the transcript's path.
+pub fn write_to(folder: &Path) -> io::Result<PathBuf> {
     let project = folder.join("project");
     fs::create_dir_all(&project)?;
     let transcript = folder.join(format!("{SESSION}.jsonl"));

@@ -1,5 +1,5 @@
-//! The plugin for Claude Code that this program carries with it: its files, laid out as a marketplace of one, and where they are
-//! written so that the client finds them.
+//! The Claude Code plugin that is embedded in this program: its files, laid out as a marketplace with one plugin, and
+//! the folder they are written to.
 
 use std::fs;
 use std::io;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use throughline_platform::files;
 use throughline_platform::paths::{self, Paths};
 
-/// The plugin's name, which is the marketplace's too.
+/// The name of the plugin and of its marketplace.
 pub const NAME: &str = "throughline";
 
-/// How the client names it: `plugin@marketplace`.
+/// The plugin's identifier in Claude Code: `plugin@marketplace`.
 pub const ID: &str = "throughline@throughline";
 
-/// The variable by which the plugin's scripts say that they call, and for which event.
+/// The environment variable by which the plugin's scripts say that they are the caller, and for which event.
 pub const EVENT: &str = "THROUGHLINE_PLUGIN_EVENT";
 
-/// Where the scripts look first for the program: one line, its path.
+/// The file in which the scripts look for the program first. It contains one line, the path.
 const PROGRAM: &str = "plugin/scripts/program";
 
 /// The options that a user can set in the client, as the plugin's manifest names them.
@@ -26,7 +26,7 @@ pub const OPTIONS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories
 
 /// A file of the plugin.
 struct File {
-    /// Relative to the marketplace's root, as in the repository.
+    /// Relative to the root of the marketplace, which is also the root of the repository.
     path: &'static str,
     bytes: &'static [u8],
     mode: u32,
@@ -38,7 +38,7 @@ macro_rules! file {
     };
 }
 
-/// All of them. A test compares with the repository.
+/// All files of the plugin. A test compares them with the repository.
 const FILES: [File; 18] = [
     file!(".claude-plugin/marketplace.json", 0o600),
     file!("plugin/.claude-plugin/icon.png", 0o600),
@@ -60,16 +60,16 @@ const FILES: [File; 18] = [
     file!("plugin/skills/memory-protocol/SKILL.md", 0o600),
 ];
 
-/// The marketplace's folder, of all namespaces.
+/// Returns the marketplace's folder, which all namespaces share.
 pub fn folder(paths: &Paths) -> PathBuf {
     paths.common().join("marketplace")
 }
 
-/// Writes what is not there or differs, calling `program`.
+/// Writes the files that are missing or differ. The plugin will call `program`.
 ///
 /// # Errors
 ///
-/// A folder or a file cannot be made.
+/// A folder or a file cannot be created.
 pub fn write(folder: &Path, program: &Path) -> io::Result<()> {
     for (file, bytes, mode) in wanted(folder, program) {
         if fs::read(&file).is_ok_and(|present| present == bytes) {
@@ -83,12 +83,12 @@ pub fn write(folder: &Path, program: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether every file is as this version would write it.
+/// Returns whether every file is as this version would write it.
 pub fn is_current(folder: &Path, program: &Path) -> bool {
     wanted(folder, program).all(|(file, bytes, _)| fs::read(file).is_ok_and(|present| present == bytes))
 }
 
-/// Removes what was written, and nothing else: a folder with somebody's file in it stays.
+/// Removes the files that [`write()`] created and the folders that are then empty. Other files are kept.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn remove(folder: &Path) -> io::Result<()> {
         }
         for above in file.ancestors().skip(1).take_while(|above| above.starts_with(folder)) {
             if fs::remove_dir(above).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
-                // Something is left in it.
+                // The folder is not empty.
                 break;
             }
         }

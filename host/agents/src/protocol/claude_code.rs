@@ -1,5 +1,5 @@
-//! Claude Code: the JSON that its hooks are called with and answer with, and the head of its transcripts. Checked against
-//! the payloads of client 2.1.330.
+//! Claude Code: the JSON that its hooks receive and return, and the head of its transcripts. Checked against the
+//! payloads of client 2.1.330.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::fields::{Fields, MOST_ID, MOST_USES, Unreadable};
 use super::name::Agent;
 use super::{Event, Moment, ToolUse};
 
-/// How much of a transcript's head is looked through for its session and folder, bytes. Sessions begin with up to 145 KB
-/// of prompt snapshots.
+/// How many bytes of a transcript's head are searched for its session and folder. Sessions begin with up to 145 KB of
+/// prompt snapshots.
 const HEAD_BYTES: usize = 4 << 20;
 
-/// Names that a hook may be called by, and the event that each stands for where the payload names none.
+/// The names that a hook can be called by, each with the event that it stands for if the payload does not name one.
 pub const HOOK_NAMES: &[(&str, &str)] = &[
     ("memory-load", "SessionStart"),
     ("memory-flush", "PreCompact"),
@@ -27,8 +27,8 @@ pub const HOOK_NAMES: &[(&str, &str)] = &[
     ("memory-subagent", "SubagentStop"),
 ];
 
-/// Reads a payload. Where it does not name its event, `name`, the hook that was asked for, says it: what is answered must fit
-/// the event, however the hook was registered.
+/// Parses a payload. If the payload does not name its event, `name`, the hook on the command line, determines the
+/// event. The payload comes first because the response must fit the actual event, however the hook was registered.
 pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("session_id")?;
@@ -50,7 +50,7 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
             let failed = event == "PostToolUseFailure";
             let mut uses: Vec<ToolUse> = fields.tool_use().into_iter().collect();
             for tool_use in &mut uses {
-                // A response that holds a field of that name is not a failure.
+                // A response that contains a field called `error` is not a failure.
                 tool_use.error = failed.then(|| tool_use.error.take().unwrap_or_default());
             }
             Moment::Used { uses, batch: false }
@@ -82,7 +82,7 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     })
 }
 
-/// A use as a batch tells it: not whether it failed, but what the model was told.
+/// Fills in whether a call failed: a batch event contains only what the model was told, not whether the call failed.
 fn as_told_to_the_model(tool_use: ToolUse) -> ToolUse {
     const FAILURES: [&str; 3] = ["<tool_use_error>", "Permission to use ", "Error: "];
     const REFUSALS: [&str; 2] = ["The user doesn't want to ", "[Request interrupted by user"];
@@ -93,12 +93,12 @@ fn as_told_to_the_model(tool_use: ToolUse) -> ToolUse {
     ToolUse { error, interrupted, ..tool_use }
 }
 
-/// The answer to an event that shows `context` to the model.
+/// Returns the response that shows `context` to the model.
 pub fn answer(moment: &Moment, context: &str) -> Option<String> {
     Some(json!({"hookSpecificOutput": {"hookEventName": event_name(moment)?, "additionalContext": context}}).to_string())
 }
 
-/// The event that a moment is, of those that may be answered.
+/// Returns the event's name in Claude Code, or `None` if the event takes no response.
 pub fn event_name(moment: &Moment) -> Option<&'static str> {
     Some(match moment {
         Moment::Start { .. } => "SessionStart",
@@ -111,16 +111,16 @@ pub fn event_name(moment: &Moment) -> Option<&'static str> {
     })
 }
 
-/// What the head of a transcript says of its session.
+/// What the head of a transcript says about its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// The session that the lines belong to.
     pub session: Option<String>,
-    /// The folder in which it began.
+    /// The folder in which the session began.
     pub cwd: Option<PathBuf>,
 }
 
-/// Looks for session and folder in the first lines.
+/// Looks for the session and the folder in the first lines.
 pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
     #[derive(Deserialize)]
     struct Fields<'a> {
@@ -148,7 +148,7 @@ pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
     head
 }
 
-/// The session that a transcript's name gives: `<uuid>.jsonl`.
+/// Returns the session that a transcript's file name contains: `<uuid>.jsonl`.
 pub fn session_of_name(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
     let shape = [8, 4, 4, 4, 12];
@@ -158,7 +158,7 @@ pub fn session_of_name(path: &Path) -> Option<String> {
     (is_uuid && path.extension().is_some_and(|e| e == "jsonl")).then(|| stem.to_owned())
 }
 
-/// The name of the folder of transcripts of sessions that began in `folder`.
+/// Returns the name of the directory that holds the transcripts of sessions that began in `folder`.
 pub fn slug(folder: &Path) -> String {
     folder.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }

@@ -1,7 +1,7 @@
-//! Codex CLI: hooks in Claude Code's form, with its own names of tools; and `notify`, the program that it calls after a turn.
-//! Checked against what Codex 0.169.0 sends.
+//! Codex CLI: hooks in Claude Code's format with its own tool names, and `notify`, the program that Codex calls after a
+//! turn. Checked against what Codex 0.169.0 sends.
 //!
-//! What its hooks are answered with may hold no field that it does not know.
+//! Codex rejects a hook response with an unknown field.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use super::name::Agent;
 use super::terms::{self, Outcome};
 use super::{Event, Moment, ToolUse, claude_code};
 
-/// The word after `--agent codex` by which it is called as `notify` program: the payload is then the next argument.
+/// The word after `--agent codex` in a `notify` configuration. Codex passes the payload as the next argument.
 pub const NOTIFY: &str = "notify";
 
-/// Reads a payload.
+/// Parses a payload.
 pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
     let event = claude_code::parse(input, None)?;
     let fields = Fields::of_payload(input)?;
@@ -29,7 +29,8 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
     Ok(Event { agent: Agent::Codex, prompt: fields.id("turn_id"), moment, ..event })
 }
 
-/// A use in Claude Code's terms. The response of a tool is one text, in which a patch says how it ended; a command does not.
+/// Converts a call to Claude Code's terms. A tool's response is a single text; it contains the exit code of a patch but
+/// not of a command.
 fn in_terms(tool_use: &ToolUse, cwd: &Path) -> Vec<ToolUse> {
     let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
     let output = serde_json::from_str(&tool_use.output).unwrap_or_default();
@@ -38,7 +39,7 @@ fn in_terms(tool_use: &ToolUse, cwd: &Path) -> Vec<ToolUse> {
     terms::told(&ToolUse { output: came_to.output, error, ..tool_use.clone() }, &input, cwd)
 }
 
-/// The payload of `notify`: an answer, unless it is about something else.
+/// Parses the payload of `notify`: the end of a turn, or anything else as [`Moment::Other`].
 pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
     let fields = Fields::of_payload(json)?;
     let moment = match fields.text("type").as_deref() {
@@ -59,11 +60,11 @@ pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
     })
 }
 
-/// The answer to an event that shows `context` to the model; droid takes the same.
+/// Returns the response that shows `context` to the model. droid accepts the same responses.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
-        // There is no event of failures.
+        // Codex has no event for failed calls.
         Moment::Used { .. } => {
             Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
         }
@@ -71,11 +72,11 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     }
 }
 
-/// What a tool's result says: commands and patches have a heading that ends with `Output:`.
+/// Parses a tool's result. Results of commands and patches have a heading that ends with `Output:`.
 pub(super) fn outcome(said: &str) -> Outcome {
     const HEADINGS: [&str; 4] = ["Chunk ID: ", "Wall time: ", "Exit code: ", "Process exited with code "];
     const CODES: [&str; 2] = ["Process exited with code ", "Exit code: "];
-    // Older versions: an object as a text.
+    // Older versions return an object encoded as a string.
     if said.starts_with("{\"output\":")
         && let Ok(value) = serde_json::from_str::<serde_json::Value>(said)
     {
@@ -96,7 +97,7 @@ pub(super) fn outcome(said: &str) -> Outcome {
     }
 }
 
-/// What the agent is told of tools that did not run.
+/// Returns whether the text says that the tool did not run.
 fn is_refusal(said: &str) -> bool {
     const REFUSALS: [&str; 6] = [
         "unsupported c",

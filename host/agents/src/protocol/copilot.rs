@@ -1,5 +1,6 @@
-//! GitHub Copilot CLI: payloads in camelCase that do not name their event, or, for events whose registered name begins with a
-//! capital, in Claude Code's form, and so also from a repository's `.claude/settings.json`. Checked against what version 1.0.102 sends.
+//! GitHub Copilot CLI: camelCase payloads that do not name their event. Events that are registered under a capitalized
+//! name use Claude Code's format instead, and so do hooks from a repository's `.claude/settings.json`. Checked against
+//! what version 1.0.102 sends.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ use super::name::Agent;
 use super::terms::{self, Outcome};
 use super::{Event, Moment, ToolUse, made_id};
 
-/// Whether a payload that came without a word about its agent is Copilot's. Claude Code's name a transcript and no time.
+/// Returns whether a payload of an unnamed agent is Copilot's. Claude Code's payloads have a transcript path and no
+/// timestamp.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {
     fields.has("sessionId")
         || (fields.has("timestamp")
@@ -19,12 +21,12 @@ pub(super) fn is_from(fields: &Fields<'_>) -> bool {
                 || fields.text("transcript_path").is_some_and(|path| path.contains("/.copilot/"))))
 }
 
-/// Reads a payload; `name`: the event, where it is registered with it.
+/// Parses a payload. `name` is the event, if the hook was registered with it.
 pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("sessionId").or_else(|_| fields.session("session_id"))?;
     let cwd = fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from);
-    // Both forms.
+    // The camelCase or the snake_case field, whichever is present.
     let text = |camel: &str, snake: &str| fields.text(camel).or_else(|| fields.text(snake));
     let event = text("hook_event_name", "hookEventName").or_else(|| name.map(str::to_owned)).unwrap_or_default();
     let moment = match event.to_ascii_lowercase().as_str() {
@@ -45,7 +47,7 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
         "subagentstop" => Moment::SubAgentDone {
             id: text("agentId", "agent_id").unwrap_or_default(),
             kind: text("agentType", "agent_type").or_else(|| text("agentName", "agent_name")).unwrap_or_default(),
-            // The one that is named is the session's.
+            // The transcript in the payload is the session's, not the sub-agent's.
             transcript: None,
             last_message: text("response", "last_assistant_message"),
         },
@@ -65,7 +67,8 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
     })
 }
 
-/// The use in Claude Code's terms. It has no identifier of its own: the moment and the input make one.
+/// Returns the call in Claude Code's terms. The payload has no identifier for it; one is made from the timestamp, the
+/// input and the output.
 fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     let Some(tool) = fields.id("toolName").or_else(|| fields.id("tool_name")) else { return Vec::new() };
     let value = |camel: &str, snake: &str| if fields.has(camel) { fields.value(camel) } else { fields.value(snake) };
@@ -85,11 +88,11 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
-/// What the model was told: of a command, how it ended stands in the last line, `<shellId: 0 completed with exit code 1>`; older
-/// versions said `<exited with exit code 1>`.
+/// Parses the text that the model was given. A command's exit code is in the last line, `<shellId: 0 completed with
+/// exit code 1>`; older versions wrote `<exited with exit code 1>`.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     const MARK: &str = " with exit code ";
-    // What hooks said of it stands behind it, in the session's file as for the model.
+    // Output of hooks follows the result, both in the session file and in what the model sees.
     let said = match said.rfind("Additional guidance from postToolUse") {
         Some(at) => said[..at].rfind("\n\nTool \"").map_or(said, |at| &said[..at]),
         None => said,
@@ -106,7 +109,7 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     Outcome { text: said.to_owned(), failed: false }
 }
 
-/// The answer to an event that shows `context` to the model.
+/// Returns the response that shows `context` to the model.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
@@ -115,7 +118,7 @@ pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     }
 }
 
-/// Whether the model sees what the event is answered with.
+/// Returns whether the model sees the response to the event.
 pub(super) fn can_tell(moment: &Moment) -> bool {
     matches!(moment, Moment::Start { .. } | Moment::Prompted { .. } | Moment::Used { .. } | Moment::Answered { .. })
 }

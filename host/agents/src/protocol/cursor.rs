@@ -1,5 +1,6 @@
-//! Cursor: payloads with `conversation_id` and `workspace_roots`, answers of its own. It also runs Claude Code's hooks where the
-//! user lets it, with the same payloads and Claude Code's or its own names of events. Written to its documentation.
+//! Cursor: payloads with `conversation_id` and `workspace_roots`, and its own response format. If the user allows it,
+//! Cursor also runs Claude Code's hooks, with the same payloads and either Claude Code's or its own event names.
+//! Written from its documentation.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +11,17 @@ use super::name::Agent;
 use super::terms::{self, Outcome};
 use super::{Event, Moment, ToolUse, made_id};
 
-/// Whether a payload that came without a word about its agent is Cursor's.
+/// Returns whether a payload of an unnamed agent is Cursor's.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {
     fields.has("cursor_version") || (fields.has("conversation_id") && fields.has("workspace_roots"))
 }
 
-/// Reads a payload.
+/// Parses a payload.
 pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("conversation_id").or_else(|_| fields.session("session_id"))?;
     let roots: Vec<PathBuf> = fields.get("workspace_roots").unwrap_or_default();
-    // The folder of the workspace and not that of a command, which may be anywhere.
+    // The workspace folder, not the working directory of a command, which can be anywhere.
     let cwd = roots.into_iter().next().or_else(|| fields.text("cwd").map(PathBuf::from)).unwrap_or_else(|| "/".into());
     let text = |key: &str| fields.text(key).unwrap_or_default();
     let event = fields.text("hook_event_name").or_else(|| name.map(str::to_owned)).unwrap_or_default();
@@ -49,7 +50,8 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
     Ok(Event {
         agent: Agent::Cursor,
         session,
-        // What it writes has neither times nor results of tools: minutes are kept instead.
+        // Cursor's own transcripts have neither timestamps nor tool results, so a synthesized transcript is used
+        // instead.
         transcript: None,
         cwd,
         model: fields.text("model"),
@@ -78,7 +80,7 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     terms::told(&ToolUse { id, tool, interrupted, duration, ..outcome.tool_use() }, &input, cwd)
 }
 
-/// What a result says: of a command an object with its output and exit code.
+/// Parses a result. A command's result is an object with its output and exit code.
 fn outcome(output: &Value) -> Outcome {
     let code = ["exitCode", "exit_code"].iter().find_map(|key| output[*key].as_i64()).unwrap_or_default();
     let said = match terms::text(output) {
@@ -88,7 +90,8 @@ fn outcome(output: &Value) -> Outcome {
     Outcome::with_code(code, &said)
 }
 
-/// The answer to an event that shows `context` to the model. A prompt can only be let through, which silence does too.
+/// Returns the response that shows `context` to the model. The response to a prompt can only allow it, which no response
+/// does too.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
         Moment::Start { .. } | Moment::Used { .. } => Some(json!({"additional_context": context}).to_string()),

@@ -1,5 +1,5 @@
-//! Whether an agent has hooks of ours of its own: then what it also calls by another way (Claude Code's settings, `notify`) is
-//! silent, so that nothing is counted twice.
+//! Duplicate-hook detection: finds out whether an agent has Throughline hooks of its own. If it has, hooks that the
+//! agent also runs by another way (Claude Code's settings, `notify`) do nothing, so that no event is counted twice.
 
 use std::fs;
 use std::io::Read;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::name::Agent;
 use throughline_platform::paths::Paths;
 
-/// The longest file of hooks that is looked through, bytes.
+/// How many bytes of a hook file are read at most.
 const MOST: u64 = 4 << 20;
 
-/// Whether a file in which the agent looks for hooks names ours, for the user or in this folder.
+/// Returns whether a hook file of the agent, the user's or this folder's, registers Throughline's hooks.
 pub fn has_own(paths: &Paths, agent: Agent, folder: &Path) -> bool {
     let word = format!("--agent {}", agent.name());
     files(paths, agent, folder).iter().any(|file| names(file, &word))

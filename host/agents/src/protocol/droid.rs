@@ -1,11 +1,11 @@
-//! Factory's droid: hooks in Claude Code's form, with some names of tools of its own. Written to its documentation.
+//! Factory's droid: hooks in Claude Code's format, with some tool names of its own. Written from its documentation.
 
 use super::fields::Unreadable;
 use super::name::Agent;
 use super::terms;
 use super::{Event, Moment, ToolUse, claude_code, made_id};
 
-/// Reads a payload.
+/// Parses a payload.
 pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
     let event = claude_code::parse(input, None)?;
     let moment = match &event.moment {
@@ -13,7 +13,7 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
             let uses = uses.iter().flat_map(|it| in_terms(it, &event)).collect();
             Moment::Used { uses, batch: *batch }
         }
-        // Claude Code's always have an identifier.
+        // No call was parsed, so the call has no identifier. Claude Code's calls always have one.
         Moment::Used { .. } => Moment::Used { uses: without_id(input, &event), batch: false },
         other => other.clone(),
     };

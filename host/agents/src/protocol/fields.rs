@@ -1,4 +1,4 @@
-//! The members of a hook's payload, as far as the agents have them in common.
+//! Access to the fields of a hook's payload that several agents have in common.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,45 +7,45 @@ use serde_json::value::RawValue;
 
 use super::{ToolUse, shorten};
 
-/// The most bytes that a hook reads from its standard input. Ordinary payloads have a few kilobytes; a tool's response
-/// with an image in it has 240 KB.
+/// How many bytes a hook reads from its standard input at most. Ordinary payloads have a few kilobytes; a tool response
+/// that contains an image has 240 KB.
 pub const MOST_INPUT_BYTES: u64 = 32 << 20;
 
-/// The longest identifier that is taken for one, bytes.
+/// The longest identifier that is accepted, in bytes.
 pub(super) const MOST_ID: usize = 256;
 
-/// The longest identifier of a session, bytes.
+/// The longest session identifier that is accepted, in bytes.
 const MOST_SESSION: usize = 128;
 
-/// The most uses of one batch.
+/// How many calls of one batch are read at most.
 pub(super) const MOST_USES: usize = 256;
 
-/// Why a payload is not understood.
+/// Why a payload cannot be used.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// Nothing came.
+    /// Standard input was empty.
     Empty,
-    /// It is not a JSON object.
+    /// The input is not a JSON object.
     NotJson(String),
-    /// It names no session.
+    /// The payload names no session.
     NoSession,
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => write!(f, "the hook was called without input"),
+            Self::Empty => write!(f, "the hook received no input"),
             Self::NotJson(why) => write!(f, "the hook's input is not a JSON object: {why}"),
-            Self::NoSession => write!(f, "the hook's input names no session"),
+            Self::NoSession => write!(f, "the hook's input does not name a session"),
         }
     }
 }
 
-/// The members of a payload, unparsed: most are not looked at, and some are megabytes long.
+/// The fields of a payload, unparsed, because most are never read and some are megabytes long.
 pub(super) struct Fields<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'a> Fields<'a> {
-    /// The members of what came on standard input.
+    /// Parses the payload that came on standard input.
     pub(super) fn of_payload(input: &'a [u8]) -> Result<Self, Unreadable> {
         if input.iter().all(u8::is_ascii_whitespace) {
             return Err(Unreadable::Empty);
@@ -69,27 +69,28 @@ impl<'a> Fields<'a> {
         serde_json::from_str(self.raw(key)?).ok()
     }
 
-    /// A text that is not empty.
+    /// Returns a string field unless it is empty.
     pub(super) fn text(&self, key: &str) -> Option<String> {
         self.get::<String>(key).filter(|text| !text.is_empty())
     }
 
-    /// The identifier of the session.
+    /// Returns the session's identifier.
     pub(super) fn session(&self, key: &str) -> Result<String, Unreadable> {
         self.text(key).filter(|id| id.len() <= MOST_SESSION).ok_or(Unreadable::NoSession)
     }
 
-    /// An identifier of something else.
+    /// Returns any other identifier.
     pub(super) fn id(&self, key: &str) -> Option<String> {
         self.text(key).filter(|id| id.len() <= MOST_ID)
     }
 
-    /// A member as JSON, its long texts shortened; empty where there is none.
+    /// Returns a field as JSON with its long strings shortened; empty if the field is missing.
     pub(super) fn json(&self, key: &str) -> String {
         self.raw(key).map(shorten::shorten).unwrap_or_default()
     }
 
-    /// The same, parsed. Some agents put JSON into a text.
+    /// Returns a field as a JSON value with its long strings shortened. Some agents encode JSON in a string; it is
+    /// parsed too.
     pub(super) fn value(&self, key: &str) -> serde_json::Value {
         let value = serde_json::from_str(&self.json(key)).unwrap_or_default();
         match &value {
@@ -100,7 +101,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The use of a tool in Claude Code's form.
+    /// Returns the tool call of a payload in Claude Code's format.
     pub(super) fn tool_use(&self) -> Option<ToolUse> {
         Some(ToolUse {
             id: self.id("tool_use_id")?,

@@ -1,4 +1,4 @@
-//! Gemini CLI: its events have names of their own, and whatever stands on standard output must be one JSON object. Checked
+//! Gemini CLI: it has its own event names, and its hooks must write exactly one JSON object to standard output. Checked
 //! against what version 0.61.0 sends.
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::name::Agent;
 use super::terms::{self, Outcome};
 use super::{Event, Moment, ToolUse, made_id};
 
-/// Reads a payload.
+/// Parses a payload.
 pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("session_id")?;
@@ -25,8 +25,8 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
             last_message: fields.text("prompt_response"),
             again: fields.get("stop_hook_active").unwrap_or_default(),
         },
-        // `auto` comes before every call of the model, whether or not there is anything to compress: of a compression that happened,
-        // the chat tells.
+        // `auto` comes before every model call, whether or not there is anything to compress. Actual compressions are
+        // read from the chat file.
         "PreCompress" if text("trigger") != "auto" => Moment::Compacting { trigger: text("trigger") },
         "SessionEnd" => Moment::End { reason: text("reason") },
         _ => Moment::Other { name: event },
@@ -43,7 +43,8 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
     })
 }
 
-/// The use in Claude Code's terms. It has no identifier of its own: the moment and the input make one.
+/// Returns the call in Claude Code's terms. The payload has no identifier for it; one is made from the timestamp, the
+/// input and the output.
 fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUse> {
     let Some(tool) = fields.id("tool_name") else { return Vec::new() };
     let input = fields.value("tool_input");
@@ -53,7 +54,7 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUs
     terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
-/// What a result says: `llmContent`, `returnDisplay` and, where the tool itself failed, `error`.
+/// Reads a result: `llmContent`, `returnDisplay` and, if the tool itself failed, `error`.
 fn outcome(tool: &str, response: &Value) -> Outcome {
     let said = match terms::text(&response["llmContent"]) {
         said if said.is_empty() => terms::text(&response["returnDisplay"]),
@@ -67,7 +68,8 @@ fn outcome(tool: &str, response: &Value) -> Outcome {
     said_by(tool, &said)
 }
 
-/// What the model was told: of a command `Output:`, and behind it `Exit Code:` where it failed.
+/// Parses the text that the model was given. A command's text has `Output:` and, if the command failed, `Exit Code:`
+/// after the output.
 pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     let said = said.split("\n\n<hook_context>").next().unwrap_or_default();
     let said = said
@@ -83,14 +85,14 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     Outcome::with_code(code.unwrap_or_default(), output[..end].trim_end())
 }
 
-/// A prompt without what hooks said at the session's start: without a terminal, Gemini CLI puts it before the first one. No `<` or `>`
-/// stands inside.
+/// Removes the context that hooks added at the start of the session: without a terminal, Gemini CLI puts it before the
+/// first prompt. The context itself contains no `<` or `>`.
 pub(super) fn without_context(prompt: &str) -> &str {
     let inside = prompt.strip_prefix("<hook_context>");
     inside.and_then(|inside| inside.split_once("</hook_context>")).map_or(prompt, |(_, prompt)| prompt.trim_start())
 }
 
-/// The answer to an event that shows `context` to the model.
+/// Returns the response that shows `context` to the model.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     let event = match moment {
         Moment::Start { .. } => "SessionStart",

@@ -1,5 +1,5 @@
-//! The agents' wire formats: what their hooks send and expect, how their transcripts begin. Wire types are not domain
-//! types, and what is unknown is passed over.
+//! The wire formats of the supported agents: what their hooks send and expect, and how their transcripts begin. Wire
+//! types are kept apart from domain types, and unknown fields and events are ignored.
 
 pub mod claude_code;
 pub mod codex;
@@ -21,7 +21,7 @@ use fields::{Fields, Unreadable};
 use name::Agent;
 use throughline_model::digest::sha256_hex;
 
-/// Reads a hook's payload; `name`: the event, or the name of the hook, that was given on the command line.
+/// Parses a hook's payload. `name` is the event or the hook name that was given on the command line.
 pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
     match agent {
         Agent::ClaudeCode => claude_code::parse(input, name),
@@ -33,13 +33,14 @@ pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Un
     }
 }
 
-/// The event of a hook's name, for agents that run hooks which were registered with Claude Code.
+/// Returns the event that a hook name stands for. Agents that also run hooks registered with Claude Code need it.
 fn event_of(name: Option<&str>) -> Option<&str> {
     let event = claude_code::HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| *event);
     event.or(name)
 }
 
-/// Whose payload it is where nobody says so: some agents also run the hooks that are registered with Claude Code.
+/// Guesses which agent sent a payload when the command line does not say: some agents also run the hooks that are
+/// registered with Claude Code.
 pub fn recognize(input: &[u8]) -> Agent {
     match Fields::of_payload(input) {
         Ok(fields) if cursor::is_from(&fields) => Agent::Cursor,
@@ -48,7 +49,7 @@ pub fn recognize(input: &[u8]) -> Agent {
     }
 }
 
-/// What the agent is to be answered so that the model sees `context`; none where it would not.
+/// Returns the response that makes the agent show `context` to the model, or `None` if the event has no such response.
 pub fn answer(event: &Event, context: &str) -> Option<String> {
     let answer = match event.agent {
         Agent::ClaudeCode => claude_code::answer,
@@ -60,7 +61,7 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
     answer(&event.moment, context)
 }
 
-/// Whether the model sees what the event is answered with. Where it does not, nothing need be looked up.
+/// Returns whether the model sees the response to the event. If it does not, there is nothing to look up.
 pub fn can_tell(event: &Event) -> bool {
     match event.agent {
         Agent::Cursor => !matches!(event.moment, Moment::Prompted { .. }),
@@ -69,57 +70,56 @@ pub fn can_tell(event: &Event) -> bool {
     }
 }
 
-/// An identifier of what has none: the same for the same parts.
+/// Makes an identifier for something that has none: the same parts always give the same identifier.
 fn made_id(parts: &[&str]) -> String {
     format!("made-{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
 }
 
-/// A moment of a session, in this program's words.
+/// A hook event in agent-independent form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The agent.
     pub agent: Agent,
     /// The agent's identifier of the session.
     pub session: String,
-    /// Where the agent says the transcript is. It need not exist.
+    /// Where the agent says the transcript is. The file need not exist.
     pub transcript: Option<PathBuf>,
-    /// The agent's working folder.
+    /// The agent's working directory.
     pub cwd: PathBuf,
-    /// The model, where it is said.
+    /// The model, if the agent reports it.
     pub model: Option<String>,
-    /// The sub-agent in which it happened; none: in the main conversation.
+    /// The sub-agent in which the event happened; `None` for the main conversation.
     pub sub_agent: Option<String>,
-    /// The agent's identifier of the prompt that it belongs to.
+    /// The agent's identifier of the prompt that the event belongs to.
     pub prompt: Option<String>,
     /// What happened.
     pub moment: Moment,
 }
 
-/// One use of a tool.
+/// A single tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolUse {
-    /// Unique in its session.
+    /// Unique within the session.
     pub id: String,
-    /// The agent's name of the tool.
+    /// The agent's name for the tool.
     pub tool: String,
-    /// As JSON; long texts in it are shortened, see [`shorten`].
+    /// The input as JSON. Long strings in it are shortened, see [`shorten`].
     pub input: String,
-    /// As JSON; likewise.
+    /// The output as JSON, shortened like the input.
     pub output: String,
-    /// What the agent was told where it failed.
+    /// The error that the agent saw, if the call failed.
     pub error: Option<String>,
-    /// Whether a person stopped it.
+    /// Whether the user interrupted the call.
     pub interrupted: bool,
-    /// Milliseconds, where the agent says it.
+    /// The duration in milliseconds, if the agent reports it.
     pub duration: Option<u32>,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
-    /// A session starts, or goes on after something. `source`: `startup`, `resume`, `clear`, `compact`, `fork`, …
+    /// A session starts or continues. `source` is `startup`, `resume`, `clear`, `compact`, `fork`, …
     Start {
-        /// Why it starts.
+        /// Why the session starts.
         source: String,
     },
     /// The context is about to be compacted.
@@ -127,51 +127,51 @@ pub enum Moment {
         /// `manual` or `auto`.
         trigger: String,
     },
-    /// The context was compacted, and this is what is left of it.
+    /// The context was compacted.
     Compacted {
-        /// The agent's own summary.
+        /// The agent's own summary of the compacted context.
         summary: String,
     },
-    /// The agent has answered.
+    /// The agent finished its turn.
     Answered {
-        /// Its last text, which the transcript may not hold yet.
+        /// The last message of the turn, which the transcript may not contain yet.
         last_message: Option<String>,
-        /// Whether a hook has kept it from stopping already.
+        /// Whether a hook already kept the agent from stopping.
         again: bool,
     },
-    /// The agent could not answer.
+    /// The turn ended with an error.
     GaveUp {
         /// `rate_limit`, `overloaded`, …
         error: String,
-        /// What the person was shown.
+        /// The message that the user was shown.
         message: Option<String>,
     },
-    /// The agent said something on its way.
+    /// The agent wrote a message before the end of its turn.
     Said {
-        /// What.
+        /// The message.
         text: String,
     },
     /// A prompt was submitted.
     Prompted {
-        /// What it says.
+        /// The text of the prompt.
         prompt: String,
     },
-    /// Tools were used. Several where the agent tells of a batch at once.
+    /// Tools were called. Several calls if the agent reports a batch at once.
     Used {
-        /// The uses.
+        /// The calls.
         uses: Vec<ToolUse>,
-        /// Whether it is the batch, of which each use was told before where its own event exists.
+        /// Whether this is a batch event. Calls that have an event of their own were already reported individually.
         batch: bool,
     },
-    /// A sub-agent is done.
+    /// A sub-agent finished.
     SubAgentDone {
-        /// Its identifier.
+        /// The sub-agent's identifier.
         id: String,
-        /// Its type; empty for the agent's own forks.
+        /// The sub-agent's type; empty for the agent's own forks.
         kind: String,
-        /// Where its transcript should be. It need not exist.
+        /// Where the sub-agent's transcript should be. The file need not exist.
         transcript: Option<PathBuf>,
-        /// Its last text.
+        /// The sub-agent's last message.
         last_message: Option<String>,
     },
     /// The session ends.
@@ -179,9 +179,9 @@ pub enum Moment {
         /// `clear`, `resume`, `logout`, `prompt_input_exit`, `other`, …
         reason: String,
     },
-    /// Anything that is nothing to us.
+    /// An event that Throughline does not use.
     Other {
-        /// The agent's name of it.
+        /// The agent's name for the event.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The agents that this program knows, by name.
+//! The supported agents and their names.
 
 use clap::ValueEnum;
 
@@ -20,10 +20,10 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// All of them.
+    /// All supported agents.
     pub const ALL: [Self; 6] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor, Self::Copilot, Self::Droid];
 
-    /// As sessions and commands have it.
+    /// Returns the name that sessions and commands use.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -35,7 +35,7 @@ impl Agent {
         }
     }
 
-    /// The one of that name.
+    /// Returns the agent with that name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }

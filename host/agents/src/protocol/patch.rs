@@ -1,4 +1,5 @@
-//! Codex's patches: a text that adds, changes, moves and deletes files becomes one use of `Write`, `Edit` or `Delete` a file.
+//! Codex patches: turns a text that adds, changes, moves and deletes files into one `Write`, `Edit` or `Delete` call
+//! per file.
 
 use std::path::Path;
 
@@ -9,10 +10,10 @@ use super::terms::{Named, absolute, script};
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
-/// The most files of one patch that are told of.
+/// How many files of one patch are reported at most.
 pub(super) const MOST_FILES: usize = 64;
 
-/// The patch that a use of a tool applies: that of `apply_patch`, or of a shell command that calls it.
+/// Returns the patch that a tool call applies: a call of `apply_patch`, or of a shell command that runs `apply_patch`.
 pub(super) fn within<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
     let text = match input {
         Value::String(text) => text.as_str(),
@@ -34,7 +35,7 @@ fn is_apply(command: &str) -> bool {
     command.trim_start().starts_with("apply_patch")
 }
 
-/// A use a file.
+/// Returns one call per file of the patch.
 pub(super) fn uses(patch: &str, cwd: Option<&Path>) -> Vec<Named> {
     let mut files: Vec<File<'_>> = Vec::new();
     for line in patch.lines() {
@@ -108,7 +109,7 @@ impl File<'_> {
     }
 }
 
-/// A change of one file, of type `add`, `update` or `delete`, as Codex tells of one that it made.
+/// Converts a file change that Codex reports as made; its type is `add`, `update` or `delete`.
 pub(super) fn change(path: &str, change: &Value) -> Named {
     let (what, text) = match change["type"].as_str() {
         Some("add") => {
@@ -123,7 +124,7 @@ pub(super) fn change(path: &str, change: &Value) -> Named {
     File { what, path, moved, lines: text.lines().skip_while(is_heading).collect() }.named(None)
 }
 
-/// What a hunk replaces, without the lines around it that stay.
+/// Returns what a hunk replaces, without the unchanged lines around the change.
 fn hunk(lines: &[&str]) -> Option<Value> {
     let changed = |line: &&str| line.starts_with(['+', '-']);
     let first = lines.iter().position(changed)?;

@@ -1,21 +1,23 @@
-//! JSON with its long texts shortened: of a tool's response of megabytes, the beginning and the end are all that is kept.
+//! Shortens long strings in JSON: of a tool response of several megabytes, only the beginning and the end of each
+//! string are kept.
 //!
-//! It is done before a policy sees the value, so what is left must be long enough that no secret which the cut halves stands
-//! in what the policy will keep: an observation's detail has 10 KiB, and each end of a text four times as much.
+//! Strings are shortened before secrets are removed and before a policy sees the value. A secret that the cut splits
+//! may go undetected, so the kept ends must be longer than what a policy keeps: an observation's detail has 10 KiB, and
+//! each end has twice that.
 
-/// JSON up to this many bytes stays as it is.
+/// JSON of up to this many bytes is not changed.
 const WHOLE: usize = 128 << 10;
 
-/// What stays of each end of a longer text, bytes of JSON.
+/// How much is kept of each end of a longer string, in bytes of JSON.
 const END: usize = 20 << 10;
 
-/// The most that is returned, bytes: a list of very many short texts.
+/// The longest result, in bytes. A list of very many short strings would exceed it.
 const MOST: usize = 512 << 10;
 
-/// How far before the cut the beginning of an escape is looked for.
+/// How far before the cut to look for the beginning of an escape sequence.
 const SEARCH: usize = 4096;
 
-/// The JSON, at most [`MOST`] bytes of it. The input must be valid.
+/// Shortens JSON to at most [`MOST`] bytes. The input must be valid JSON.
 pub(super) fn shorten(json: &str) -> String {
     if json.len() <= WHOLE {
         return json.to_owned();
@@ -28,7 +30,7 @@ pub(super) fn shorten(json: &str) -> String {
         out.push_str(&json[at..=open]);
         push_text(&mut out, &json[open + 1..end]);
         at = end;
-        // The closing quote is no opening one.
+        // The closing quote must not be taken for an opening one.
         if let Some(quote) = json.get(at..=at) {
             out.push_str(quote);
             at += 1;
@@ -41,9 +43,9 @@ pub(super) fn shorten(json: &str) -> String {
     if out.len() > MOST { as_text(json) } else { out }
 }
 
-/// A plain text, at most [`WHOLE`] bytes of it or a little more than twice [`END`]: what is kept of it is cut once its secrets are
-/// gone, and must not be cut through one before.
-pub fn shorten_text(text: &str) -> String {
+/// Shortens plain text of more than [`WHOLE`] bytes to a little more than twice [`END`]. The kept text is cut to its
+/// final length only after secrets are removed, so that the final cut does not split one.
+pub(crate) fn shorten_text(text: &str) -> String {
     if text.len() <= WHOLE {
         return text.to_owned();
     }
@@ -52,7 +54,7 @@ pub fn shorten_text(text: &str) -> String {
     format!("{}\n…\n{tail}", &text[..head])
 }
 
-/// The position of the quote that closes a text.
+/// Returns the position of the quote that closes a string.
 fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found;
@@ -64,13 +66,13 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Where even the shortened value is too long: the ends of its JSON as one text.
+/// Returns the two ends of the JSON as one string, for values that are too long even with all strings shortened.
 fn as_text(json: &str) -> String {
     let (head, tail) = (json.floor_char_boundary(END), json.ceil_char_boundary(json.len() - END));
     serde_json::Value::from(format!("{}\n…\n{}", &json[..head], &json[tail..])).to_string()
 }
 
-/// Appends the inside of a text, without its middle where it is long.
+/// Appends the content of a string, without the middle of a long one.
 fn push_text(out: &mut String, inside: &str) {
     if inside.len() <= 3 * END {
         out.push_str(inside);
@@ -79,7 +81,7 @@ fn push_text(out: &mut String, inside: &str) {
     let head = head_end(inside);
     out.push_str(&inside[..head]);
     out.push_str("\\n…\\n");
-    // What a person marked as private may have begun in what is left out.
+    // A section that the user marked as private may begin in the part that is cut out.
     if let Some(tail) = tail_start(inside)
         && !has_private(&inside.as_bytes()[head..tail])
     {
@@ -87,7 +89,7 @@ fn push_text(out: &mut String, inside: &str) {
     }
 }
 
-/// The length of the character's byte or of the whole escape that begins here.
+/// Returns the length of the byte or of the whole escape sequence at the start of `rest`.
 fn step(rest: &[u8]) -> usize {
     match rest {
         // Both halves of a surrogate pair.
@@ -98,7 +100,7 @@ fn step(rest: &[u8]) -> usize {
     }
 }
 
-/// The end of the beginning that stays: behind a whole character or escape.
+/// Returns the end of the kept beginning. It follows a whole character or escape sequence.
 fn head_end(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -108,7 +110,8 @@ fn head_end(inside: &str) -> usize {
     inside.ceil_char_boundary(at)
 }
 
-/// The beginning of the end that stays: before a whole character or escape. None where that cannot be told.
+/// Returns the start of the kept end. It precedes a whole character or escape sequence. `None` if that position cannot
+/// be determined.
 fn tail_start(inside: &str) -> Option<usize> {
     const ESCAPE: usize = 6;
     let bytes = inside.as_bytes();
@@ -117,7 +120,7 @@ fn tail_start(inside: &str) -> Option<usize> {
     let mut at = match near {
         None => from,
         Some(last) => {
-            // The first of a run of backslashes begins an escape.
+            // The first of a run of backslashes begins an escape sequence.
             let run = bytes[from - SEARCH..=last].iter().rev().take_while(|&&byte| byte == b'\\').count();
             if run > SEARCH / 2 {
                 return None;
@@ -128,7 +131,7 @@ fn tail_start(inside: &str) -> Option<usize> {
     while at < from {
         at += step(&bytes[at..]);
     }
-    // The second half of a pair whose first one is gone.
+    // Skip the second half of a surrogate pair whose first half was cut off.
     if matches!(bytes[at..], [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..]) {
         at += ESCAPE;
     }

@@ -1,5 +1,5 @@
-//! Other agents' tools in Claude Code's terms, so that policies need to know one set of names: `Bash` with a `command`, `Read`,
-//! `Write` and `Edit` with a `file_path`, and so on. What is not known keeps its name and its input.
+//! Converts other agents' tools to Claude Code's terms, so that policies need to know only one set of names: `Bash`
+//! with a `command`, `Read`, `Write` and `Edit` with a `file_path`, and so on. Unknown tools keep their name and input.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ToolUse, patch};
 
-/// Agents' names of tools, and Claude Code's. No name means two things.
+/// Claude Code's tool names and the other agents' names for the same tools. No name has two meanings.
 const TOOLS: &[(&str, &[&str])] = &[
     ("Bash", &["bash", "Shell", "shell", "local_shell", "exec_command", "run_shell_command", "run_terminal_cmd", "Execute"]),
     ("PowerShell", &["powershell"]),
@@ -25,7 +25,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("AskUserQuestion", &["ask_user", "AskUser", "request_user_input"]),
 ];
 
-/// Claude Code's names of inputs, and what others call them; the first that is there counts.
+/// Claude Code's field names and the names that others use for the same fields. The first that is present is used.
 const COMMAND: (&str, &[&str]) = ("command", &["command", "cmd"]);
 const FILE: (&str, &[&str]) = ("file_path", &["file_path", "path", "absolute_path", "target_file", "filePath"]);
 const CONTENT: (&str, &[&str]) = ("content", &["content", "file_text", "contents"]);
@@ -37,25 +37,25 @@ const ABOUT: (&str, &[&str]) = ("description", &["description", "agent_name", "a
 const KIND: (&str, &[&str]) = ("subagent_type", &["subagent_type", "agent_name", "agent_type"]);
 const ASKED: (&str, &[&str]) = ("prompt", &["prompt", "message"]);
 
-/// Claude Code's name of a tool, and its input.
+/// A tool name and its input in Claude Code's terms.
 pub(super) type Named = (String, Value);
 
-/// A use of a tool in Claude Code's terms.
+/// A tool call in Claude Code's terms.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Use {
-    /// Of a part of what was one use, the first has that of the whole.
+    /// The call's identifier. If one call became several, the first keeps it.
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) input: Value,
 }
 
-/// Claude Code's name of a tool.
+/// Returns Claude Code's name for a tool.
 pub(super) fn name(tool: &str) -> &str {
     TOOLS.iter().find(|(_, others)| others.contains(&tool)).map_or(tool, |(name, _)| name)
 }
 
-/// One use as Claude Code would tell it: one or, of a patch over several files, one a file. Paths are below `cwd` where they
-/// are relative.
+/// Converts one call to Claude Code's terms. A patch of several files becomes one call per file. Relative paths are
+/// resolved against `cwd`.
 pub(super) fn uses(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Use> {
     let mut uses = patch::within(tool, input).map(|text| patch::uses(text, cwd)).unwrap_or_default();
     if uses.is_empty() {
@@ -65,12 +65,12 @@ pub(super) fn uses(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> V
     uses.into_iter().enumerate().map(named).collect()
 }
 
-/// The identifier of a part of a use: of a file of a patch. The first has that of the whole.
+/// Returns the identifier of one part of a call: one file of a patch. The first part keeps the identifier of the call.
 pub(super) fn part(id: &str, number: usize) -> String {
     if number == 0 { id.to_owned() } else { format!("{id}#{}", number + 1) }
 }
 
-/// What a hook told of a use, whose input is `input`, as Claude Code would tell it.
+/// Converts a call that a hook reported, with `input` as its parsed input, to Claude Code's terms.
 pub(super) fn told(tool_use: &ToolUse, input: &Value, cwd: &Path) -> Vec<ToolUse> {
     let named = uses(&tool_use.id, &tool_use.tool, input, Some(cwd));
     let told = |it: Use| ToolUse { id: it.id, tool: it.tool, input: it.input.to_string(), ..tool_use.clone() };
@@ -121,13 +121,13 @@ fn one(tool: &str, input: &Value, cwd: Option<&Path>) -> Named {
         out.insert("file_path".into(), path.into());
     }
     if out.is_empty() {
-        // It is called something else by now. What is there may still say what it was about.
+        // The agent has renamed its fields. The unchanged input may still say what the call was about.
         return (named.to_owned(), input.clone());
     }
     (named.to_owned(), Value::Object(out))
 }
 
-/// A command as one line of shell, where an agent gives it as words.
+/// Returns a command as one line of shell. Some agents pass it as a list of words.
 pub(super) fn script(command: &Value) -> String {
     let Some(words) = command.as_array() else { return command.as_str().unwrap_or_default().to_owned() };
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -137,7 +137,7 @@ pub(super) fn script(command: &Value) -> String {
     }
 }
 
-/// A path as Claude Code gives it.
+/// Returns a path as Claude Code would write it: absolute if `cwd` is known.
 pub(super) fn absolute(path: &str, cwd: Option<&Path>) -> String {
     match cwd {
         Some(cwd) if !path.is_empty() && cwd.is_absolute() && cwd.parent().is_some() => {
@@ -147,7 +147,7 @@ pub(super) fn absolute(path: &str, cwd: Option<&Path>) -> String {
     }
 }
 
-/// A plan or a list of things to do.
+/// Converts a plan or a to-do list.
 fn todos(input: &Value) -> Option<Value> {
     let items = input.get("todos").or_else(|| input.get("plan"))?.as_array()?;
     let item = |item: &Value| {
@@ -158,7 +158,7 @@ fn todos(input: &Value) -> Option<Value> {
     Some(items.iter().map(item).collect())
 }
 
-/// The text of a result, whatever form it has: a text, blocks of text, or an object with one.
+/// Extracts the text of a result, whatever its form: a string, text blocks, or an object that contains one.
 pub(super) fn text(value: &Value) -> String {
     const KEYS: &[&str] =
         &["output", "text", "content", "stdout", "textResultForLlm", "text_result_for_llm", "llmContent", "detailedContent"];
@@ -172,16 +172,16 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// What a use came to: what the agent was told, and whether it failed.
+/// The outcome of a call: what the agent saw, and whether the call failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Of a command that failed it begins with `Exit code N`, as Claude Code has it.
+    /// For a failed command, the text begins with `Exit code N`, as in Claude Code.
     pub(super) text: String,
     pub(super) failed: bool,
 }
 
 impl Outcome {
-    /// Of a command that ended with this code.
+    /// The outcome of a command that ended with this exit code.
     pub(super) fn with_code(code: i64, text: &str) -> Self {
         match code {
             0 => Self { text: text.to_owned(), failed: false },
@@ -189,7 +189,7 @@ impl Outcome {
         }
     }
 
-    /// A use that came to this, of which nothing else is said.
+    /// Returns a call with this outcome; its other fields are empty.
     pub(super) fn tool_use(self) -> ToolUse {
         let output = Value::from(self.text.as_str()).to_string();
         ToolUse { output, error: self.failed.then_some(self.text), ..ToolUse::default() }

@@ -1,4 +1,5 @@
-//! What is registered with each agent, and how its settings have it: the one table of events, budgets and timeouts.
+//! The table of hooks that are registered with each agent (events and timeouts), and the form in which each agent's
+//! settings contain them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,37 +8,38 @@ use super::json::Syntax;
 use crate::protocol::name::Agent;
 use throughline_platform::paths::Paths;
 
-/// A hook as it is registered.
+/// A hook that Throughline registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook {
-    /// The agent's name of the event.
+    /// The agent's name for the event.
     pub event: &'static str,
-    /// Our name of what is done then, whose budget in the configuration it has.
+    /// Throughline's name for what the hook does. It selects the time budget in the configuration.
     pub task: &'static str,
-    /// The smallest profile that it is in.
+    /// The smallest profile that includes the hook.
     pub profile: Profile,
-    /// Seconds that the agent gives it. What the program takes for itself is in the configuration, and less.
+    /// The timeout, in seconds, that is registered with the agent. The program's own time budget is in the
+    /// configuration, and is shorter.
     pub timeout: u64,
 }
 
-/// How much is registered. Each has all of the one before.
+/// How many hooks are registered. Each profile includes the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
-    /// From session to session, and across a compaction: the start, the end, and before a compaction.
+    /// The start and the end of a session, and the moment before a compaction.
     Minimal,
-    /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns.
+    /// And what happens in between: prompts, tool calls, failures, sub-agents, ends of turns.
     Standard,
-    /// And what only a batch tells of: uses of tools that there are not, and such as were refused.
+    /// And the batch event, the only hook that reports unknown tools and denied calls.
     Full,
 }
 
 impl Profile {
-    /// The one that these events are of; none where none of them is ours.
+    /// Returns the smallest profile that includes all of these events that are Throughline's; `None` if none are.
     pub fn of<'a>(agent: Agent, events: impl Iterator<Item = &'a str>) -> Option<Self> {
         events.filter_map(|event| hooks(agent).iter().find(|hook| hook.event == event)).map(|hook| hook.profile).max()
     }
 
-    /// Its hooks.
+    /// Returns the hooks of the profile.
     pub fn hooks(self, agent: Agent) -> impl Iterator<Item = &'static Hook> {
         hooks(agent).iter().filter(move |hook| hook.profile <= self)
     }
@@ -47,8 +49,8 @@ const fn hook(event: &'static str, task: &'static str, timeout: u64, profile: Pr
     Hook { event, task, profile, timeout }
 }
 
-/// Claude Code's. SessionEnd's timeout also lifts the 1.5 s that the client has for its end otherwise. What runs inside an agent's
-/// loop has 3 s, which the design says, and takes some milliseconds.
+/// Claude Code's hooks. A timeout for SessionEnd also extends the 1.5 s that Claude Code otherwise allows at exit.
+/// Hooks inside the agent's loop get 3 s, as the design demands, and take a few milliseconds.
 const CLAUDE_CODE: [Hook; 11] = [
     hook("SessionStart", "memory-load", 10, Profile::Minimal),
     hook("UserPromptSubmit", "memory-search", 5, Profile::Standard),
@@ -63,7 +65,8 @@ const CLAUDE_CODE: [Hook; 11] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
-/// Codex CLI's (0.169): it has no event of a tool's failure, gives SessionEnd 3 s at most, and warns at every start of more.
+/// Codex CLI's hooks (0.169). Codex has no event for failed calls, allows SessionEnd at most 3 s, and warns at every
+/// start if more is configured.
 const CODEX: [Hook; 8] = [
     hook("SessionStart", "memory-load", 10, Profile::Minimal),
     hook("UserPromptSubmit", "memory-search", 5, Profile::Standard),
@@ -75,7 +78,7 @@ const CODEX: [Hook; 8] = [
     hook("SessionEnd", "memory-save", 3, Profile::Minimal),
 ];
 
-/// Gemini CLI's (0.61): `AfterTool` tells of failures too, and there is no event of sub-agents.
+/// Gemini CLI's hooks (0.61). `AfterTool` also reports failures, and there is no event for sub-agents.
 const GEMINI: [Hook; 6] = [
     hook("SessionStart", "memory-load", 10, Profile::Minimal),
     hook("BeforeAgent", "memory-search", 5, Profile::Standard),
@@ -85,7 +88,7 @@ const GEMINI: [Hook; 6] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
-/// Cursor's: what the agent said comes with `afterAgentResponse`, that it is done with `stop`.
+/// Cursor's hooks. `afterAgentResponse` has the agent's message, and `stop` says that the turn is over.
 const CURSOR: [Hook; 9] = [
     hook("sessionStart", "memory-load", 10, Profile::Minimal),
     hook("beforeSubmitPrompt", "memory-search", 5, Profile::Standard),
@@ -98,7 +101,7 @@ const CURSOR: [Hook; 9] = [
     hook("sessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
-/// Copilot CLI's (1.0.102), by the names with which its payloads are in camelCase.
+/// Copilot CLI's hooks (1.0.102), under the event names for which payloads are in camelCase.
 const COPILOT: [Hook; 8] = [
     hook("sessionStart", "memory-load", 10, Profile::Minimal),
     hook("userPromptSubmitted", "memory-search", 5, Profile::Standard),
@@ -110,7 +113,7 @@ const COPILOT: [Hook; 8] = [
     hook("sessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
-/// Factory droid's: nine events in all, none of a tool's failure.
+/// Factory droid's hooks. droid has nine events in all, and none for failed calls.
 const DROID: [Hook; 7] = [
     hook("SessionStart", "memory-load", 10, Profile::Minimal),
     hook("UserPromptSubmit", "memory-search", 5, Profile::Standard),
@@ -121,7 +124,7 @@ const DROID: [Hook; 7] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
-/// All hooks that can be registered with the agent.
+/// Returns all hooks that can be registered with the agent.
 pub fn hooks(agent: Agent) -> &'static [Hook] {
     match agent {
         Agent::ClaudeCode => &CLAUDE_CODE,
@@ -134,12 +137,12 @@ pub fn hooks(agent: Agent) -> &'static [Hook] {
 }
 
 impl Hook {
-    /// The program's arguments.
+    /// Returns the program's arguments.
     pub fn arguments(&self, agent: Agent) -> Vec<&'static str> {
         let mut arguments = vec!["hook"];
         match agent {
             Agent::ClaudeCode => arguments.extend((!self.task.is_empty()).then_some(self.task)),
-            // Its payloads do not name the event.
+            // Copilot's payloads do not name the event.
             Agent::Copilot => arguments.extend(["--agent", agent.name(), self.event]),
             _ => arguments.extend(["--agent", agent.name()]),
         }
@@ -147,39 +150,39 @@ impl Hook {
     }
 }
 
-/// How a file has its hooks.
+/// The form in which a settings file contains hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// The member that holds the events; none: the file itself does.
+    /// The member that contains the events; `None` if they are at the top level.
     pub(super) events: Option<&'static str>,
-    /// Whether an event's hooks stand in groups, each with a matcher.
+    /// Whether an event's hooks are in groups, each with a matcher.
     pub(super) grouped: bool,
-    /// How a command is said.
+    /// How a command is written.
     pub(super) call: Call,
     /// The member with the timeout.
     pub(super) timeout: &'static str,
-    /// What of it makes a second.
+    /// How many units of the timeout make a second.
     pub(super) second: u64,
-    /// What every hook has besides, with its value.
+    /// Other members that every hook has, with their values.
     pub(super) more: &'static [(&'static str, &'static str)],
-    /// The version that the file must name.
+    /// The version that the file must contain.
     pub(super) version: Option<u64>,
-    /// What its reader takes.
+    /// The syntax that the file's reader accepts.
     pub(super) syntax: Syntax,
-    /// Whether the file holds hooks alone: then it need not stay when there are none.
+    /// Whether the file contains only hooks, and can be removed when it contains none.
     pub(super) only_hooks: bool,
 }
 
-/// How a command is said.
+/// How a command is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
-    /// `command` is the program, `args` its arguments.
+    /// `command` is the program, and `args` are its arguments.
     Exec,
-    /// A line for a shell, in the member of that name.
+    /// A shell command line, in the member with that name.
     Shell(&'static str),
 }
 
-/// What Claude Code began, and others took over.
+/// Claude Code's format, which other agents adopted.
 const GROUPED: Layout = Layout {
     events: Some("hooks"),
     grouped: true,
@@ -192,7 +195,7 @@ const GROUPED: Layout = Layout {
     only_hooks: false,
 };
 
-/// How the agent's `file` has its hooks, given what is in it.
+/// Returns the form of hooks in the agent's `file`, which contains `text`.
 pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
     match agent {
         Agent::ClaudeCode => Layout { call: Call::Exec, ..GROUPED },
@@ -216,18 +219,18 @@ pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
         },
         Agent::Droid => {
             let only_hooks = file.file_name().is_some_and(|name| name == DROIDS_OWN);
-            // Its own file may have the events at its top.
+            // droid's hook file may have the events at its top level.
             let is_bare = only_hooks && super::hooks::has_events_at_top(text, hooks(agent));
             Layout { events: (!is_bare).then_some("hooks"), only_hooks, syntax: Syntax::Comments, ..GROUPED }
         }
     }
 }
 
-/// droid's file of hooks. Where it is not, droid reads them from its settings.
+/// droid's hook file. If it does not exist, droid reads the hooks from its settings.
 const DROIDS_OWN: &str = "hooks.json";
 
-/// The files in which the agent looks for hooks of that scope, for the project around `folder`; the one to write to first. None:
-/// it has no such scope.
+/// Returns the files in which the agent looks for hooks of a scope, for the project around `folder`, preferred file
+/// first. Empty if the agent has no such scope.
 pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
     let project = || super::checkout(folder);
     let one = |user: PathBuf, project_file: &str| match scope {
@@ -240,7 +243,7 @@ pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<Pa
         Agent::Codex => one(paths.codex.join("hooks.json"), ".codex/hooks.json"),
         Agent::Gemini => one(paths.gemini.join("settings.json"), ".gemini/settings.json"),
         Agent::Cursor => one(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
-        // It reads every file of these folders.
+        // Copilot reads every file of these folders.
         Agent::Copilot => one(paths.copilot.join("hooks/throughline.json"), ".github/hooks/throughline.json"),
         Agent::Droid => {
             let (at, settings) = match scope {
@@ -249,13 +252,13 @@ pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<Pa
                 Scope::Local => (project().join(".factory"), "settings.local.json"),
             };
             let (own, settings) = (at.join(DROIDS_OWN), at.join(settings));
-            // To make it would hide the hooks that somebody has in the settings.
+            // Creating the hook file would hide the hooks in the settings.
             if scope != Scope::Local && own.exists() { vec![own, settings] } else { vec![settings] }
         }
     }
 }
 
-/// The agent's own folder. Where it is, the agent is.
+/// Returns the agent's own folder. If the folder exists, the agent is installed.
 pub fn home(agent: Agent, paths: &Paths) -> &Path {
     match agent {
         Agent::ClaudeCode => &paths.claude,
@@ -267,7 +270,7 @@ pub fn home(agent: Agent, paths: &Paths) -> &Path {
     }
 }
 
-/// As people call the agent.
+/// Returns the agent's name for display.
 pub fn title(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => "Claude Code",
@@ -279,24 +282,25 @@ pub fn title(agent: Agent) -> &'static str {
     }
 }
 
-/// What is to be done in the agent before it runs hooks that were written there; none: nothing.
+/// Returns what the user should know or do before the agent runs newly installed hooks, if anything.
 pub fn next(agent: Agent, scope: Scope) -> Option<&'static str> {
     match agent {
-        Agent::Codex => {
-            Some("Codex CLI runs no hook before you trust it: open `/hooks` there, now and whenever `install` changes one")
+        Agent::Codex => Some(
+            "Codex CLI does not run a hook until you trust it: open `/hooks` in Codex, now and whenever `install` changes a hook",
+        ),
+        Agent::Gemini if scope == Scope::Project => Some("Gemini CLI warns about a project's new hooks before it runs them"),
+        Agent::Droid => {
+            Some("droid sessions that are open now do not use the new hooks; `/hooks` in droid shows which hooks it runs")
         }
-        Agent::Gemini if scope == Scope::Project => {
-            Some("Gemini CLI warns of a project's hooks that are new before it runs them")
-        }
-        Agent::Droid => Some("a session that droid has open knows nothing of them; `/hooks` there shows what it runs"),
         _ => None,
     }
 }
 
-/// The scopes of Claude Code's settings whose hooks the agent may run too. Then each event still counts once: the hooks see to that.
+/// Returns the scopes of Claude Code's settings whose hooks the agent may run too. Duplicate-hook detection makes sure
+/// that each event still counts once.
 pub fn runs_claudes(agent: Agent) -> impl Iterator<Item = Scope> {
     let scopes: &[Scope] = match agent {
-        // Where "third-party" configurations are switched on.
+        // Only if the user turned on "third-party" configurations.
         Agent::Cursor => &Scope::ALL,
         Agent::Copilot => &[Scope::Project, Scope::Local],
         _ => &[],
@@ -307,6 +311,22 @@ pub fn runs_claudes(agent: Agent) -> impl Iterator<Item = Scope> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throughline_engine::config::Config;
+
+    #[test]
+    fn agents_give_more_time_than_is_taken() {
+        let config = Config::default();
+        for agent in Agent::ALL {
+            for hook in hooks(agent) {
+                let budget = config.hooks.budget(if hook.task == "memory-failure" { "memory-track" } else { hook.task });
+                // The program waits a little longer before it ends itself by force.
+                assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
+            }
+            assert!(
+                hooks(agent).iter().all(|hook| agent != Agent::Codex || hook.event != "SessionEnd" || hook.timeout <= 3)
+            );
+        }
+    }
 
     #[test]
     fn profiles_are_what_they_are_called() {

@@ -1,5 +1,5 @@
-//! Our hooks in an agent's settings: how they are recognized, and how they get in and out of a text without touching anything
-//! else in it.
+//! Throughline's hooks in an agent's settings: finds them, and adds and removes them without touching anything else in
+//! the text.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,36 +10,36 @@ use super::agents::{Call, Hook, Layout, Profile};
 use super::json::{Document, Piece, Step, Syntax};
 use crate::protocol::name::Agent;
 
-/// One of our hooks, found in settings.
+/// A hook of Throughline's that was found in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registration {
     /// The event.
     pub event: String,
-    /// What restricts it to some occasions; none: nothing does.
+    /// The matcher that restricts the hook; `None` if nothing does.
     pub matcher: Option<String>,
     /// The program that is called.
     pub program: PathBuf,
-    /// With these arguments.
+    /// The program's arguments.
     pub arguments: Vec<String>,
-    /// Seconds; none: the client's default.
+    /// The timeout in seconds; `None` for the agent's default.
     pub timeout: Option<u64>,
 }
 
-/// Why a text is not settings that could be edited.
+/// Why a text cannot be edited as settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Malformed {
-    /// It is not JSON.
+    /// The text is not valid JSON.
     Syntax {
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// From 1.
+        /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// What is wrong at that position.
         why: String,
     },
-    /// Something in it has another form than the client expects.
+    /// Something in the text does not have the form that the agent expects.
     Shape {
-        /// Such as `hooks.Stop`; empty: all of it.
+        /// The path, such as `hooks.Stop`; empty for the whole text.
         place: String,
         /// `an object` or `an array`.
         wanted: &'static str,
@@ -58,8 +58,9 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// The text with our hooks in it, calling `program`. What is ours already is brought up to date and stays where it is;
-/// a longer timeout than ours stays too. Without a profile it is the one that is there, or the standard one.
+/// Returns the text with Throughline's hooks, which call `program`. Existing hooks of Throughline's are updated in
+/// place and keep a longer timeout. `None` as the profile means the current one, or the standard profile if there is
+/// none.
 pub(super) fn install(
     text: &str,
     agent: Agent,
@@ -72,12 +73,12 @@ pub(super) fn install(
     edit(text, agent, layout, program, Some(profile.unwrap_or_else(present)))
 }
 
-/// The text without our hooks, nor the groups and lists that only held them.
+/// Returns the text without Throughline's hooks, and without groups and lists that contained nothing else.
 pub(super) fn uninstall(text: &str, agent: Agent, layout: &Layout, program: &Path) -> Result<String, Malformed> {
     edit(text, agent, layout, program, None)
 }
 
-/// Our hooks in the text, in its order.
+/// Returns Throughline's hooks in the order of the text.
 pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<Vec<Registration>, Malformed> {
     let document = Document::parse(text, layout.syntax)?;
     let mut found = Vec::new();
@@ -93,12 +94,12 @@ pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<
     Ok(found)
 }
 
-/// Whether the settings hold this switch, set to true.
+/// Returns whether this switch is set to true.
 pub fn is_set(text: &str, switch: &str) -> bool {
     Document::parse(text, Syntax::Strict).is_ok_and(|it| it.get(&[Step::Name(switch)]) == Some(Value::Bool(true)))
 }
 
-/// Whether the text has any of the events at its top, and none where they usually stand.
+/// Returns whether the text has any of the events at its top level and none under `hooks`.
 pub(super) fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
     Document::parse(text, Syntax::Comments).is_ok_and(|document| {
         let names = document.names(&[]);
@@ -106,14 +107,14 @@ pub(super) fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
     })
 }
 
-/// Whether nothing is left in the text but what every file of this kind has.
+/// Returns whether the text contains nothing but what every file of this kind has.
 pub(super) fn is_empty(text: &str, layout: &Layout) -> bool {
     let left = Document::parse(text, layout.syntax).ok().and_then(|document| document.get(&[]));
     let members = left.as_ref().and_then(Value::as_object);
     members.is_some_and(|it| it.iter().all(|(name, value)| name == "version" && value.as_u64() == layout.version))
 }
 
-/// A way down into a text.
+/// A path from the top of a document to a value.
 type Way<'a> = Vec<Step<'a>>;
 
 fn event_way<'a>(layout: &Layout, event: &'a str) -> Way<'a> {
@@ -124,7 +125,7 @@ fn below<'a>(way: &[Step<'a>], steps: &[Step<'a>]) -> Way<'a> {
     [way, steps].concat()
 }
 
-/// The events that the text has.
+/// Returns the events that the text has.
 fn events(document: &Document, layout: &Layout) -> Result<Vec<String>, Malformed> {
     let way: Way<'_> = layout.events.map(Step::Name).into_iter().collect();
     let value = document.get(&way).unwrap_or_default();
@@ -133,13 +134,13 @@ fn events(document: &Document, layout: &Layout) -> Result<Vec<String>, Malformed
     }
     let mut names = document.names(&way);
     if layout.events.is_none() {
-        // Beside the events there may be anything.
+        // Next to the events there may be other members.
         names.retain(|name| value[name].is_array());
     }
     Ok(names)
 }
 
-/// Our hooks of an event: where each stands, what it says, and what restricts it.
+/// Returns Throughline's hooks for an event: the path of each, its content and its matcher.
 fn of_event<'a>(
     document: &Document,
     layout: &Layout,
@@ -192,7 +193,7 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
     for event in events {
         let hook = wanted.iter().copied().find(|hook| hook.event == event);
         let ours = of_event(&document, layout, &event, program)?;
-        // The first of them is enough.
+        // One hook per event is enough; the first is kept.
         let (kept, superfluous) = ours.split_at(usize::from(hook.is_some()).min(ours.len()));
         changed |= !superfluous.is_empty();
         for (way, _, _) in superfluous.iter().rev() {
@@ -214,13 +215,13 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
     Ok(if changed { document.into_text() } else { text.to_owned() })
 }
 
-/// Removes a handler, and above it what is empty then.
+/// Removes a handler, and every container that is empty as a result.
 fn remove(document: &mut Document, way: &[Step<'_>]) {
     document.remove(way);
     let mut above = way;
     while let Some((step, rest)) = above.split_last() {
         above = rest;
-        // A group is nothing without its handlers.
+        // A group without handlers is removed with its matcher.
         let is_empty = match (step, document.get(above)) {
             (_, Some(Value::Array(items))) => items.is_empty(),
             (Step::Name("hooks"), Some(Value::Object(group))) if above.len() > 1 => !group.contains_key("hooks"),
@@ -234,19 +235,19 @@ fn remove(document: &mut Document, way: &[Step<'_>]) {
     }
 }
 
-/// A handler of ours.
+/// A handler of Throughline's.
 struct Handler {
     value: Value,
     program: PathBuf,
     arguments: Vec<String>,
     /// In the layout's unit.
     timeout: Option<u64>,
-    /// Whether it is said as the layout has it.
+    /// Whether the handler has the form that the layout prescribes.
     as_usual: bool,
 }
 
 impl Handler {
-    /// The handler, if it is ours: it calls `program`, or anything by our name, and with `hook`.
+    /// Parses a handler. It is Throughline's if it calls `program`, or a program of that name, with `hook`.
     fn parse(value: &Value, layout: &Layout, program: &Path) -> Option<Self> {
         let arguments =
             || value["args"].as_array().map(|it| it.iter().filter_map(Value::as_str).map(str::to_owned).collect());
@@ -274,7 +275,7 @@ impl Handler {
         })
     }
 
-    /// Brings the handler there up to date. What somebody else added to it stays. Returns whether that changed anything.
+    /// Updates the handler at `way`. Members that somebody else added are kept. Returns whether anything changed.
     fn update(
         &self,
         document: &mut Document,
@@ -299,7 +300,7 @@ impl Handler {
                 document.set(&below(way, &[Step::Name(&name)]), &Piece::Plain(value));
             }
         }
-        // Other ways to say it, which count before ours or must not stand beside it.
+        // Other ways to name a command. They take precedence over ours, or must not be combined with it.
         let others: &[&str] = match layout.call {
             Call::Exec => &["shell"],
             Call::Shell("bash") => &["command", "exec", "args", "timeout"],
@@ -321,7 +322,7 @@ fn handler(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Piece 
     Piece::object(members(hook, agent, layout, program).into_iter().map(|(name, value)| (name, Piece::Plain(value))))
 }
 
-/// A handler as it should be.
+/// Returns the members of a handler as they should be.
 fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(String, Value)> {
     let program = program.to_string_lossy();
     let arguments = hook.arguments(agent);
@@ -341,13 +342,13 @@ fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(S
     members
 }
 
-/// The word as every POSIX shell and fish reads it.
+/// Quotes a word for POSIX shells and fish.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    // A backslash means something to fish even there.
+    // Unlike POSIX shells, fish interprets a backslash inside single quotes.
     let mut quoted = String::from("'");
     for c in word.chars() {
         match c {
@@ -360,7 +361,7 @@ fn quoted(word: &str) -> String {
     quoted
 }
 
-/// The words of a shell's command line, as far as quotes and backslashes make them.
+/// Splits a shell command line into words at the level of quotes and backslashes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -659,7 +660,7 @@ mod tests {
         })
     }
 
-    /// Settings with anybody's hooks, but none of ours.
+    /// Generates settings with other programs' hooks, but none of Throughline's.
     fn settings() -> impl Strategy<Value = Value> {
         let event = prop_oneof![
             Just("Stop".to_owned()),
@@ -688,14 +689,14 @@ mod tests {
     }
 
     proptest! {
-        /// Byte for byte, in the layout that the client itself writes.
+        /// Byte for byte, in the layout that Claude Code itself writes.
         #[test]
         fn what_was_installed_and_uninstalled_was_never_there(settings in settings()) {
             let text = serde_json::to_string_pretty(&settings).unwrap() + "\n";
             prop_assert_eq!(take(&add(&text)), text);
         }
 
-        /// With comments where the agent takes them, and in no particular layout.
+        /// With comments where the agent accepts them, and in various layouts.
         #[test]
         fn with_other_agents_too(settings in settings(), agent in prop::sample::select(OTHERS.to_vec()), pretty: bool) {
             let mut settings = settings;

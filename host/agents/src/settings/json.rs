@@ -1,5 +1,5 @@
-//! JSON that is edited in places and otherwise left as it was written: a byte that is no part of an edit stays, whatever the layout,
-//! and so do comments where the file's reader takes them.
+//! Edits JSON in place: every byte that is not part of an edit is preserved, and so are comments in files whose reader
+//! accepts them.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,32 +10,32 @@ use serde_json::value::RawValue;
 
 use super::hooks::Malformed;
 
-/// What the file's reader takes.
+/// The syntax that the file's reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON.
+    /// Plain JSON.
     Strict,
-    /// And comments, and a comma behind the last.
+    /// JSON with comments and trailing commas.
     Comments,
 }
 
-/// A step from a value into it.
+/// A step from a value to a value inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step<'a> {
-    /// The member of that name. Where it stands twice, readers take the last.
+    /// The member with that name. If there are two, readers take the last.
     Name(&'a str),
-    /// The item at that place.
+    /// The item at that index.
     At(usize),
 }
 
-/// A value to be written.
+/// A value to write.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
-    /// On one line.
+    /// Written on one line.
     Plain(Value),
-    /// A line a member.
+    /// Written with one member per line.
     Object(Vec<(String, Piece)>),
-    /// A line an item.
+    /// Written with one item per line.
     List(Vec<Piece>),
 }
 
@@ -69,17 +69,18 @@ fn member(name: &str, value: &str) -> String {
     format!("{}: {value}", Value::from(name))
 }
 
-/// How a text is laid out.
+/// The layout of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Style {
-    /// One level.
+    /// The indentation of one level.
     indent: String,
-    /// The end of a line.
+    /// The line ending.
     end: &'static str,
 }
 
 impl Style {
-    /// The layout of `bare`: the least that one of its lines is indented by. Two spaces, as most clients write, where none is.
+    /// Detects the layout of `bare`: the smallest indentation of its lines, or two spaces, as most agents write, if no
+    /// line is indented.
     fn of(bare: &str) -> Self {
         let blank = |line: &str| line.chars().take_while(|c| *c == ' ' || *c == '\t').collect::<String>();
         let lines = bare.lines().skip(1).filter(|line| !line.trim().is_empty());
@@ -88,30 +89,30 @@ impl Style {
         Self { indent: least.unwrap_or_else(|| "  ".into()), end }
     }
 
-    /// A new line, `depth` levels deep.
+    /// Returns a line break followed by the indentation for `depth` levels.
     fn line(&self, depth: usize) -> String {
         format!("{}{}", self.end, self.indent.repeat(depth))
     }
 }
 
-/// A text that is edited. At its top stands an object.
+/// A text that is being edited. Its top level is an object.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
     text: String,
     syntax: Syntax,
     style: Style,
-    /// The text with blanks for what stands before the object and for comments: as long, byte by byte.
+    /// The text with the byte order mark and comments blanked out. It has the same length in bytes.
     bare: String,
-    /// And for commas behind which nothing comes, so that it is JSON.
+    /// `bare` with trailing commas blanked out as well, so that it is valid JSON.
     json: String,
 }
 
 impl Document {
-    /// A file without anything in it is what an editor or a full disk left: nothing is set in it.
+    /// Parses a text. An empty file, which an editor or a full disk may leave behind, counts as an empty object.
     ///
     /// # Errors
     ///
-    /// It is not what the reader takes, or no object.
+    /// The text is not what its reader accepts, or not an object.
     pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Self, Malformed> {
         let mut text = text.to_owned();
         if without_comments(&text, syntax).trim().is_empty() {
@@ -135,17 +136,17 @@ impl Document {
         }
     }
 
-    /// The text as it is now.
+    /// Returns the edited text.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// The value there.
+    /// Returns the value at a path.
     pub(super) fn get(&self, path: &[Step<'_>]) -> Option<Value> {
         serde_json::from_str(&self.json[self.find(path)?]).ok()
     }
 
-    /// The names of the members of the object there, each once, in their order.
+    /// Returns the names of an object's members in order, each once.
     pub(super) fn names(&self, path: &[Step<'_>]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.container(path).into_iter().flat_map(|it| it.entries).filter_map(|entry| entry.name) {
@@ -156,8 +157,8 @@ impl Document {
         names
     }
 
-    /// Puts the value there, in the place of what is, or behind the last member. The object that it is to be a member of is made
-    /// where it is missing.
+    /// Sets the value at a path: replaces the present value, or adds a member at the end. Missing objects on the way
+    /// are created.
     pub(super) fn set(&mut self, path: &[Step<'_>], piece: &Piece) {
         let depth = path.len();
         if let Some(old) = self.find(path) {
@@ -172,7 +173,7 @@ impl Document {
         }
     }
 
-    /// Puts the value behind the last item of the list there, which is made where it is missing.
+    /// Appends an item to the list at a path, and creates the list if it is missing.
     pub(super) fn push(&mut self, path: &[Step<'_>], piece: &Piece) {
         if self.find(path).is_none() {
             self.set(path, &Piece::List(Vec::new()));
@@ -181,7 +182,7 @@ impl Document {
         self.append(path, &item);
     }
 
-    /// Removes what is there. Does nothing where there is nothing.
+    /// Removes the value at a path if there is one.
     pub(super) fn remove(&mut self, path: &[Step<'_>]) {
         let Some((step, above)) = path.split_last() else { return };
         while let Some(container) = self.container(above) {
@@ -210,7 +211,7 @@ impl Document {
         Some(container.entries[place].value.clone())
     }
 
-    /// Where a part of the JSON stands.
+    /// Returns the range of a part of the JSON.
     fn span(&self, part: &str) -> Option<Range<usize>> {
         let value: &RawValue = serde_json::from_str(part).ok()?;
         Some(self.place_of(value))
@@ -243,7 +244,7 @@ impl Document {
         Some(Container { span, entries })
     }
 
-    /// The comma between two places.
+    /// Returns the position of the first comma in a range.
     fn comma(&self, range: Range<usize>) -> Option<usize> {
         self.bare[range.clone()].find(',').map(|at| range.start + at)
     }
@@ -254,7 +255,7 @@ impl Document {
         let close = container.span.end - 1;
         let last = container.entries.last().map(|last| last.value.end);
         let comma = last.and_then(|last| self.comma(last..close));
-        // What is said of the last one stays with it.
+        // A comment after the last entry stays with that entry.
         let from = comma.map_or(last.unwrap_or(container.span.start + 1), |comma| comma + 1);
         let at = from + self.text[from..close].trim_end().len();
         let mut new = format!("{}{line}", self.style.line(depth + 1));
@@ -271,7 +272,7 @@ impl Document {
         self.refresh();
     }
 
-    /// Takes an entry out with what `append` put around it.
+    /// Removes an entry together with the white space and the comma that `append` added for it.
     fn take(&mut self, container: &Container, place: usize, depth: usize) {
         let entry = &container.entries[place];
         let (open, close) = (container.span.start, container.span.end - 1);
@@ -285,14 +286,14 @@ impl Document {
         let rest = &self.text[end..close];
         let is_behind_comment = !self.bare[..start].ends_with(|c: char| !c.is_whitespace());
         if is_behind_comment && !rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
-            // It would swallow what comes next on its line.
+            // The comment would swallow what follows on the same line.
             start = entry.start;
         }
         let is_last = place + 1 == container.entries.len();
         let tail = self.style.line(depth);
         if is_last && !self.text[open..start].contains('\n') && rest.trim().is_empty() && rest.starts_with(&tail) {
             let shorter = [&self.text[..start], &self.text[end + tail.len()..]].concat();
-            // Unless the comment would swallow the bracket.
+            // Unless the comment would then swallow the closing bracket.
             let close = close - (end - start) - tail.len();
             if without_comments(&shorter, self.syntax)[close..].starts_with(['}', ']']) {
                 end += tail.len();
@@ -306,16 +307,16 @@ impl Document {
     }
 }
 
-/// An object or a list, with where it stands.
+/// An object or a list, and its range in the text.
 struct Container {
     span: Range<usize>,
     entries: Vec<Entry>,
 }
 
 struct Entry {
-    /// Of a member.
+    /// The name, if the entry is a member of an object.
     name: Option<String>,
-    /// Where its name begins, or the item itself.
+    /// The start of the member's name, or of the item.
     start: usize,
     value: Range<usize>,
 }
@@ -329,7 +330,7 @@ impl Container {
     }
 }
 
-/// The members of an object in their order, each value as it stands in the text.
+/// The members of an object in order, with their raw values.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -354,7 +355,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// What serde says, without the place, which stands apart.
+/// Returns serde's message without the position, which is reported separately.
 fn explain(error: &serde_json::Error, syntax: Syntax) -> String {
     let text = error.to_string();
     let why = text.split(" at line ").next().unwrap_or(&text);
@@ -365,7 +366,7 @@ fn explain(error: &serde_json::Error, syntax: Syntax) -> String {
     why.to_owned()
 }
 
-/// The text with blanks for a byte order mark, and for comments where there may be some.
+/// Returns the text with a byte order mark blanked out, and comments too if the syntax has them.
 fn without_comments(text: &str, syntax: Syntax) -> String {
     let mut bytes = text.as_bytes().to_vec();
     if text.starts_with('\u{feff}') {
@@ -382,7 +383,7 @@ fn without_comments(text: &str, syntax: Syntax) -> String {
                 [b'/', b'/', rest @ ..] => at + 2 + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()),
                 [b'/', b'*', rest @ ..] => match rest.windows(2).position(|pair| pair == b"*/") {
                     Some(length) => at + 2 + length + 2,
-                    // It has no end: whoever parses it will say so.
+                    // The comment has no end. The parser will report that.
                     None => break,
                 },
                 _ => {
@@ -390,7 +391,7 @@ fn without_comments(text: &str, syntax: Syntax) -> String {
                     continue;
                 }
             };
-            // Lines stay lines, so that errors have their place.
+            // Line breaks are kept so that errors report the right line.
             bytes[at..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
             at = end;
         }
@@ -398,7 +399,7 @@ fn without_comments(text: &str, syntax: Syntax) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The text with blanks for commas between a value and a closing bracket.
+/// Returns the text with trailing commas blanked out.
 fn without_last_commas(bare: &str) -> String {
     let mut bytes = bare.as_bytes().to_vec();
     let mut at = 0;
@@ -426,7 +427,7 @@ fn without_last_commas(bare: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The place behind the string that begins there.
+/// Returns the position after the string that begins at `at`.
 fn behind_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
@@ -495,7 +496,7 @@ mod tests {
         let without = remove(text, &[Name("a")]);
         assert_eq!(without, text.replace("\"a\": 1, // of a", " // of a"));
         assert_eq!(document(&without).get(&[]), Some(json!({"b": [1, 2]})));
-        // A comment must not swallow what comes next.
+        // A comment must not swallow what follows.
         assert_eq!(remove("{ // first\n\"a\": 1\n}", &[Name("a")]), "{ // first\n}");
         let tight = "{ // first\n  \"a\": 1, \"b\": 2}";
         assert_eq!(document(&remove(tight, &[Name("a")])).get(&[]), Some(json!({"b": 2})));
@@ -537,7 +538,7 @@ mod tests {
         assert!(why("{\n // é\n  \"a\" 1}", Syntax::Comments).starts_with("line 3, column 7: "));
     }
 
-    /// Blanks, and comments where there may be some.
+    /// White space, and comments if the syntax has them.
     fn between(syntax: Syntax) -> impl Strategy<Value = String> {
         let mut bits = vec!["", "", " ", "\n", "\n  ", "\r\n\t"];
         if syntax == Syntax::Comments {
@@ -546,7 +547,7 @@ mod tests {
         prop::sample::select(bits).prop_map(str::to_owned)
     }
 
-    /// An object with members of any kind, laid out anyhow.
+    /// An object with members of any kind, in any layout.
     fn texts(syntax: Syntax) -> impl Strategy<Value = String> {
         let leaf = prop::sample::select(vec!["1", "true", "\"x, \\\" }\"", "[]", "{}", "-1.50e3"]).prop_map(str::to_owned);
         let last = prop::sample::select(if syntax == Syntax::Comments { vec!["", ","] } else { vec![""] });

@@ -1,5 +1,5 @@
-//! The agents' settings files: where they are, and how our hooks and our plugin get in and out of them without harm to anything
-//! else.
+//! The agents' settings files: where they are, and how Throughline's hooks and plugin are added and removed without
+//! touching anything else.
 
 pub mod agents;
 mod hooks;
@@ -20,28 +20,28 @@ use crate::protocol::name::Agent;
 use throughline_platform::files;
 use throughline_platform::paths::Paths;
 
-/// The largest settings file that is read, bytes.
+/// The largest settings file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The most links that are followed from a settings file.
+/// How many symbolic links are followed from a settings file at most.
 const MOST_LINKS: u32 = 40;
 
-/// Whom settings are for.
+/// Whom a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// This user, in all projects.
+    /// This user in all projects.
     User,
-    /// Everybody who works on the project: the file is meant to be committed.
+    /// Everybody who works on the project. The file is meant to be committed.
     Project,
     /// This user in this project.
     Local,
 }
 
 impl Scope {
-    /// All of them.
+    /// Every scope.
     pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
-    /// Claude Code's settings file, for the project around `folder`.
+    /// Returns Claude Code's settings file of this scope, for the project around `folder`.
     pub fn file(self, paths: &Paths, folder: &Path) -> PathBuf {
         match self {
             Self::User => paths.claude.join("settings.json"),
@@ -51,13 +51,13 @@ impl Scope {
     }
 }
 
-/// The root of the work tree around `folder`, or the folder itself. Unlike a project's root it is a worktree's own: that
-/// is where the client looks.
+/// Returns the root of the work tree around `folder`, or `folder` itself. Unlike a project's root, a linked worktree
+/// has its own: Claude Code looks for settings there.
 fn checkout(folder: &Path) -> &Path {
     folder.ancestors().find(|candidate| candidate.join(".git").exists()).unwrap_or(folder)
 }
 
-/// Settings files that an administrator wrote; users cannot change them.
+/// Returns the settings files that an administrator wrote. Users cannot change them.
 pub fn managed() -> Vec<PathBuf> {
     let folder =
         Path::new(if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" });
@@ -74,16 +74,16 @@ pub fn managed() -> Vec<PathBuf> {
     files
 }
 
-/// Why settings cannot be read or changed. The file is then as it was.
+/// Why settings cannot be read or changed. The file is left unchanged.
 #[derive(Debug)]
 pub enum SettingsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(PathBuf, io::Error),
-    /// It is not what the client reads either.
+    /// The agent could not read the file either.
     Malformed(PathBuf, Malformed),
-    /// It cannot be written.
+    /// The file cannot be written.
     Unwritable(PathBuf, io::Error),
-    /// Somebody else changed it at the same moment.
+    /// Another program changed the file at the same time.
     Changed(PathBuf),
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for SettingsError {
             Self::Unwritable(path, error) => {
                 write!(f, "{} cannot be written: {error}", path.display())
             }
-            Self::Changed(path) => write!(f, "{} was changed by another program at the same moment", path.display()),
+            Self::Changed(path) => write!(f, "{} was changed by another program at the same time", path.display()),
         }
     }
 }
@@ -107,78 +107,79 @@ impl fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 impl SettingsError {
-    /// What a person can do about it.
+    /// Returns what the user can do about the error.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable(..) | Self::Unwritable(..) => "check owner and mode of the file and its folder",
-            Self::Malformed(..) => "mend it there; it was left as it is",
+            Self::Unreadable(..) | Self::Unwritable(..) => "check the owner and the permissions of the file and its folder",
+            Self::Malformed(..) => "fix the file; it was not changed",
             Self::Changed(_) => "run the command again",
         }
     }
 }
 
-/// Whether settings that the client reads in `folder` register our hooks for the event, calling a program that is there. What a
-/// plugin registers is not in them.
+/// Returns whether settings that Claude Code reads in `folder` register Throughline's hook for the event, with a
+/// program that exists. A plugin's hooks are not in these files.
 pub fn register(paths: &Paths, folder: &Path, event: &str, program: &Path) -> bool {
     let files = Scope::ALL.map(|scope| scope.file(paths, folder)).into_iter().chain(managed());
     files.filter_map(|file| Some((read(&file).ok()??, file))).any(|(text, file)| {
         let found = registered(Agent::ClaudeCode, &file, &text, program).unwrap_or_default();
-        // A bare name is looked for on the client's PATH, which may be another.
+        // A bare name is resolved with the agent's PATH, which may be a different one.
         found.iter().any(|it| it.event == event && (it.program.is_relative() || it.program.is_file()))
     })
 }
 
-/// The text of a settings file; none where there is no file.
+/// Returns the text of a settings file, or `None` if the file does not exist.
 pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |error| SettingsError::Unreadable(file.into(), error);
     match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error)),
         Ok(meta) if !meta.is_file() || meta.len() > MOST_BYTES => {
-            return Err(unreadable(io::Error::other("it is no settings file")));
+            return Err(unreadable(io::Error::other("it is not a regular file, or it is too large")));
         }
         Ok(_) => {}
     }
     fs::read_to_string(file).map(Some).map_err(unreadable)
 }
 
-/// Our hooks in the text of the agent's `file`, in its order.
+/// Returns Throughline's hooks in the text of the agent's `file`, in the order of the text.
 ///
 /// # Errors
 ///
-/// It is not what the agent reads either.
+/// The text is not valid settings for the agent either.
 pub fn registered(agent: Agent, file: &Path, text: &str, program: &Path) -> Result<Vec<Registration>, Malformed> {
     hooks::registered(text, &agents::layout(agent, file, text), program)
 }
 
-/// What a file says, whose reader takes comments too; none: it is no such file.
+/// Parses a file that may contain comments. Returns `None` if it cannot be parsed.
 pub fn lenient(text: &str) -> Option<serde_json::Value> {
     json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
 }
 
-/// A change of a settings file that has not been made yet.
+/// A planned change of a settings file.
 #[derive(Debug)]
 pub struct Change {
     agent: Agent,
-    /// The file itself, behind any links.
+    /// The file itself, after following links.
     file: PathBuf,
-    /// None: there is no file.
+    /// The current text; `None` if the file does not exist.
     before: Option<String>,
-    /// None: it is removed, or not made.
+    /// The new text; `None` if the file is to be removed, or not to be created.
     after: Option<String>,
 }
 
 impl Change {
-    /// What it takes for our hooks to be in the agent's `file` and call `program`.
+    /// Plans the installation of Throughline's hooks, which call `program`, in the agent's `file`.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is not what the agent reads either.
+    /// The file cannot be read, or is not valid settings for the agent either.
     pub fn install(agent: Agent, file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
         Self::plan(agent, file, |text, layout, _| hooks::install(text, agent, layout, program, profile).map(Some))
     }
 
-    /// What it takes for our plugin to be enabled in Claude Code's `file`, from the marketplace in `folder`, instead of hooks.
+    /// Plans to enable Throughline's plugin, from the marketplace in `folder`, in Claude Code's `file`, in place of
+    /// hooks.
     ///
     /// # Errors
     ///
@@ -189,8 +190,8 @@ impl Change {
         })
     }
 
-    /// What it takes for neither to be there. Where the file is what `install` made of one that was kept, and nothing else was
-    /// changed since, that one comes back; a file that holds nothing but hooks goes with the last of them.
+    /// Plans the removal of hooks and plugin. If the file is exactly what `install` made of a backup, the backup is
+    /// restored. A file that only contains hooks is removed with the last of them.
     ///
     /// # Errors
     ///
@@ -235,40 +236,40 @@ impl Change {
         Ok(Self { agent, file, before, after })
     }
 
-    /// Events that will call `program` once the change is made.
+    /// Returns the events that will call `program` after the change.
     pub fn events(&self, program: &Path) -> Vec<String> {
         let after = self.after.as_deref().unwrap_or_default();
         let found = registered(self.agent, &self.file, after, program).unwrap_or_default();
         found.into_iter().map(|registration| registration.event).collect()
     }
 
-    /// Whether the plugin is enabled once the change is made.
+    /// Returns whether the plugin will be enabled after the change.
     pub fn has_plugin(&self) -> bool {
         let after = self.after.as_deref().unwrap_or_default();
         self.agent == Agent::ClaudeCode && plugin(after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
     }
 
-    /// Whose settings it changes.
+    /// Returns the agent whose settings change.
     pub fn agent(&self) -> Agent {
         self.agent
     }
 
-    /// The file that it changes.
+    /// Returns the file that changes.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether there is nothing to change.
     pub fn is_nothing(&self) -> bool {
         self.before == self.after
     }
 
-    /// Whether the file goes as a whole.
+    /// Returns whether the whole file is removed.
     pub fn removes_file(&self) -> bool {
         self.before.is_some() && self.after.is_none()
     }
 
-    /// The lines that change, with three around them.
+    /// Returns a diff of the change with three lines of context.
     pub fn diff(&self) -> String {
         let name = self.file.display().to_string();
         let side = |text: &Option<String>| if text.is_some() { name.clone() } else { "/dev/null".into() };
@@ -277,11 +278,11 @@ impl Change {
         similar::TextDiff::from_lines(before, after).unified_diff().header(&from, &to).to_string()
     }
 
-    /// Makes the change. Returns where the file as it was is kept; none where there was no file, or nothing to do.
+    /// Makes the change. Returns the path of the backup, or `None` if there was no file or nothing to change.
     ///
     /// # Errors
     ///
-    /// A file cannot be written, or was changed since the plan was made.
+    /// A file cannot be written, or the file changed after the change was planned.
     pub fn apply(&self) -> Result<Option<PathBuf>, SettingsError> {
         if self.is_nothing() {
             return Ok(None);
@@ -307,7 +308,7 @@ impl Change {
     }
 }
 
-/// The backup of that number, from 1.
+/// Returns the path of the backup with this number, counted from 1.
 fn backup(file: &Path, number: u32) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".throughline-backup");
@@ -317,13 +318,13 @@ fn backup(file: &Path, number: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What was kept of the file, the oldest first.
+/// Returns the backups of the file, oldest first.
 fn kept(file: &Path) -> impl Iterator<Item = String> {
     (1..).map_while(move |number| read(&backup(file, number)).ok().flatten())
 }
 
-/// Keeps `text` beside `file`. A backup that holds another text stays: it may be the only trace of how the file was before
-/// we came; the new one then has a number.
+/// Saves `text` as a backup next to `file`. An existing backup with another text is kept, because it may be the only
+/// copy of the file from before the installation; the new backup gets a number.
 fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
     let mut number = 1_u32;
     loop {
@@ -339,7 +340,8 @@ fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
     }
 }
 
-/// The file that a settings file leads to, which need not exist: people keep theirs among their dotfiles.
+/// Follows the symbolic links of a settings file, because users keep such files among their dotfiles. The target need
+/// not exist.
 fn behind_links(file: &Path) -> io::Result<PathBuf> {
     let mut file = std::path::absolute(file)?;
     for _ in 0..MOST_LINKS {
@@ -399,7 +401,7 @@ mod tests {
         let removed = Change::uninstall(Agent::ClaudeCode, &file, Path::new(PROGRAM), dir.path()).unwrap();
         let second = removed.apply().unwrap().unwrap();
         assert_ne!(first, second);
-        // The same content as before has its backup already.
+        // A backup with the same content exists already.
         fs::write(&real, "{\"model\": \"opus\"}").unwrap();
         assert_eq!(install(&file).apply().unwrap(), Some(first));
     }

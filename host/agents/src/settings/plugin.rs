@@ -1,5 +1,5 @@
-//! Our plugin in Claude Code's settings: the marketplace that it comes from and whether it is enabled, as the client itself
-//! stores both, put in and taken out without touching anything else.
+//! Throughline's plugin in Claude Code's settings: adds and removes its marketplace and its enabled state, in the form
+//! in which Claude Code stores both, without touching anything else.
 
 use std::path::{Path, PathBuf};
 
@@ -9,30 +9,31 @@ use super::hooks::Malformed;
 use super::json::{Document, Piece, Step, Syntax};
 use crate::plugin::{ID, NAME};
 
-/// Marketplaces by their names.
+/// The settings key for marketplaces by name.
 const MARKETPLACES: &str = "extraKnownMarketplaces";
 
-/// Plugins by `plugin@marketplace`, and whether each is on.
+/// The settings key for plugins by `plugin@marketplace`, each with whether it is enabled.
 const ENABLED: &str = "enabledPlugins";
 
-/// What settings say of the plugin.
+/// The plugin's entry in the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugin {
     /// `throughline@…`.
     pub id: String,
-    /// Whether it is on.
+    /// Whether the plugin is enabled.
     pub enabled: bool,
-    /// The folder of its marketplace, where that is one and is named here.
+    /// The folder of its marketplace, if the marketplace is a folder and these settings name it.
     pub folder: Option<PathBuf>,
 }
 
-/// What the text says of the plugin, from whichever marketplace it is; none: nothing. Of several, one that is on counts.
+/// Returns the plugin's entry, whatever its marketplace, or `None` if there is none. If there are several, an enabled
+/// one is preferred.
 pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
     let settings = parse(text)?;
     let mut found: Option<Plugin> = None;
     for id in settings.names(&[Step::Name(ENABLED)]) {
         let Some((NAME, market)) = id.split_once('@') else { continue };
-        // The client also takes a list of versions, which means that it is on.
+        // Claude Code also accepts a list of versions, which means that the plugin is enabled.
         let on =
             !matches!(settings.get(&[Step::Name(ENABLED), Step::Name(&id)]), None | Some(Value::Null | Value::Bool(false)));
         if found.as_ref().is_none_or(|found| !found.enabled && on) {
@@ -42,8 +43,8 @@ pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
     Ok(found)
 }
 
-/// The text with the plugin enabled, from the marketplace in `folder`. A marketplace of our name that is no folder, such as the
-/// repository itself, stays what it is.
+/// Returns the text with the plugin enabled, from the marketplace in `folder`. An existing marketplace of the same name
+/// that is not a folder, such as the repository itself, is kept.
 pub(super) fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
     let mut settings = parse(text)?;
     let elsewhere = source(&settings, NAME).is_some_and(|source| directory(&source).is_none());
@@ -56,8 +57,8 @@ pub(super) fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
     Ok(if changed { settings.into_text() } else { text.to_owned() })
 }
 
-/// The text without what [`enable`] put in. Where the marketplace is another than the one in `folder`, the plugin was not ours to
-/// enable, and stays.
+/// Returns the text without what [`enable`] added. If the marketplace is not the one in `folder`, somebody else enabled
+/// the plugin, and it is kept.
 pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
     let mut settings = parse(text)?;
     if source(&settings, NAME).and_then(|source| directory(&source)).is_none_or(|present| present != folder) {
@@ -68,7 +69,7 @@ pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
         let present = settings.get(&group);
         if present.is_some_and(|members| members.get(name).is_some()) {
             settings.remove(&[group[0], Step::Name(name)]);
-            // Nothing is left in it.
+            // The group is now empty.
             if settings.names(&group).is_empty() {
                 settings.remove(&group);
             }
@@ -77,7 +78,7 @@ pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
     Ok(settings.into_text())
 }
 
-/// Settings in which plugins can be said.
+/// Parses settings and checks the groups that this module edits.
 fn parse(text: &str) -> Result<Document, Malformed> {
     let settings = Document::parse(text, Syntax::Strict)?;
     for group in [MARKETPLACES, ENABLED] {
@@ -88,7 +89,7 @@ fn parse(text: &str) -> Result<Document, Malformed> {
     Ok(settings)
 }
 
-/// Where the marketplace comes from, as far as it is said here.
+/// Returns the source of a marketplace, if these settings name it.
 fn source(settings: &Document, market: &str) -> Option<Value> {
     settings.get(&[Step::Name(MARKETPLACES), Step::Name(market), Step::Name("source")])
 }
@@ -97,7 +98,7 @@ fn directory(source: &Value) -> Option<PathBuf> {
     (source["source"] == "directory").then(|| source["path"].as_str().map(PathBuf::from))?
 }
 
-/// Sets a value. Returns whether that changed anything.
+/// Sets a value. Returns whether anything changed.
 fn set(settings: &mut Document, path: &[Step<'_>], wanted: &Value) -> bool {
     let changes = settings.get(path).as_ref() != Some(wanted);
     if changes {
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(with["extraKnownMarketplaces"], github["extraKnownMarketplaces"]);
         assert_eq!(with["enabledPlugins"][ID], true);
         assert_eq!(off(&with.to_string()), with.to_string());
-        // A folder that was ours before is brought up to date.
+        // A marketplace folder of an earlier installation is updated.
         let moved = enable(&on(""), Path::new("/new")).unwrap();
         assert_eq!(plugin(&moved).unwrap().unwrap().folder, Some("/new".into()));
     }

@@ -1,5 +1,4 @@
-//! The demonstration: the sample session goes through the real program, called as the client calls it, in a home that is
-//! thrown away afterwards.
+//! The demo: runs the sample session through the real program, called as Claude Code calls it, in a temporary home.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -20,45 +19,45 @@ use throughline_policy_kit::sample::{self, Moment};
 /// The session of the next day.
 const NEXT_SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da72";
 
-/// A day, milliseconds.
+/// A day in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// One call of the program.
+/// A call of the program.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
-    /// The client's name of the event; `install` for the first.
+    /// The agent's name for the event; `install` for the first step.
     pub event: String,
-    /// `startup`, `compact`, `manual`, …; empty where the event has no such thing.
+    /// `startup`, `compact`, `manual`, …; empty if the event has no such value.
     pub occasion: String,
-    /// From start to end of the process, as the client waits for it.
+    /// How long the process ran, which is how long the agent waits for it.
     pub millis: f64,
-    /// What the model was shown; none where nothing was.
+    /// The context that the model was shown; null if there was none.
     pub context: Option<String>,
 }
 
-/// How it went.
+/// The result of the demo.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Played {
-    /// Where it ran. It is gone.
+    /// The folder in which the demo ran. It no longer exists.
     pub folder: PathBuf,
-    /// Lines of the transcript.
+    /// How many lines the transcript has.
     pub lines: usize,
-    /// The calls, in order. The last one is the next day's start.
+    /// The calls in order. The last one is the next day's start.
     pub steps: Vec<Step>,
-    /// Memories that there were in the end.
+    /// How many memories there were at the end.
     pub memories: u64,
 }
 
 impl Played {
-    /// What the session of the next day is told.
+    /// Returns the context that the next day's session gets.
     pub fn told(&self) -> Option<&str> {
         self.steps.last()?.context.as_deref()
     }
 }
 
-/// Plays the sample session with `program`.
+/// Runs the sample session with `program`.
 pub fn play(program: &Path) -> Result<Played> {
     let stage = Stage::build(program)?;
     let mut steps = vec![stage.install()?];
@@ -90,7 +89,7 @@ pub fn play(program: &Path) -> Result<Played> {
     Ok(Played { folder: stage.home.path().into(), lines: lines.len(), memories: stage.memories()?, steps })
 }
 
-/// The throw-away home.
+/// The temporary home.
 struct Stage<'a> {
     program: &'a Path,
     home: TempDir,
@@ -101,7 +100,7 @@ impl<'a> Stage<'a> {
         let home = tempfile::Builder::new()
             .prefix("throughline-demo-")
             .tempdir()
-            .context("no folder for the demonstration can be made")?;
+            .context("no folder for the demo can be created")?;
         let stage = Self { program, home };
         fs::create_dir_all(stage.project())?;
         if let Some(folder) = stage.transcript("").parent() {
@@ -118,7 +117,7 @@ impl<'a> Stage<'a> {
         self.home.path().join("tea-shop")
     }
 
-    /// Where the client would write the transcript: in a folder named after the project's path.
+    /// Returns where Claude Code would write the transcript: in a directory named after the project's path.
     fn transcript(&self, session: &str) -> PathBuf {
         let project = self.project();
         let slug: String =
@@ -126,7 +125,7 @@ impl<'a> Stage<'a> {
         self.claude().join("projects").join(slug).join(format!("{session}.jsonl"))
     }
 
-    /// The program in an environment that holds this home and nothing of the user's.
+    /// Returns a command whose environment contains this home and nothing from the user.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -148,7 +147,7 @@ impl<'a> Stage<'a> {
         Ok(Step { event: "install".into(), occasion: String::new(), millis, context: None })
     }
 
-    /// The hooks as `install` registered them: they are called from there, as the client does.
+    /// Returns the hooks that `install` registered. Like Claude Code, the demo calls hooks as the settings name them.
     fn hooks(&self) -> Result<Vec<Registration>> {
         let file = self.claude().join("settings.json");
         let text = settings::read(&file)?.unwrap_or_default();
@@ -185,7 +184,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Runs the command to its end with `input` on its standard input. Returns its standard output, and how long it took in
+/// Runs a command to its end with `input` on its standard input. Returns its standard output, and its run time in
 /// milliseconds.
 fn run(mut command: Command, input: &str) -> Result<(String, f64)> {
     let started = Instant::now();

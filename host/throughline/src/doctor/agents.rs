@@ -1,4 +1,5 @@
-//! The agents beside Claude Code: for each that is here, whether our hooks are registered with it, call this program, and may run.
+//! Checks the agents besides Claude Code: for each that is installed, whether Throughline's hooks are registered, call
+//! this program, and may run.
 
 use std::path::Path;
 
@@ -11,16 +12,16 @@ use throughline_agents::settings::{self, Registration, Scope, agents};
 use throughline_platform::paths::{self, Paths};
 use throughline_platform::program;
 
-/// The link.
+/// The name of the check.
 const CHECK: &str = "agents";
 
-/// What was found, and whether any agent has hooks of ours.
+/// The findings, and whether any agent has hooks of Throughline's.
 pub(super) struct Others {
     pub(super) findings: Vec<Finding>,
     pub(super) any: bool,
 }
 
-/// All of them, for a user who works in `folder`.
+/// Checks all agents besides Claude Code, for a user who works in `folder`.
 pub(super) fn agents(paths: &Paths, folder: &Path) -> Others {
     let program = program::lasting_path().unwrap_or_default();
     let mut others = Others { findings: Vec::new(), any: false };
@@ -45,7 +46,7 @@ impl Others {
                 Err(what) => findings.push(Finding::warn(
                     CHECK,
                     format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
-                    format!("mend it there: {title} does not read it either"),
+                    format!("fix the file: {title} cannot read it either"),
                 )),
             }
         }
@@ -62,28 +63,32 @@ impl Others {
         findings.extend(hooks::programs(&whose, &found, program, paths));
         findings.extend(hooks::events(&whose, &found, paths));
         if found.iter().any(|(_, it)| is_outdated(agent, it)) {
-            findings.push(Finding::warn(CHECK, format!("{title}: hooks are registered as another version did it"), install));
+            findings.push(Finding::warn(
+                CHECK,
+                format!("{title}: hooks are registered in the form of another version"),
+                install,
+            ));
         }
         if findings.iter().all(|finding| finding.status == Status::Ok) {
             let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
             files.dedup();
-            let trust = if agent == Agent::Codex { "; they run once you trusted them in `/hooks`" } else { "" };
+            let trust = if agent == Agent::Codex { "; they run once you trust them in `/hooks`" } else { "" };
             let message = format!("{title}: {} registered in {}{trust}", found.len(), files.join(" and "));
             findings.push(Finding::ok(CHECK, message));
         }
         if agents::runs_claudes(agent).any(|scope| has_claudes(scope, paths, folder, program)) {
-            let message = format!("{title} may run the hooks in Claude Code's settings too; what happens counts once");
+            let message = format!("{title} may run the hooks in Claude Code's settings too; each event is counted once");
             findings.push(Finding::ok(CHECK, message));
         }
         self.findings.extend(findings);
     }
 }
 
-/// The files of hooks that the agent reads in `folder`.
+/// Returns the hook files that the agent reads in `folder`.
 fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: &mut Vec<Finding>) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for file in Scope::ALL.into_iter().flat_map(|scope| agents::files(agent, scope, paths, folder)) {
-        // In the home folder the project's are the user's.
+        // In the home folder, the project's files and the user's are the same.
         if sources.iter().any(|source| source.file == file || program::is_same(&source.file, &file)) {
             continue;
         }
@@ -96,7 +101,7 @@ fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: 
     sources
 }
 
-/// Whether a hook is called with other words than this version registers.
+/// Returns whether a hook has different arguments than this version registers.
 fn is_outdated(agent: Agent, registration: &Registration) -> bool {
     agents::hooks(agent)
         .iter()
@@ -110,7 +115,7 @@ fn has_claudes(scope: Scope, paths: &Paths, folder: &Path, program: &Path) -> bo
     settings::registered(Agent::ClaudeCode, &file, &text, program).is_ok_and(|found| !found.is_empty())
 }
 
-/// Switches by which the agent's hooks are turned off as a whole, or ours by name.
+/// Checks settings that turn all of the agent's hooks off, or ours by name.
 fn switches(agent: Agent, paths: &Paths, sources: &[Source]) -> Vec<Finding> {
     let off = |file: &Path, what: &str| {
         let message = format!("{} turns {}'s hooks off", paths::display(file, &paths.home), agents::title(agent));

@@ -1,10 +1,11 @@
-//! Who turns texts into vectors, and whether what it needs is there. Nobody is asked: that would cost time, and perhaps money.
+//! Checks which embedding provider is used, and whether its requirements are met. No provider is contacted, because
+//! that would take time and might cost money.
 
 use super::Finding;
 use throughline_embedding::process::PROGRAM;
 use throughline_embedding::{Embedder, Provider, Settings};
 
-/// What there is to be said of it.
+/// Reports the provider and what it lacks.
 pub(super) fn embedding(settings: &Settings) -> Finding {
     let embedder = Embedder::installed();
     let choice = Provider::choose(settings, |name| embedder.is_set(name));
@@ -12,10 +13,12 @@ pub(super) fn embedding(settings: &Settings) -> Finding {
     let passed_over: Vec<&str> = choice.passed_over.iter().map(|(_, what)| what.as_str()).collect();
     let Some(first) = choice.order.first() else {
         return if passed_over.is_empty() {
-            Finding::ok("embedding", "no vectors are wanted: search is for words only")
+            Finding::ok("embedding", "embedding is turned off: search uses keywords only")
         } else {
-            let what =
-                format!("nobody in embedding.order can be asked, so search is for words only: {}", passed_over.join("; "));
+            let what = format!(
+                "no provider in embedding.order can be used, so search uses keywords only: {}",
+                passed_over.join("; ")
+            );
             Finding::warn("embedding", what, "set one of these, or add \"local\" to embedding.order")
         };
     };
@@ -26,9 +29,9 @@ pub(super) fn embedding(settings: &Settings) -> Finding {
     if *first == Provider::Local {
         return Finding::ok("embedding", message);
     }
-    let otherwise = if choice.order.len() > 1 { "the next one is asked" } else { "search is for words only" };
+    let otherwise = if choice.order.len() > 1 { "the next one is used" } else { "search uses keywords only" };
     if let Some(what) = first.lacks(settings, |name| embedder.is_set(name)) {
-        let hint = "set what is missing, or another embedding.provider";
+        let hint = "set the missing value, or choose another embedding.provider";
         return Finding::warn("embedding", format!("{message}: {what}, so {otherwise}"), hint);
     }
     match &embedder.program {
@@ -36,12 +39,12 @@ pub(super) fn embedding(settings: &Settings) -> Finding {
         None => Finding::warn(
             "embedding",
             format!("{message}: {PROGRAM} is not installed, so {otherwise}"),
-            format!("install {PROGRAM} beside throughline, or set embedding.provider to \"local\""),
+            format!("install {PROGRAM} next to throughline, or set embedding.provider to \"local\""),
         ),
     }
 }
 
-/// The provider with its model, and with the variable that holds its key.
+/// Returns the provider with its model, and with the variable that contains its key.
 fn named(provider: Provider, settings: &Settings, embedder: &Embedder<'_>) -> String {
     let (model, place) = match provider {
         Provider::Local => return "the built-in model".into(),

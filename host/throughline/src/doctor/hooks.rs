@@ -1,4 +1,4 @@
-//! The hooks: where they are registered, whether they call this program, and whether the client may call them at all.
+//! Checks where the hooks are registered, whether they call this program, and whether Claude Code may run them at all.
 
 use std::path::{Path, PathBuf};
 
@@ -8,32 +8,32 @@ use throughline_agents::settings::{self, Profile, Registration, Scope};
 use throughline_platform::paths::{self, Paths};
 use throughline_platform::program;
 
-/// Whose hooks are looked at, and how that is told.
+/// The agent whose hooks are checked, and how findings about them are worded.
 pub(super) struct Whose {
     pub(super) agent: Agent,
-    /// The link.
+    /// The name of the check.
     pub(super) check: &'static str,
-    /// What messages begin with that do not name the file.
+    /// The beginning of messages that do not name a file.
     pub(super) prefix: String,
-    /// How to mend most of it.
+    /// The hint that repairs most problems.
     pub(super) install: String,
 }
 
 impl Whose {
-    /// The option that names the agent, where it must be named.
+    /// Returns the option that names the agent, if one is needed.
     fn option(&self) -> String {
         if self.agent == Agent::ClaudeCode { String::new() } else { format!(" --agent {}", self.agent.name()) }
     }
 }
 
-/// A settings file with what it says.
+/// A settings file and its text.
 pub(super) struct Source {
     pub(super) file: PathBuf,
     pub(super) text: String,
     pub(super) managed: bool,
 }
 
-/// `elsewhere`: hooks are registered with another agent.
+/// Checks Claude Code's hooks. `elsewhere`: whether hooks are registered with another agent.
 pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Vec<Finding> {
     let install = "run `throughline install`";
     let whose = Whose { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
@@ -47,7 +47,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
             Err(what) => findings.push(Finding::warn(
                 "hooks",
                 format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
-                "mend it there: Claude Code does not read it either",
+                "fix the file: Claude Code cannot read it either",
             )),
         }
     }
@@ -76,13 +76,13 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
     findings
 }
 
-/// All settings that the client reads in `folder`.
+/// Returns all settings files that Claude Code reads in `folder`.
 fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Source> {
     let users = Scope::ALL.map(|scope| (scope.file(paths, folder), false));
     let managed = settings::managed().into_iter().map(|file| (file, true));
     let mut sources: Vec<Source> = Vec::new();
     for (file, managed) in users.into_iter().chain(managed) {
-        // In the home folder the project's settings are the user's.
+        // In the home folder, the project's settings and the user's are the same file.
         if sources.iter().any(|source| program::is_same(&source.file, &file)) {
             continue;
         }
@@ -95,7 +95,7 @@ fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Sou
     sources
 }
 
-/// Switches by which hooks are turned off as a whole.
+/// Checks settings that turn all hooks off.
 fn switches(
     sources: &[Source],
     found: &[(&Source, Registration)],
@@ -116,14 +116,14 @@ fn switches(
             findings.push(Finding::fail(
                 "hooks",
                 format!("{shown} allows only hooks that an administrator registers"),
-                "ask the administrator to register Throughline's",
+                "ask the administrator to register Throughline's hooks",
             ));
         }
     }
     findings
 }
 
-/// Whether the programs that are called are there, and this one.
+/// Checks whether the programs that hooks call exist, and whether they are this program.
 pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen: Vec<(&Path, &Path)> = Vec::new();
@@ -134,17 +134,17 @@ pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program
         }
         seen.push((&source.file, called));
         let shown = paths::display(&source.file, &paths.home);
-        // A bare name is looked for on the client's PATH, which is not ours to know.
+        // A bare name is resolved with the agent's PATH, which this program does not know.
         if called.is_absolute() && !is_executable(called) {
             findings.push(Finding::fail(
                 whose.check,
-                format!("{shown} calls {}, which is not there or cannot be run", called.display()),
+                format!("{shown} calls {}, which does not exist or cannot be run", called.display()),
                 &whose.install,
             ));
         } else if !program::is_same(called, program) {
             findings.push(Finding::warn(
                 whose.check,
-                format!("{shown} calls another program than this one: {}", called.display()),
+                format!("{shown} calls a different program: {}", called.display()),
                 &whose.install,
             ));
         }
@@ -156,7 +156,7 @@ fn is_executable(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Whether each event is registered, once and for all occasions, and with time enough.
+/// Checks whether every event is registered exactly once, without a matcher, and with a sufficient timeout.
 pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
     let Some(profile) = Profile::of(whose.agent, found.iter().map(|(_, registration)| registration.event.as_str())) else {
@@ -174,7 +174,7 @@ pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &P
                 Finding::warn(
                     whose.check,
                     format!("{}{} is registered {} times: {}", whose.prefix, hook.event, files.len(), files.join(", ")),
-                    format!("run `throughline uninstall{}` with the --scope that is one too many", whose.option()),
+                    format!("run `throughline uninstall{}` with the --scope that is superfluous", whose.option()),
                 )
             });
             continue;
@@ -190,7 +190,7 @@ pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &P
         if registration.timeout.is_some_and(|timeout| timeout < hook.timeout) {
             findings.push(Finding::warn(
                 whose.check,
-                format!("{}{} is given less than {} s in {shown}", whose.prefix, hook.event, hook.timeout),
+                format!("{}{} has a timeout of less than {} s in {shown}", whose.prefix, hook.event, hook.timeout),
                 &whose.install,
             ));
         }

@@ -1,5 +1,5 @@
-//! Looks over every link of the chain between a session and the next one's memory by using it: what is not run here is not
-//! known to work.
+//! `throughline doctor`: checks everything between a session and the memory of the next one by using it, because what
+//! is not run is not known to work.
 
 mod agents;
 mod embedding;
@@ -22,30 +22,31 @@ use throughline_engine::config::Config;
 use throughline_engine::runtime;
 use throughline_platform::paths::Paths;
 
-/// How a link is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It holds.
+    /// Works.
     Ok,
-    /// It holds, but somebody should know.
+    /// Works, but the user should know something.
     Warn,
-    /// It does not hold.
+    /// Does not work.
     Fail,
 }
 
-/// What was found at one link.
+/// The finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The link: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`, `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
+    /// The check: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`,
+    /// `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,
-    /// How it is.
+    /// The result.
     pub status: Status,
-    /// What was found, in words.
+    /// What was found.
     pub message: String,
-    /// How to mend it.
+    /// How to repair it.
     pub hint: Option<String>,
 }
 
@@ -63,7 +64,7 @@ impl Finding {
     }
 }
 
-/// Checks everything, for a user who works in `folder`. In the order in which the links hang together.
+/// Runs all checks for a user who works in `folder`. They are in the order in which they depend on each other.
 pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let now = runtime::now();
     let mut findings = vec![machine::program()];
@@ -78,7 +79,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
             findings.push(Finding::fail(
                 "configuration",
                 error,
-                "mend the file or move it away; until then nothing is remembered",
+                "fix the file or move it away; until then nothing is remembered",
             ));
             Config::default()
         }
@@ -103,7 +104,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings
 }
 
-/// The worst of them.
+/// Returns the worst status.
 pub fn verdict(findings: &[Finding]) -> Status {
     findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok)
 }

@@ -1,4 +1,4 @@
-//! Other memories beside this one: where two remember, the agent is told everything twice.
+//! Checks for other memory systems. If two are active, the agent is shown everything twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,15 +9,15 @@ use super::Finding;
 use throughline_agents::settings::{self, Scope};
 use throughline_platform::paths::{self, Paths};
 
-/// By what each shows in a command or in the name of a plugin, and what it is called by `import --from`.
+/// Other memory systems, by the name that appears in their commands and plugins. `import --from` uses the same names.
 const OTHERS: [&str; 2] = ["jikime-mem", "claude-mem"];
 
-/// The memories that are registered with the client in `folder` beside this one.
+/// Reports the other memory systems that Claude Code uses in `folder`.
 pub(super) fn others(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let files = Scope::ALL.map(|scope| scope.file(paths, folder)).into_iter().chain(settings::managed());
     let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
     for file in files {
-        // What cannot be read is told with the hooks.
+        // The check of the hooks reports files that cannot be read.
         let Ok(Some(text)) = settings::read(&file) else { continue };
         let Ok(value) = serde_json::from_str::<Value>(&text) else { continue };
         seen.extend(
@@ -30,12 +30,12 @@ pub(super) fn others(paths: &Paths, folder: &Path) -> Vec<Finding> {
 fn finding(name: &str, file: &str) -> Finding {
     Finding::warn(
         "others",
-        format!("{name} is registered in {file} too: both remember, and the agent is told twice"),
-        format!("`throughline import --from {name}` takes its memories over; then disable it there"),
+        format!("{name} is registered in {file} too: both store memories, and the agent is shown everything twice"),
+        format!("import its memories with `throughline import --from {name}`, then disable it there"),
     )
 }
 
-/// Whether settings name the system in a hook's command, or as a plugin that is enabled.
+/// Returns whether the settings name the system in a hook's command, or as an enabled plugin.
 fn is_in(settings: &Value, name: &str) -> bool {
     let plugins = settings.get("enabledPlugins").and_then(Value::as_object).into_iter().flatten();
     let is_plugin = plugins.filter(|(_, on)| **on != Value::Bool(false)).any(|(plugin, _)| {
@@ -45,7 +45,7 @@ fn is_in(settings: &Value, name: &str) -> bool {
     is_plugin || settings.get("hooks").is_some_and(|hooks| commands(hooks, name))
 }
 
-/// Whether a command below here names the system as a word of a path or of its own.
+/// Returns whether a command in this value names the system as a whole word or path component.
 fn commands(value: &Value, name: &str) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(key, value)| match value {

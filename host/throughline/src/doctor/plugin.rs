@@ -1,4 +1,4 @@
-//! The plugin: whether it is enabled, where, and whether its files are this version's.
+//! Checks whether the plugin is enabled, where, and whether its files are from this version.
 
 use std::path::Path;
 
@@ -8,22 +8,23 @@ use throughline_agents::plugin;
 use throughline_agents::settings::{self, Plugin};
 use throughline_platform::paths::{self, Paths};
 
-/// How to mend it.
+/// How to repair the plugin.
 const INSTALL: &str = "run `throughline install --plugin`";
 
-/// The plugin, with the settings that enable it.
+/// The plugin, and the settings file that enables it.
 pub(super) struct Enabled<'a> {
     source: &'a Source,
     plugin: Plugin,
 }
 
-/// The plugin as the client will find it: of several settings that name it the most particular counts, and the administrator's
-/// before all. None where it is off. What is not valid is told with the hooks.
+/// Finds the plugin as Claude Code does: if several settings files name it, the most specific one counts, and the
+/// administrator's overrides all others. Returns `None` if it is disabled. The check of the hooks reports invalid
+/// files.
 pub(super) fn enabled(sources: &[Source]) -> Option<Enabled<'_>> {
     let mut named = sources.iter().filter_map(|source| Some((source, settings::plugin(&source.text).ok()??)));
     let (source, mut plugin) = named.next_back().filter(|(_, plugin)| plugin.enabled)?;
     if plugin.folder.is_none() {
-        // One file may name the marketplace and another enable the plugin.
+        // One file may name the marketplace, and another may enable the plugin.
         let others = sources.iter().filter_map(|source| settings::plugin(&source.text).ok()?);
         plugin.folder = others.filter(|other| other.id == plugin.id).find_map(|other| other.folder);
     }
@@ -31,27 +32,27 @@ pub(super) fn enabled(sources: &[Source]) -> Option<Enabled<'_>> {
 }
 
 impl Enabled<'_> {
-    /// Whether an administrator enabled it.
+    /// Returns whether an administrator enabled the plugin.
     pub(super) fn is_managed(&self) -> bool {
         self.source.managed
     }
 
-    /// How it is. `beside`: settings register hooks too.
+    /// Reports the state of the plugin. `beside`: whether settings register hooks too.
     pub(super) fn finding(&self, paths: &Paths, program: &Path, beside: bool) -> Finding {
         let id = &self.plugin.id;
         let shown = paths::display(&self.source.file, &paths.home);
         if let Some(folder) = &self.plugin.folder {
             let from = paths::display(folder, &paths.home);
             if !folder.join(".claude-plugin/marketplace.json").is_file() {
-                let message = format!("{shown} enables {id} from {from}, where it is not");
+                let message = format!("{shown} enables {id} from {from}, which does not contain it");
                 return Finding::fail("plugin", message, INSTALL);
             }
             if *folder == plugin::folder(paths) && !plugin::is_current(folder, program) {
-                let message = format!("{id} in {from} is of another version, or calls another program than this one");
+                let message = format!("{id} in {from} is from another version, or calls a different program");
                 return Finding::warn("plugin", message, INSTALL);
             }
         }
-        let does = if beside { "its hooks stay silent where settings register theirs" } else { "it registers the hooks" };
+        let does = if beside { "its hooks do nothing for events that settings register" } else { "it registers the hooks" };
         Finding::ok("plugin", format!("{id} is enabled in {shown}; {does}"))
     }
 }

@@ -1,4 +1,5 @@
-//! Managed configuration, and the policies beside the default: which run, which do not, and which failed.
+//! Checks the managed configuration, and the policies besides the default: which ones run, which do not, and which
+//! failed.
 
 use std::path::Path;
 
@@ -10,12 +11,12 @@ use throughline_platform::paths::Paths;
 use throughline_sandbox::managed::Managed;
 use throughline_sandbox::roster::{Refusal, Why};
 
-/// What the administrator laid down, as far as it can be read; and what is to be said of it, if anything.
+/// Returns the administrator's configuration, as far as it can be read, and a finding about it if there is one.
 pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {
     let managed = match Managed::load(&paths.managed) {
         Ok(managed) => managed,
         Err(what) => {
-            let hint = "the administrator must mend it; until then nothing is remembered, and sessions go on as without Throughline";
+            let hint = "the administrator must fix it; until then nothing is remembered, and sessions run as if Throughline were not installed";
             return (Managed::default(), Some(Finding::fail("managed", what, hint)));
         }
     };
@@ -23,7 +24,7 @@ pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>
         return (managed, None);
     }
     let finding = if managed.is_off(folder, &paths.home) {
-        let what = format!("{} says that nothing is remembered in this folder", paths.managed.display());
+        let what = format!("{} turns memory off in this folder", paths.managed.display());
         Finding::warn("managed", what, "work elsewhere, or ask the administrator")
     } else {
         Finding::ok("managed", format!("{} is in force", paths.managed.display()))
@@ -31,13 +32,13 @@ pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>
     (managed, Some(finding))
 }
 
-/// The policies of the folder's project. The default is rehearsed elsewhere.
+/// Checks the policies of the folder's project. The test run covers the default policy.
 pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder: &Path) -> Vec<Finding> {
     let runtime = Runtime::with(paths.clone(), config.clone(), managed);
     let root = Project::of(folder).root;
     let policies = match runtime.policies(Some(&root)) {
         Ok(policies) => policies,
-        Err(error) => return vec![Finding::fail("policies", format!("{error:#}"), "install the program again")],
+        Err(error) => return vec![Finding::fail("policies", format!("{error:#}"), "reinstall the program")],
     };
     let roster = policies.roster();
     if roster.is_empty() {
@@ -48,7 +49,7 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         findings.push(Finding::fail(
             "policies",
             format!("nothing is remembered: {why}"),
-            "`throughline policy list` says what stands in its way",
+            "`throughline policy list` shows the cause",
         ));
     }
     for broken in &roster.broken {
@@ -74,15 +75,15 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
             let at = throughline_engine::runtime::stamp(record.at);
             findings.push(Finding::warn(
                 "policies",
-                format!("{name} failed {} in a row, last at {at}: {}", record.in_a_row, record.what),
-                "look into the log; it is set aside when it goes on so",
+                format!("{name} failed {} times in a row, last at {at}: {}", record.in_a_row, record.what),
+                "see the log; the policy is set aside if it keeps failing",
             ));
         } else {
             running.push(if policies.is_compiled(index) { name.to_owned() } else { format!("{name} (not compiled yet)") });
         }
     }
     if !running.is_empty() {
-        findings.push(Finding::ok("policies", format!("beside the default there run {}", running.join(", "))));
+        findings.push(Finding::ok("policies", format!("running besides the default: {}", running.join(", "))));
     }
     findings
 }

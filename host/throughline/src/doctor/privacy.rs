@@ -1,4 +1,4 @@
-//! What the user wants left out: what is paused, and rules of redaction that cannot be read.
+//! Checks privacy settings: what is paused, and redaction rules that cannot be read.
 
 use super::Finding;
 use throughline_engine::config::Config;
@@ -6,14 +6,14 @@ use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
 use throughline_sandbox::rules;
 
-/// What there is to be said of it; nothing where nothing is set.
+/// Reports pauses and unreadable rules; nothing if there are none.
 pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     match Intervals::load(&paths.intervals()) {
         Err(error) => findings.push(Finding::fail(
             "privacy",
             error,
-            "mend the file; until then nothing is remembered, since nobody knows what was paused",
+            "fix the file; until then nothing is remembered, because it is unknown what was paused",
         )),
         Ok(intervals) => findings.extend(intervals.paused().map(|interval| {
             let what = match (&interval.session, &interval.root) {
@@ -23,15 +23,15 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
             };
             let since = throughline_engine::runtime::stamp(interval.from);
             let how = interval.session.as_ref().map_or(String::new(), |session| format!(" --session {session}"));
-            Finding::warn("privacy", format!("{what} is paused since {since}"), format!("throughline resume{how}"))
+            Finding::warn("privacy", format!("{what} has been paused since {since}"), format!("throughline resume{how}"))
         })),
     }
     for file in &config.redaction.rules {
         if let Err(error) = rules::read(file) {
             findings.push(Finding::warn(
                 "privacy",
-                format!("rules of redaction cannot be read: {error}; redaction goes on without them"),
-                "mend the file, or take it out of redaction.rules",
+                format!("redaction rules cannot be read: {error}; redaction continues without them"),
+                "fix the file, or remove it from redaction.rules",
             ));
         }
     }

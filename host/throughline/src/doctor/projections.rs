@@ -1,4 +1,5 @@
-//! Files that are made from the database: that they can be, and that none ends up in a repository by accident.
+//! Checks files that are generated from the database: whether they can be written, and whether git would track any of
+//! them by accident.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use throughline_engine::projection;
 use throughline_model::project::Project;
 use throughline_platform::paths::{self, Paths};
 
-/// What there is to be said of them; nothing where none are wanted.
+/// Reports on the configured projections; nothing if there are none.
 pub(super) fn projections(paths: &Paths, config: &Config, folder: &Path) -> Vec<Finding> {
     let settings = &config.projections;
     let mut findings = Vec::new();
@@ -17,15 +18,15 @@ pub(super) fn projections(paths: &Paths, config: &Config, folder: &Path) -> Vec<
         findings.push(match std::fs::metadata(folder) {
             Ok(meta) if !meta.is_dir() => Finding::warn(
                 "projections",
-                format!("{shown} is no folder; notes of projects cannot be written"),
+                format!("{shown} is not a folder; project notes cannot be written"),
                 "move it away, or set projections.folder to another one",
             ),
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Finding::warn(
                 "projections",
                 format!("{shown} cannot be used: {error}"),
-                "check owner and mode, or set projections.folder to another one",
+                "check the owner and the permissions, or set projections.folder to another one",
             ),
-            _ => Finding::ok("projections", format!("notes of projects in {shown}")),
+            _ => Finding::ok("projections", format!("project notes in {shown}")),
         });
     }
     let root = Project::of(folder).root;

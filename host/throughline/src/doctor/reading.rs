@@ -1,4 +1,4 @@
-//! The transcripts: that they can be read, and how far they have been.
+//! Checks that transcripts can be read, and how far they were read.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use throughline_model::cursor::Cursor;
 use throughline_platform::paths::{self, Paths};
 use throughline_store::Store;
 
-/// What was not read for so long is not just being written.
+/// How long a transcript may have unread content. After this time it is no longer just being written.
 const LATE: Duration = Duration::from_hours(24);
 
 pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>, now: u64) -> Vec<Finding> {
@@ -23,7 +23,7 @@ pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>,
             findings.push(Finding::warn(
                 "transcripts",
                 format!("{} cannot be read: {error}", root.display()),
-                "mend transcripts.roots in the configuration",
+                "correct transcripts.roots in the configuration",
             ));
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>,
             findings.push(Finding::warn(
                 "transcripts",
                 format!("there are none: {shown} does not exist"),
-                "work with Claude Code once; where it keeps its files elsewhere, set CLAUDE_CONFIG_DIR",
+                "use Claude Code once; if it keeps its files elsewhere, set CLAUDE_CONFIG_DIR",
             ));
             return findings;
         }
@@ -40,7 +40,7 @@ pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>,
             findings.push(Finding::fail(
                 "transcripts",
                 format!("{shown} cannot be read: {error}"),
-                "check owner and mode of the folder",
+                "check the owner and the permissions of the folder",
             ));
             return findings;
         }
@@ -51,7 +51,7 @@ pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>,
             Ok(cursors) => findings.extend(progress(paths, &cursors, now)),
             Err(error) => findings.push(Finding::fail(
                 "transcripts",
-                format!("how far they have been read is not known: {error}"),
+                format!("it is unknown how far they were read: {error}"),
                 error.hint().unwrap_or_default(),
             )),
         }
@@ -59,7 +59,7 @@ pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>,
     findings
 }
 
-/// How far they have been read.
+/// Reports how far the transcripts were read.
 fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
     let mut findings = Vec::new();
     let named = |cursor: &Cursor| paths::display(cursor.path.as_ref(), &paths.home);
@@ -68,14 +68,14 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
             findings.push(Finding::warn(
                 "transcripts",
                 format!("the policy failed on {} from byte {}", named(cursor), cursor.offset),
-                "it is tried again at the next session; `throughline ingest` with its path shows why",
+                "it is tried again at the next session; run `throughline ingest` with its path to see why",
             ));
         }
         if cursor.is_no_transcript() {
             findings.push(Finding::warn(
                 "transcripts",
-                format!("{} is no transcript: most of its lines are malformed", named(cursor)),
-                "nothing of it is remembered; it may be deleted",
+                format!("{} is not a transcript: most of its lines are malformed", named(cursor)),
+                "nothing from it is remembered; you can delete it",
             ));
         }
     }
@@ -87,7 +87,8 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
         let path = source.path.to_string_lossy();
         match by_path.get(path.as_ref()) {
             None => unread += 1,
-            // Of what was looked at as it is now, all that can be read has been: the rest is a torn line.
+            // If the size has not changed since the last read, everything readable was read: the rest is an incomplete
+            // line.
             Some(cursor) if cursor.size != source.bytes && is_old(&source.path, now) => {
                 late.push(paths::display(&source.path, &paths.home));
             }
@@ -97,25 +98,25 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
     if let Some(first) = late.first() {
         findings.push(Finding::warn(
             "transcripts",
-            format!("{} were not read to their end for a day, such as {first}", late.len()),
-            "`throughline ingest` reads them on",
+            format!("{} have had unread lines for a day, for example {first}", late.len()),
+            "`throughline ingest` reads the rest",
         ));
     }
     let sum = |of: fn(&Cursor) -> u64| cursors.iter().map(of).sum::<u64>();
     let mut message = vec![format!("{} in {}", sources.len(), paths::display(&folder, &paths.home))];
     if unread > 0 {
-        message.push(format!("{unread} never read (`throughline ingest` does)"));
+        message.push(format!("{unread} never read (`throughline ingest` reads them)"));
     }
     for (number, what) in [(sum(|cursor| cursor.malformed), "malformed"), (sum(|cursor| cursor.oversized), "oversized")] {
         if number > 0 {
-            message.push(format!("{number} {what} lines passed over"));
+            message.push(format!("{number} {what} lines skipped"));
         }
     }
     findings.push(Finding::ok("transcripts", message.join(", ")));
     findings
 }
 
-/// Whether nobody has written to the file for [`LATE`].
+/// Returns whether the file was not written to for [`LATE`].
 fn is_old(file: &std::path::Path, now: u64) -> bool {
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now);
     fs::metadata(file)

@@ -1,4 +1,4 @@
-//! The database: that it opens, is whole, and takes what is written to it.
+//! Checks that the database opens, is intact and can be written to.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use throughline_platform::paths::{self, Paths};
 use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, SCHEMA_VERSION, Store, StoreError};
 
-/// How long another process that writes is waited for.
+/// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What there is to say of it, and the store where it can be read.
+/// Reports on the database, and returns the store if it can be read.
 pub(super) fn database(paths: &Paths, now: u64) -> (Finding, Option<Store>) {
     let runtime = Runtime::with(paths.clone(), Config::default(), Managed::default());
     let store = match runtime.store(Access::Existing, PATIENCE) {
@@ -21,7 +21,7 @@ pub(super) fn database(paths: &Paths, now: u64) -> (Finding, Option<Store>) {
         Err(StoreError::Missing(path)) => {
             let shown = paths::display(&path, &paths.home);
             return (
-                Finding::warn("database", format!("{shown} does not exist yet"), "`throughline install` makes it"),
+                Finding::warn("database", format!("{shown} does not exist yet"), "`throughline install` creates it"),
                 None,
             );
         }
@@ -34,7 +34,7 @@ pub(super) fn database(paths: &Paths, now: u64) -> (Finding, Option<Store>) {
 }
 
 fn broken(error: &StoreError) -> Finding {
-    let hint = error.hint().unwrap_or_else(|| "move it away; `throughline ingest` fills a new one".into());
+    let hint = error.hint().unwrap_or_else(|| "move it away; `throughline ingest` fills a new database".into());
     Finding::fail("database", error.to_string(), hint)
 }
 
@@ -48,7 +48,7 @@ fn examine(store: &Store, paths: &Paths, now: u64) -> Result<Finding, StoreError
     Ok(Finding::ok(
         "database",
         format!(
-            "{}: sound and writable, schema {SCHEMA_VERSION}, memories {}, sessions {}, projects {}, {}",
+            "{}: intact and writable, schema {SCHEMA_VERSION}, memories {}, sessions {}, projects {}, {}",
             paths::display(store.path(), &paths.home),
             stats.memories,
             stats.sessions,
@@ -58,20 +58,20 @@ fn examine(store: &Store, paths: &Paths, now: u64) -> Result<Finding, StoreError
     ))
 }
 
-/// What is done about an index that is not as it should be.
-const HINT: &str = "it goes on when the next session starts; `throughline memory reindex` does it now";
+/// How to repair an index that is out of date.
+const HINT: &str = "it continues when the next session starts; `throughline memory reindex` does it now";
 
-/// Whether the index is this version's, and whether all memories have their vectors.
+/// Checks whether the index has this version's format, and whether all memories have vectors.
 pub(super) fn index(store: &Store, config: &Config) -> Finding {
     let made = || -> Result<Finding, StoreError> {
         let state = store.index_state()?;
         let all = store.memory_count()?;
         if let Some(made) = state.made {
             let percent = made.saturating_mul(100) / all.max(1);
-            return Ok(Finding::warn("index", format!("it is being made anew: {} %", percent.min(100)), HINT));
+            return Ok(Finding::warn("index", format!("it is being rebuilt: {} %", percent.min(100)), HINT));
         }
         if !state.is_current {
-            return Ok(Finding::warn("index", "it is one of another version, and must be made anew", HINT));
+            return Ok(Finding::warn("index", "it is from another version, and must be rebuilt", HINT));
         }
         let wish = Wish::of(&config.embedding, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
         let as_wanted = match wish {
@@ -79,13 +79,13 @@ pub(super) fn index(store: &Store, config: &Config) -> Finding {
             Wish::Ask(asked) => state.asked == Some(asked),
         };
         if !as_wanted {
-            let what = format!("its vectors are those of {}, and the configuration wants others", state.model);
+            let what = format!("its vectors are from {}, but the configuration names another model", state.model);
             return Ok(Finding::warn("index", what, HINT));
         }
         Ok(match store.unembedded()? {
-            0 => Finding::ok("index", format!("current, with vectors of {}", state.model)),
+            0 => Finding::ok("index", format!("current, with vectors from {}", state.model)),
             waiting => {
-                Finding::warn("index", format!("{waiting} of {all} memories wait for vectors of {}", state.model), HINT)
+                Finding::warn("index", format!("{waiting} of {all} memories have no vectors from {} yet", state.model), HINT)
             }
         })
     };

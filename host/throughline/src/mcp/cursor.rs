@@ -1,4 +1,4 @@
-//! Where a next page begins, as the client hands it back: opaque to it, and good only for the list that it was given with.
+//! Pagination cursors: opaque to the client, and valid only for the list that they were issued for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use throughline_engine::memory::Refused;
 use throughline_model::digest::sha256_hex;
 
-/// Longer ones are none of ours, bytes.
+/// The longest cursor that is decoded, in bytes. Longer ones cannot be ours.
 const MOST: usize = 512;
 
 #[derive(Serialize, Deserialize)]
 struct Cursor<T> {
-    /// What of.
+    /// The fingerprint of the list.
     list: String,
-    /// From where on.
+    /// The position in the list.
     at: T,
 }
 
-/// Of what a cursor is: a list's name and everything that decides what is in it.
+/// Returns the fingerprint of a list: its name and everything that determines its content.
 fn list(name: &str, of: &impl Serialize) -> String {
     let of = serde_json::to_vec(of).unwrap_or_default();
     sha256_hex(&[name.as_bytes(), b"\0", &of].concat())[..12].to_owned()
 }
 
-/// A cursor for this place in this list.
+/// Encodes a cursor for a position in a list.
 pub(super) fn write<T: Serialize>(name: &str, of: &impl Serialize, at: T) -> String {
     let cursor = Cursor { list: list(name, of), at };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&cursor).unwrap_or_default())
 }
 
-/// The place that a cursor names; none where there is no cursor. Refused where it is not of this list.
+/// Decodes a cursor; `None` if there is none. Returns an error if the cursor belongs to another list.
 pub(super) fn read<T: DeserializeOwned>(name: &str, of: &impl Serialize, text: Option<&str>) -> Result<Option<T>, Refused> {
     let Some(text) = text else { return Ok(None) };
     let cursor = Some(text)
@@ -41,9 +41,10 @@ pub(super) fn read<T: DeserializeOwned>(name: &str, of: &impl Serialize, text: O
         .filter(|cursor| cursor.list == list(name, of));
     match cursor {
         Some(cursor) => Ok(Some(cursor.at)),
-        None => {
-            Err(Refused::new("that is no cursor of this list", "leave it out to begin, and change nothing else with it"))
-        }
+        None => Err(Refused::new(
+            "the cursor does not belong to this list",
+            "omit it to start over, and keep the other arguments the same",
+        )),
     }
 }
 

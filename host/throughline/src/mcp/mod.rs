@@ -1,7 +1,7 @@
-//! The server of the Model Context Protocol on standard input and output: the agent asks, within its own project.
+//! A Model Context Protocol server on standard input and output, through which an agent uses the memory of its project.
 //!
-//! Two halves. `server.rs` speaks the protocol on the main thread, with a runtime that only this command has; `worker.rs` does
-//! the work on a thread of its own, call by call, with what a command has. So a long call keeps nobody from cancelling it.
+//! `server.rs` speaks the protocol on the main thread, with a runtime that only this command has. `worker.rs` does the
+//! work on a thread of its own, one call at a time. A long call can therefore still be cancelled.
 
 mod cursor;
 mod place;
@@ -23,12 +23,12 @@ pub fn serve(paths: Paths) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().context("the server cannot start")?;
     runtime.block_on(async {
         let (transport, gone) = transport::stdio()?;
-        let folder = std::env::current_dir().context("the present folder is not known")?;
+        let folder = std::env::current_dir().context("the current directory cannot be determined")?;
         let worker = worker::Worker::start(paths)?;
         let server = server::Server::new(worker, folder, gone);
-        // A client that goes before it has said who it is has wanted nothing.
+        // A client that disconnects before the handshake did not ask for anything.
         if let Ok(running) = server.serve(transport).await {
-            running.waiting().await.context("the server broke off")?;
+            running.waiting().await.context("the server stopped unexpectedly")?;
         }
         Ok(())
     })

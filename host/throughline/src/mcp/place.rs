@@ -1,4 +1,5 @@
-//! Where the client works: its first root, where it has roots, else the folder that the server was started in.
+//! Finds the folder that the client works in: its first root, or the folder that the server was started in if the
+//! client has no roots.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,10 +7,10 @@ use std::time::Duration;
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::Mutex;
 
-/// How long the client is waited for.
+/// How long to wait for the client's answer.
 const PATIENT: Duration = Duration::from_secs(2);
 
-/// The place, asked for when it is first needed.
+/// The client's folder. The client is asked when the folder is first needed.
 pub(super) struct Place {
     cwd: PathBuf,
     known: Mutex<Option<PathBuf>>,
@@ -20,7 +21,7 @@ impl Place {
         Self { cwd, known: Mutex::new(None) }
     }
 
-    /// The folder. Who comes while the client is asked waits for its answer.
+    /// Returns the folder. Concurrent calls wait for the same answer.
     pub(super) async fn folder(&self, peer: &Peer<RoleServer>, has_roots: bool) -> PathBuf {
         let mut known = self.known.lock().await;
         if let Some(folder) = &*known {
@@ -35,23 +36,23 @@ impl Place {
         reason = "later versions of the protocol have no roots, and until then it is how a client names its folder"
     )]
     async fn ask(&self, peer: &Peer<RoleServer>) -> Option<PathBuf> {
-        // Where a version of the protocol has no such question, this fails at once.
+        // In versions of the protocol without this request, it fails at once.
         let roots = tokio::time::timeout(PATIENT, peer.list_roots()).await.ok()?.ok()?;
         roots.roots.iter().find_map(|root| path_of(&root.uri))
     }
 
-    /// Where the server was started.
+    /// Returns the folder that the server was started in.
     pub(super) fn fallback(&self) -> PathBuf {
         self.cwd.clone()
     }
 
-    /// The client has other roots now.
+    /// Forgets the folder, because the client's roots changed.
     pub(super) async fn forget(&self) {
         *self.known.lock().await = None;
     }
 }
 
-/// The path of a `file:` address on this machine.
+/// Converts a `file:` URI to a path on this machine.
 fn path_of(uri: &str) -> Option<PathBuf> {
     let scheme = uri.get(..5)?;
     let rest = uri.get(5..).filter(|_| scheme.eq_ignore_ascii_case("file:"))?;

@@ -1,4 +1,5 @@
-//! What a user can call up by name in the client: to save what a session knows, and to take up the last one.
+//! MCP prompts, which a user can invoke by name in the client: to save what a session learned, and to resume the last
+//! session.
 
 use anyhow::Result;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
@@ -7,10 +8,10 @@ use super::quote;
 use super::tools::{self, ContextWanted};
 use super::worker::Desk;
 
-/// The longest that the user can add, characters.
+/// How much text the user can add at most, in characters.
 const MOST_FOCUS: usize = 1_000;
 
-/// One of them.
+/// A prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     SaveContext,
@@ -26,41 +27,44 @@ impl Named {
     }
 }
 
-/// Both.
+/// Returns the descriptions of all prompts.
 pub(super) fn all() -> Vec<Prompt> {
     let focus = PromptArgument::new("focus").with_description("What matters most, in your words").with_required(false);
     vec![
-        Prompt::new(Named::SaveContext.name(), Some("Save what this session knows"), Some(vec![focus]))
+        Prompt::new(Named::SaveContext.name(), Some("Save what this session learned"), Some(vec![focus]))
             .with_title("Save context"),
-        Prompt::new(Named::Resume.name(), Some("Take up the project's last session"), None).with_title("Resume"),
+        Prompt::new(Named::Resume.name(), Some("Resume the project's last session"), None).with_title("Resume"),
     ]
 }
 
-/// The one of this name.
+/// Returns the prompt with this name.
 pub(super) fn named(name: &str) -> Option<Named> {
     [Named::SaveContext, Named::Resume].into_iter().find(|prompt| prompt.name() == name)
 }
 
-/// What it says.
+/// Returns the text of a prompt.
 pub(super) fn get(desk: &mut Desk, prompt: Named, arguments: &JsonObject) -> Result<GetPromptResult> {
     let text = match prompt {
         Named::SaveContext => {
             let focus = arguments.get("focus").and_then(|focus| focus.as_str()).map(|focus| quote::line(focus, MOST_FOCUS));
-            let focus =
-                focus.filter(|focus| !focus.is_empty()).map_or_else(String::new, |focus| format!(" Above all: {focus}"));
+            let focus = focus
+                .filter(|focus| !focus.is_empty())
+                .map_or_else(String::new, |focus| format!(" Most important: {focus}"));
             format!(
-                "Save what this session knows, so that a later one can go on from here. Call memory_save once with type \
-                 session_summary: what was asked, what is done, what is in hand and what is left, what is in the way, and the \
-                 files that matter. Then once for each decision with its reason, each correction or preference of mine, and each \
-                 cause that was found. Search first, and do not store what is stored.{focus}"
+                "Save what this session learned, so that a later session can continue from here. Call memory_save once with \
+                 type session_summary: what was asked, what is done, what is in progress, what is left, what is blocked, and \
+                 which files matter. Then call it once for each decision with its reason, each correction or preference of mine, \
+                 and each root cause that was found. Search first, and do not store anything twice.{focus}"
             )
         }
         Named::Resume => match tools::context(desk, ContextWanted::Last)?.fenced() {
             Some(context) => format!(
-                "Take up the project's last session. This is what was saved of it:\n\n{context}\n\nSay in a few lines where it \
-                 stands and what is next, look at the files before you rely on it, and ask me whether to go on."
+                "Resume the project's last session. This was saved from it:\n\n{context}\n\nCheck the files before you rely on \
+                 this. Then say in a few lines where the work stands and what comes next, and ask me whether to continue."
             ),
-            None => "Nothing is saved of an earlier session of this project. Say so, and ask me what to begin with.".into(),
+            None => {
+                "Nothing was saved from an earlier session of this project. Say so, and ask me what to start with.".into()
+            }
         },
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))

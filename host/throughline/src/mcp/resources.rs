@@ -1,4 +1,4 @@
-//! What a client can read without a tool: the project's context, and its memories by their identifiers.
+//! MCP resources, which a client can read without a tool: the project's context, and single memories by identifier.
 
 use anyhow::Result;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -8,25 +8,26 @@ use super::worker::Desk;
 use super::{cursor, quote};
 use throughline_store::Filter;
 
-/// The project's context.
+/// The URI of the project's context.
 const CONTEXT: &str = "throughline://context";
 
-/// Before a memory's identifier.
+/// The URI prefix of memories, before the identifier.
 const MEMORY: &str = "throughline://memory/";
 
 const MIME: &str = "text/markdown";
 
-/// Memories of one page, and of all pages: the newest. Others are found by searching.
+/// How many memories a page contains, and how many all pages contain together. The newest are listed; others can be
+/// searched for.
 const PAGE: usize = 50;
 const MOST: usize = 500;
 
-/// The context, and the newest memories.
+/// Lists the context and the newest memories.
 pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResourcesResult> {
     let project = desk.project.id.clone();
     let begin: usize = cursor::read("resources", &project, cursor)?.unwrap_or(0).min(MOST);
     let mut resources = Vec::new();
     if begin == 0 {
-        let name = "What a new session of this project is told";
+        let name = "What a new session of this project sees at its start";
         resources.push(Resource::new(CONTEXT, "context").with_title(name).with_mime_type(MIME));
     }
     let mut memories = match desk.existing()? {
@@ -51,18 +52,18 @@ pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResource
     Ok(result)
 }
 
-/// How memories are named.
+/// Returns the URI template of memories.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory").with_title("A memory of this project").with_mime_type(MIME)
 }
 
-/// What stands there; none where the project has no such thing.
+/// Reads a resource; `None` if the project has no such resource.
 pub(super) fn read(desk: &mut Desk, uri: &str) -> Result<Option<ReadResourceResult>> {
     let text = match uri.strip_prefix(MEMORY) {
         Some(id) => tools::whole(desk, id)?,
         None if uri == CONTEXT => {
             let text = tools::context(desk, ContextWanted::New)?.fenced();
-            Some(text.unwrap_or_else(|| "Nothing is remembered of this project yet.".into()))
+            Some(text.unwrap_or_else(|| "Nothing is stored for this project yet.".into()))
         }
         None => None,
     };

@@ -1,7 +1,8 @@
-//! Messages as lines on standard input and output. What is no message is answered with an error, which the SDK's own transport
-//! leaves out: a client that waits for an answer would wait for ever.
+//! Newline-delimited messages on standard input and output. Unlike the SDK's own transport, it answers invalid messages
+//! with an error: a client that waits for a response would otherwise wait forever.
 //!
-//! Both ends have a thread: reading cannot be cancelled, and a client that does not read must not keep us from hearing it.
+//! Input and output each have a thread, because reading cannot be cancelled, and because a client that does not read
+//! must not keep the server from reading.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::{Arc, mpsc as threads};
@@ -14,29 +15,29 @@ use rmcp::transport::Transport;
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 
-/// The longest message, bytes: a text of 64 KiB in which every byte is escaped, a title like it, and room.
+/// The longest message, in bytes: a text of 64 KiB in which every byte is escaped, a title like it, and some reserve.
 pub(super) const MOST_MESSAGE: usize = 1 << 20;
 
-/// How many messages wait to be looked at, at most; then the client waits.
+/// How many messages are buffered before the reader stops reading (back-pressure).
 const WAITING: usize = 64;
 
-/// What a line was.
+/// A parsed line.
 enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
     Bad(Option<RequestId>, ErrorData),
 }
 
-/// Standard input and output.
+/// The transport over standard input and output.
 pub(super) struct Stdio {
     incoming: mpsc::Receiver<Incoming>,
     outgoing: Option<threads::Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
-    /// Changes when nobody reads standard output any more.
+    /// Becomes true when standard output is closed.
     deaf: watch::Receiver<bool>,
     is_open: bool,
 }
 
-/// Opens them. The other half says when the client has gone.
+/// Opens the transport. The second value becomes true when the client has disconnected.
 pub(super) fn stdio() -> Result<(Stdio, watch::Receiver<bool>)> {
     let (is_gone, gone) = watch::channel(false);
     let is_gone = Arc::new(is_gone);
@@ -87,14 +88,14 @@ impl Transport<RoleServer> for Stdio {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let incoming = tokio::select! {
-                // What was said before the end is still answered.
+                // Messages that arrived before the end are still answered.
                 biased;
                 incoming = self.incoming.recv() => incoming?,
                 _ = self.deaf.changed() => return None,
             };
             match incoming {
                 Incoming::Bad(id, error) => self.put(&JsonRpcMessage::error(error, id)).ok()?,
-                // Before there is a session there is nothing to notify of; the SDK would end at it.
+                // Notifications before the session starts are dropped; the SDK would stop at one.
                 Incoming::Message(message) if !self.is_open && !matches!(*message, JsonRpcMessage::Request(_)) => {}
                 Incoming::Message(message) => {
                     self.is_open = true;
@@ -106,7 +107,7 @@ impl Transport<RoleServer> for Stdio {
 
     async fn close(&mut self) -> io::Result<()> {
         self.outgoing = None;
-        // What is said last should still arrive, where somebody listens.
+        // The last messages should still arrive if somebody reads them.
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }
@@ -114,7 +115,7 @@ impl Transport<RoleServer> for Stdio {
     }
 }
 
-/// Reads lines until the end, or until nobody wants more.
+/// Reads lines until the end of the input, or until `give` returns `false`.
 fn read(input: &mut impl BufRead, mut give: impl FnMut(Incoming) -> bool) {
     let mut line = Vec::new();
     loop {
@@ -130,7 +131,7 @@ fn read(input: &mut impl BufRead, mut give: impl FnMut(Incoming) -> bool) {
                 return;
             }
             line.shrink_to(0);
-            let what = format!("the message has more than {} KiB", MOST_MESSAGE >> 10);
+            let what = format!("the message is larger than {} KiB", MOST_MESSAGE >> 10);
             Some(Incoming::Bad(id, ErrorData::invalid_request(what, None)))
         } else {
             understand(line.trim_ascii())
@@ -141,7 +142,7 @@ fn read(input: &mut impl BufRead, mut give: impl FnMut(Incoming) -> bool) {
     }
 }
 
-/// What a line says; none where it says nothing and wants no answer.
+/// Parses a line; `None` if it is empty or an invalid notification.
 fn understand(line: &[u8]) -> Option<Incoming> {
     if line.is_empty() {
         return None;
@@ -151,13 +152,13 @@ fn understand(line: &[u8]) -> Option<Incoming> {
         Err(error) => {
             let head = head(line, io::empty());
             let (code, what) = match &head {
-                // Of a message that wants no answer there is none.
+                // Notifications get no response, not even an error.
                 Ok(Head { id: None, method: Some(_) }) => return None,
                 Ok(_) if error.to_string().starts_with("recursion") => {
                     (ErrorCode::INVALID_REQUEST, "the message is nested too deeply")
                 }
-                Ok(_) => (ErrorCode::INVALID_REQUEST, "that is no message of JSON-RPC 2.0"),
-                Err(_) => (ErrorCode::PARSE_ERROR, "that is no JSON"),
+                Ok(_) => (ErrorCode::INVALID_REQUEST, "not a JSON-RPC 2.0 message"),
+                Err(_) => (ErrorCode::PARSE_ERROR, "not valid JSON"),
             };
             let id = head.unwrap_or_default().id;
             Some(Incoming::Bad(id, ErrorData::new(code, what, None)))
@@ -165,7 +166,7 @@ fn understand(line: &[u8]) -> Option<Incoming> {
     }
 }
 
-/// What is needed of a message to answer it. All else is passed over, however deep or long it is.
+/// The fields that an error response needs. Everything else is skipped, however deep or long it is.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -174,7 +175,7 @@ struct Head {
     method: Option<serde::de::IgnoredAny>,
 }
 
-/// An identifier of a kind that nobody may choose is none.
+/// An identifier that is neither a number nor a string counts as missing.
 fn id<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Option<RequestId>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -190,7 +191,7 @@ fn id<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Option<R
     })
 }
 
-/// The head of a message that begins and goes on so; an array or a word is none, and has no identifier.
+/// Parses the head of a message that consists of `begin` and `rest`. An array or a scalar has no identifier.
 fn head(begin: &[u8], rest: impl Read) -> serde_json::Result<Head> {
     let all = begin.chain(rest);
     if begin.trim_ascii_start().starts_with(b"{") {
@@ -200,7 +201,7 @@ fn head(begin: &[u8], rest: impl Read) -> serde_json::Result<Head> {
     }
 }
 
-/// What is left of a line.
+/// The rest of a line that is too long.
 struct Rest<'a, R> {
     input: &'a mut R,
     is_over: bool,
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!(bad(b"{\"id\":{},\"x\":1}\n"), (None, -32600));
         let deep = format!("{{\"params\":{}{},\"method\":\"ping\",\"id\":\"a\"}}\n", "[".repeat(50_000), "]".repeat(50_000));
         assert_eq!(bad(deep.as_bytes()), (Some(RequestId::String("a".into())), -32600));
-        // Without a newline at the end of all, too.
+        // The last line needs no newline.
         assert!(matches!(all(b"\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}")[..], [Incoming::Message(_)]));
         // Nobody waits for an answer to a notification.
         assert!(all(b"{\"jsonrpc\":\"1.0\",\"method\":\"notifications/x\"}\n").is_empty());

@@ -1,5 +1,5 @@
-//! The thread that does the work. Each call gets what a command has, made anew: what the user sets, pauses or forgets between two
-//! calls holds for the next one, and nothing of a call stays in memory.
+//! The thread that does the work. Every call creates its own runtime, so changes to settings, pauses and deletions
+//! between two calls take effect, and nothing from a call stays in memory.
 
 use std::path::PathBuf;
 use std::process::Child;
@@ -19,15 +19,15 @@ use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
 use throughline_store::{self as store, Access, Store, StoreError};
 
-/// How far a call is: steps done, steps in all, and what is done now.
+/// The progress of a call: steps done, total steps, and the current step.
 pub(super) type Step = (u32, u32, &'static str);
 
-/// What a call is told while it is at work, and tells.
+/// Cancellation and progress of a running call.
 #[derive(Clone, Default)]
 pub(super) struct Signals {
-    /// Whether nobody wants its answer any more.
+    /// Whether the client cancelled the call.
     pub(super) is_cancelled: Arc<AtomicBool>,
-    /// Where its steps go to; none: nobody asked.
+    /// Where progress is sent; `None` if the client did not ask for it.
     pub(super) steps: Option<mpsc::UnboundedSender<Step>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Desk {
     pub(super) runtime: Runtime,
     /// The folder that the client works in.
     pub(super) folder: PathBuf,
-    /// Its project; there is no other.
+    /// The project of that folder. A call can reach no other project.
     pub(super) project: Project,
     signals: Signals,
 }
@@ -46,36 +46,34 @@ impl Desk {
         let runtime = Runtime::new(paths).map_err(|what| {
             Refused::new(
                 what,
-                "mend that file or move it away; every setting is optional, and `throughline config init` explains them",
+                "fix the file or move it away; every setting is optional, and `throughline config init` explains them",
             )
         })?;
         let project = Project::of(&folder);
         Ok(Self { runtime, folder, project, signals })
     }
 
-    /// Refused where nothing is remembered of the project, or for as long as a client would not wait.
+    /// Returns an error if memory is off for the project, or if the database needs an upgrade that takes longer than a
+    /// client would wait.
     fn check(&self) -> Result<()> {
         let refused = |what: &str, hint: &str| Err(Refused::new(what, hint).into());
         if store::is_long_behind(&self.runtime.paths.database()) {
             bury(background::upgrade(&self.runtime));
-            return refused(
-                "the memory was written by an older version, and is being brought up to date",
-                "ask again in a minute",
-            );
+            return refused("the database is from an older version, and is being upgraded", "try again in a minute");
         }
         if !self.runtime.config.enabled {
-            return refused("remembering is switched off", "the user can set `enabled = true` in the configuration");
+            return refused("memory is turned off", "the user can set `enabled = true` in the configuration");
         }
         if self.runtime.is_off(&self.project.root) {
-            return refused("this project is left out of the memory", "the user decided so: privacy.exclude_projects");
+            return refused("this project is excluded from memory", "the user excluded it with privacy.exclude_projects");
         }
         if self.runtime.intervals.is_paused(&self.project.id, "") {
-            return refused("the memory of this project is paused", "the user can end that with `throughline resume`");
+            return refused("memory is paused for this project", "the user can end the pause with `throughline resume`");
         }
         Ok(())
     }
 
-    /// The store; none where nothing was ever stored.
+    /// Opens the store; `None` if nothing was ever stored.
     pub(super) fn existing(&self) -> Result<Option<Store>> {
         match self.runtime.store(Access::Existing, PATIENCE * 4) {
             Err(StoreError::Missing(_)) => Ok(None),
@@ -83,25 +81,25 @@ impl Desk {
         }
     }
 
-    /// The store, made where it is missing.
+    /// Opens the store, and creates it if it is missing.
     pub(super) fn writable(&self) -> Result<Store> {
         Ok(self.runtime.store(Access::Write, PATIENCE * 4)?)
     }
 
-    /// Tells how far it is. An error where nobody wants the answer any more: nothing was changed then that is not whole.
+    /// Reports progress. Returns an error if the call was cancelled; no partial change was made then.
     pub(super) fn step(&self, done: u32, of: u32, what: &'static str) -> Result<()> {
         if self.signals.is_cancelled.load(Ordering::Relaxed) {
-            return Err(Refused::new("it was cancelled", "ask again").into());
+            return Err(Refused::new("the call was cancelled", "call it again").into());
         }
         if let Some(steps) = &self.signals.steps {
-            // Where the call is not listened to any more there is nobody to tell.
+            // If nobody receives the call's progress any more, there is nobody to tell.
             let _ = steps.send((done, of, what));
         }
         Ok(())
     }
 }
 
-/// Waits for the child beside the rest: else what is left of it would stay for as long as the server runs.
+/// Waits for the child process on a thread, so that it does not remain as a zombie for as long as the server runs.
 fn bury(child: Option<Child>) {
     if let Some(mut child) = child {
         let _ = thread::Builder::new().spawn(move || child.wait());
@@ -110,7 +108,7 @@ fn bury(child: Option<Child>) {
 
 type Job = Box<dyn FnOnce(&Paths) + Send>;
 
-/// The thread, from outside.
+/// A handle to the worker thread.
 pub(super) struct Worker {
     jobs: threads::Sender<Job>,
 }
@@ -123,7 +121,7 @@ impl Worker {
         Ok(Self { jobs })
     }
 
-    /// Has the thread do this for the folder's project, after what was asked before.
+    /// Runs `work` for the folder's project on the worker thread, after all earlier work.
     pub(super) async fn run<T, W>(&self, folder: PathBuf, signals: Signals, work: W) -> Result<T>
     where
         T: Send + 'static,
@@ -142,10 +140,10 @@ impl Worker {
                 bury(background::settle(paths));
                 outcome
             });
-            // Who asked may have gone.
+            // The caller may be gone.
             let _ = done.send(outcome);
         };
-        self.jobs.send(Box::new(job)).map_err(|_| anyhow!("the server is not at work any more"))?;
-        answer.await.map_err(|_| anyhow!("the server broke off"))?
+        self.jobs.send(Box::new(job)).map_err(|_| anyhow!("the server has stopped"))?;
+        answer.await.map_err(|_| anyhow!("the server stopped unexpectedly"))?
     }
 }

@@ -1,5 +1,6 @@
-//! Codex's rollouts: `{"timestamp", "type", "payload"}` a line. What went to and came from the model is of type `response_item`.
-//! Checked against what Codex 0.169.0 writes; older forms as its older versions documented them.
+//! Codex rollouts: one `{"timestamp", "type", "payload"}` object per line. Lines of type `response_item` are what went
+//! to and came from the model. Checked against what Codex 0.169.0 writes; older forms follow the documentation of the
+//! older versions.
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use crate::protocol::codex::outcome;
 use crate::protocol::patch::{self, MOST_FILES};
 use crate::protocol::terms::{self, Outcome, part};
 
-/// Beginnings of what Codex itself says in a person's place.
+/// How texts begin that Codex itself writes in the user's role.
 const MACHINE: &[&str] = &[
     "# AGENTS.md instructions",
     "<environment_context>",
@@ -26,18 +27,19 @@ const MACHINE: &[&str] = &[
     HANDED_OVER,
 ];
 
-/// How Codex begins the summary of what it compacted, and what stands right before the summary itself.
+/// How Codex begins a summary of compacted context, and the words right before the summary itself.
 const HANDED_OVER: &str = "Another language model started to solve this problem";
 const SUMMARY: &str = "to assist with your own analysis:";
 
-/// How identifiers of uses begin that a script of the model's made. The script itself (a custom tool) tells nothing more.
+/// How identifiers of calls begin that a script of the model made, and the name of the custom tool that runs such
+/// scripts. The script's own call is not reported.
 const NESTED: &str = "exec-";
 const SCRIPT: &str = "exec";
 
-/// Before what a person asked, where an editor puts its surroundings into the prompt.
+/// The heading before the user's request in prompts to which an editor added its context.
 const REQUEST: &str = "## My request for Codex:";
 
-/// Whether a rollout is a sub-agent's.
+/// Returns whether a rollout belongs to a sub-agent.
 pub(super) fn is_aside(head: &Value) -> bool {
     head["thread_source"] == "subagent" || head["source"].get("subagent").is_some()
 }
@@ -72,7 +74,7 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     }
 }
 
-/// With which code a command ended, as the end of a rollout has it.
+/// Finds a command's exit code in the last lines of a rollout.
 pub fn exit_code(ending: &[u8], id: &str) -> Option<i64> {
     let quoted = Value::from(id).to_string();
     ending.split(|&byte| byte == b'\n').rev().find_map(|line| {
@@ -80,7 +82,7 @@ pub fn exit_code(ending: &[u8], id: &str) -> Option<i64> {
         memchr::memmem::find(line, quoted.as_bytes())?;
         let line: Value = serde_json::from_slice(line).ok()?;
         let (payload, item) = (&line["payload"], &line["payload"]["item"]);
-        // Older versions have an event of its own.
+        // Older versions write a separate event.
         let done = [(&item["id"], item), (&payload["call_id"], payload)];
         done.into_iter().find(|(is, _)| **is == id).and_then(|(_, done)| done["exit_code"].as_i64())
     })
@@ -115,13 +117,13 @@ fn item(kind: &str, payload: &Value, told: &mut Told<'_>) {
     }
 }
 
-/// What a person said of a message.
+/// Returns the part of a message that the user wrote.
 fn human(payload: &Value) -> String {
     let kinds = &payload["internal_chat_message_metadata_passthrough"]["content_item_kinds"];
     let mut texts = Vec::new();
     for (number, block) in payload["content"].as_array().into_iter().flatten().enumerate() {
         let text = block["text"].as_str().unwrap_or_default();
-        // Where it says whose words they are, that counts.
+        // If the metadata says who wrote a block, the metadata decides.
         let is_other = kinds[number].as_str().is_some_and(|kind| kind != "unknown" && !kind.starts_with("user."));
         let trimmed = text.trim_start();
         if !is_other && !MACHINE.iter().any(|beginning| trimmed.starts_with(beginning)) {
@@ -131,7 +133,7 @@ fn human(payload: &Value) -> String {
     texts.join("\n")
 }
 
-/// What a script did: nothing else tells of it.
+/// Translates what a script did; no other line reports it.
 fn nested(item: &Value, told: &mut Told<'_>) {
     let id = item["id"].as_str().unwrap_or_default();
     let done = item["status"] == "completed";
@@ -155,7 +157,8 @@ fn nested(item: &Value, told: &mut Told<'_>) {
     }
 }
 
-/// The result of a patch is one; of its files behind the first, it is told here, where it stands which they are.
+/// Translates the results of a patch's files after the first. A patch has only one result line, and only this event
+/// lists the files.
 fn rest_of_patch(id: &Value, changes: &Value, done: bool, told: &mut Told<'_>) {
     let (Some(id), Some(changes)) = (id.as_str(), changes.as_object()) else { return };
     for number in 1..changes.len().min(MOST_FILES) {

@@ -1,5 +1,5 @@
-//! Copilot CLI's sessions: events with `type` and `data`. Checked against what version 1.0.102 writes; what a compaction and a stop
-//! look like is as its SDK documents it.
+//! Copilot CLI sessions: events with `type` and `data`. Checked against what version 1.0.102 writes; compactions and
+//! interruptions follow its SDK's documentation.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::protocol::terms::{self, Outcome};
 
 pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     let data = &line["data"];
-    // A sub-agent's are told by what it comes to.
+    // A sub-agent's events are skipped: its result is reported in the main conversation.
     if line["agentId"].is_string() || data["parentToolCallId"].is_string() {
         return;
     }
@@ -19,7 +19,7 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     }
     let text = |key: &str| data[key].as_str().unwrap_or_default();
     match line["type"].as_str().unwrap_or_default() {
-        // What the client or a skill says in a person's place has a source.
+        // Messages that the client or a skill writes in the user's role have a source.
         "user.message" if matches!(data["source"].as_str(), None | Some("user")) => told.prompt(text("content")),
         "assistant.message" => told.says(text("content")),
         "tool.execution_start" => {
@@ -35,7 +35,7 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
                 said if said.is_empty() => error.to_owned(),
                 said => said,
             };
-            // The name of the tool does not stand here; only commands end like that.
+            // This event does not contain the tool's name. Only results of commands end with an exit code.
             let outcome = said_by("bash", &said);
             told.result(text("toolCallId"), &Outcome { failed: outcome.failed || data["success"] == false, ..outcome });
         }
@@ -45,13 +45,14 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     }
 }
 
-/// Whether the end of a session's file is the call of the hook that ends a turn or the session, so that all before it is there.
+/// Returns whether a session file ends with the start of the hook that ends a turn or the session, which means that
+/// everything before it has been written.
 pub fn is_up_to_end(ending: &[u8]) -> bool {
     let last = lines_backwards(ending).next().unwrap_or_default();
     last["type"] == "hook.start" && matches!(last["data"]["hookType"].as_str(), Some("agentStop" | "sessionEnd"))
 }
 
-/// What the agent said last since it was asked last, as the end of a session's file has it.
+/// Finds the agent's last message since the last prompt, in the last lines of a session file.
 pub fn last_answer(ending: &[u8]) -> Option<String> {
     let is_aside = |line: &Value| line["agentId"].is_string() || line["data"]["parentToolCallId"].is_string();
     let said = |line: &Value| line["data"]["content"].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
@@ -61,7 +62,7 @@ pub fn last_answer(ending: &[u8]) -> Option<String> {
         .find_map(|line| said(&line).filter(|_| line["type"] == "assistant.message"))
 }
 
-/// The lines from the last one on. The first one may be torn.
+/// Returns the lines from last to first. The first line of the file's end may be incomplete and is then skipped.
 fn lines_backwards(ending: &[u8]) -> impl Iterator<Item = Value> {
     ending.split(|&byte| byte == b'\n').rev().filter_map(|line| serde_json::from_slice(line).ok())
 }

@@ -1,4 +1,4 @@
-//! droid's sessions: Claude Code's messages in lines of its own.
+//! droid sessions: Claude Code's messages in its own line format.
 
 use serde_json::Value;
 

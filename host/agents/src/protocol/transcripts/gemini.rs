@@ -1,5 +1,6 @@
-//! Gemini CLI's chats: messages with an `id`, written again as a whole whenever something is added to them, so what is told of
-//! one is named by that identifier and known the next time. Checked against what version 0.61.0 writes; compressions as in its source.
+//! Gemini CLI chats: messages with an `id`. A message is written again as a whole whenever something is added to it, so
+//! translated lines are named after that `id` and recognized the next time. Checked against what version 0.61.0 writes;
+//! compressions follow its source.
 
 use serde_json::Value;
 
@@ -7,17 +8,17 @@ use super::Told;
 use crate::protocol::gemini::{said_by, without_context};
 use crate::protocol::terms::{self, Outcome};
 
-/// Beginnings of what Gemini CLI itself says in a person's place.
+/// How texts begin that Gemini CLI itself writes in the user's role.
 const MACHINE: &[&str] = &["<session_context>", "<hook_context>", "<system-reminder>", "System: "];
 
-/// Where the files begin that a prompt names with `@`.
+/// The line before the content of files that a prompt names with `@`.
 const FILES: &str = "--- Content from referenced files ---";
 
-/// What a summary of a compression is wrapped in.
+/// The tag around the summary of a compression.
 const SUMMARY: &str = "<state_snapshot>";
 
 pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
-    // The whole history, as it is after a compression or a tool. All but the summary was told before.
+    // The whole history after a compression or a tool call. Everything but the summary was translated before.
     if let Some(messages) = line["$set"]["messages"].as_array() {
         for message in messages.iter().filter(|it| it["type"] == "user") {
             let text = joined(&message["content"]);
@@ -66,12 +67,12 @@ fn used(call: &Value, told: &mut Told<'_>) {
     told.result(id, &Outcome { failed: failed || outcome.failed, ..outcome });
 }
 
-/// All texts of a message: one, or parts.
+/// Returns all text of a message, which is one string or several parts.
 fn joined(content: &Value) -> String {
     terms::text(content)
 }
 
-/// What a person said of a message.
+/// Returns the part of a message that the user wrote.
 fn human(content: &Value) -> String {
     let parts: Vec<&str> = match content {
         Value::String(text) => vec![text],
@@ -83,7 +84,7 @@ fn human(content: &Value) -> String {
     let said: Vec<&str> =
         parts.into_iter().take_while(|part| !part.contains(FILES)).map(without_context).filter(is_theirs).collect();
     let said = said.join("\n");
-    // Commands of the client, as it tells them itself.
+    // Commands of the client itself are not prompts.
     if said.trim_start().starts_with(['/', '?']) || said.contains(SUMMARY) { String::new() } else { said }
 }
 

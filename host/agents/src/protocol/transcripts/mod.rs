@@ -1,8 +1,8 @@
-//! Transcripts of other agents, told as Claude Code tells its own: each line of theirs becomes lines of ours, or none. What a
-//! line becomes follows from it and from the transcript's first line alone, so that it does not matter where a reading begins.
+//! Translators: convert other agents' transcripts to Claude Code's format. Each line becomes zero or more lines. The
+//! result depends only on the line and on the transcript's first line, so reading can begin anywhere.
 //!
-//! Only what people and agents said and did is told. What an agent puts before its model by itself (instructions, surroundings,
-//! what a hook said) is not.
+//! Only what users and agents said and did is translated. What an agent adds to the model's context by itself
+//! (instructions, environment, output of hooks) is left out.
 
 pub mod codex;
 pub mod copilot;
@@ -20,29 +20,29 @@ use super::name::Agent;
 use super::terms::{self, Outcome};
 use throughline_model::digest::sha256_hex;
 
-/// How much of a transcript's beginning holds its first line, bytes. Codex's has 21 KB.
+/// How many bytes of a transcript are read to find its first line. Codex's first line has 21 KB.
 pub const HEAD_BYTES: usize = 1 << 20;
 
-/// How far the mark of a form is looked for, bytes.
+/// How many bytes of the first line are searched for the marks of a format.
 pub const MARK_BYTES: usize = 4 << 10;
 
-/// Tells the lines of one transcript of another agent.
+/// Translates the lines of one transcript of another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Translator {
     agent: Agent,
     session: Option<String>,
     cwd: Option<PathBuf>,
-    /// Whether it is that of a sub-agent.
+    /// Whether the transcript belongs to a sub-agent.
     aside: bool,
 }
 
 impl Translator {
-    /// Whether the first bytes are those of another agent's transcript.
+    /// Returns whether a file that begins like this is another agent's transcript.
     pub fn may_be(beginning: &[u8]) -> bool {
         agent_of(first_line(beginning)).is_some()
     }
 
-    /// By the beginning of a transcript; none where it is Claude Code's, or nothing that is known.
+    /// Creates the translator for a transcript that begins like this; `None` for Claude Code's and for unknown formats.
     pub fn of(beginning: &[u8]) -> Option<Self> {
         let first = first_line(beginning);
         let agent = agent_of(first)?;
@@ -63,25 +63,25 @@ impl Translator {
         Some(Self { agent, session: session.filter(|id| id.len() <= 128), cwd: cwd.map(PathBuf::from), aside })
     }
 
-    /// Whose it is.
+    /// Returns the agent that wrote the transcript.
     pub fn agent(&self) -> Agent {
         self.agent
     }
 
-    /// What its head says.
+    /// Returns the session and the folder that the first line names.
     pub fn head(&self) -> Head {
         Head { session: self.session.clone(), cwd: self.cwd.clone() }
     }
 
-    /// The same, of a session that began in this folder.
+    /// Sets the folder of the session unless the first line named one.
     #[must_use]
     pub fn in_folder(mut self, cwd: Option<PathBuf>) -> Self {
         self.cwd = self.cwd.or(cwd);
         self
     }
 
-    /// A line as Claude Code would have written it: none, one or several. `place`: where the line begins, bytes. What is no JSON
-    /// stays as it is, so that it is counted.
+    /// Translates one line to zero or more lines in Claude Code's format. `place` is the byte offset at which the line
+    /// begins. A line that is not JSON is returned unchanged, so that it is counted.
     pub fn translate(&self, place: u64, text: &str) -> Vec<String> {
         let text = text.trim_start_matches(['\0', '\u{feff}']).trim();
         if text.is_empty() {
@@ -106,7 +106,8 @@ fn first_line(beginning: &[u8]) -> &[u8] {
     beginning.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
 }
 
-/// Whose first line it is. In a text inside of the JSON the quotes would be escaped, so these are members.
+/// Returns the agent that wrote a first line. Quotes in a string inside the JSON would be escaped, so the marks can
+/// only be fields.
 fn agent_of(first: &[u8]) -> Option<Agent> {
     let has = |mark: &str| memchr::memmem::find(&first[..first.len().min(MARK_BYTES)], mark.as_bytes()).is_some();
     if has("\"type\":\"session_meta\"") {
@@ -122,7 +123,7 @@ fn agent_of(first: &[u8]) -> Option<Agent> {
     }
 }
 
-/// The project's folder of one of Gemini CLI's chats, which do not name it: it stands beside them.
+/// Returns the project folder of a Gemini CLI chat. The chat does not name it; a file next to the chats does.
 pub fn folder_of(path: &Path) -> Option<PathBuf> {
     const LONGEST: u64 = 4096;
     let chats = path.ancestors().find(|it| it.ends_with("chats"))?;
@@ -132,17 +133,17 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(text.trim())).filter(|folder| folder.is_absolute())
 }
 
-/// Lines as they come about.
+/// Collects the translated lines of one line.
 struct Told<'a> {
     translator: &'a Translator,
     lines: Vec<String>,
-    /// What names the line within its session.
+    /// Identifies the line within its session.
     place: String,
     at: String,
 }
 
 impl Told<'_> {
-    /// When it was written.
+    /// Sets the time at which the line was written.
     fn at(&mut self, timestamp: &Value) {
         timestamp.as_str().unwrap_or_default().clone_into(&mut self.at);
     }
@@ -162,52 +163,52 @@ impl Told<'_> {
         self.lines.push(line);
     }
 
-    /// What a person said.
+    /// Adds a prompt.
     fn prompt(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.line("user", "said", text.into(), None);
         }
     }
 
-    /// The agent's summary of what it forgets.
+    /// Adds the agent's summary of compacted context.
     fn summary(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.line("user", "summary", text.into(), Some(("isCompactSummary", true.into())));
         }
     }
 
-    /// That a person stopped the agent.
+    /// Adds the mark for an interruption by the user.
     fn interrupted(&mut self) {
         self.line("user", "stop", "[Request interrupted by user]".into(), None);
     }
 
-    /// What the agent said.
+    /// Adds a message of the agent.
     fn says(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.line("assistant", "said", json!([{"type": "text", "text": text}]), None);
         }
     }
 
-    /// That it used a tool.
+    /// Adds a tool call.
     fn uses(&mut self, id: &str, tool: &str, input: &Value) {
         let blocks = use_blocks(id, tool, input, self.cwd());
         self.line("assistant", &format!("use/{id}"), blocks.into(), None);
     }
 
-    /// What came of it.
+    /// Adds the result of a tool call.
     fn result(&mut self, id: &str, outcome: &Outcome) {
         let block = result_block(id, &outcome.text, outcome.failed);
         self.line("user", &format!("result/{id}"), json!([block]), None);
     }
 }
 
-/// A use of a tool as blocks, several where it is a patch of several files.
+/// Returns a tool call as content blocks; several blocks for a patch of several files.
 fn use_blocks(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Value> {
     let block = |it: terms::Use| json!({"type": "tool_use", "id": it.id, "name": it.tool, "input": it.input});
     terms::uses(id, tool, input, cwd).into_iter().map(block).collect()
 }
 
-/// A tool's result as a block.
+/// Returns a tool result as a content block.
 fn result_block(id: &str, text: &str, failed: bool) -> Value {
     let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
     if failed {
@@ -216,21 +217,22 @@ fn result_block(id: &str, text: &str, failed: bool) -> Value {
     block
 }
 
-/// What the lines of a session have in common.
+/// What all synthesized lines of a session have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct Written<'a> {
-    /// The session.
+    /// The session's identifier.
     pub session: &'a str,
-    /// Its folder, where it is known.
+    /// The session's folder, if it is known.
     pub cwd: Option<&'a Path>,
-    /// When, RFC 3339; empty where that is not known.
+    /// The time in RFC 3339 format; empty if it is not known.
     pub at: &'a str,
-    /// Whether a sub-agent said it.
+    /// Whether a sub-agent wrote the line.
     pub aside: bool,
 }
 
 impl Written<'_> {
-    /// One line in Claude Code's form. `place` names it within the session: the same place is the same line.
+    /// Returns one line in Claude Code's format. `place` identifies the line within the session: the same place gives
+    /// the same line identifier.
     pub fn line(&self, place: &str, role: &str, content: Value, more: Option<(&str, Value)>) -> String {
         let mut line = Map::new();
         let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
@@ -257,7 +259,7 @@ impl Written<'_> {
         Value::Object(line).to_string()
     }
 
-    /// The use of a tool, and what came of it, as two lines.
+    /// Returns a tool call and its result as two lines.
     pub fn use_lines(&self, id: &str, tool: &str, input: &Value, text: &str, failed: bool) -> [String; 2] {
         let used = json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
         let result = json!([result_block(id, text, failed)]);
@@ -265,8 +267,8 @@ impl Written<'_> {
     }
 }
 
-/// The session that a transcript's name gives: `<uuid>.jsonl`, as Claude Code and droid have it, or
-/// `rollout-<moment>-<uuid>.jsonl`, as Codex has it. Copilot's is that of its folder.
+/// Returns the session that a transcript's path contains: `<uuid>.jsonl` for Claude Code and droid,
+/// `rollout-<time>-<uuid>.jsonl` for Codex, and the name of the directory for Copilot.
 pub fn session_of_name(path: &Path) -> Option<String> {
     const UUID: usize = 36;
     if path.file_name()? == "events.jsonl" {
@@ -280,8 +282,8 @@ pub fn session_of_name(path: &Path) -> Option<String> {
     claude_code::session_of_name(path)
 }
 
-/// Whether the name is that of a transcript, though it may not say of which session: `session-<moment>-<beginning>.jsonl`, as
-/// Gemini CLI has it.
+/// Returns whether a file name is a transcript's, even if it does not contain the session: Gemini CLI uses
+/// `session-<time>-<first characters of the identifier>.jsonl`.
 pub fn is_transcript_name(path: &Path) -> bool {
     let is_gemini = || {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -298,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    /// First lines as the agents write them.
+    /// First lines in the agents' formats.
     pub(super) const HEADS: [&str; 4] = [
         r#"{"timestamp":"2026-11-22T22:57:06.501Z","ordinal":0,"type":"session_meta","payload":{"session_id":"s","id":"s","cwd":"/p","thread_source":"user"}}"#,
         r#"{"sessionId":"s","projectHash":"h","startTime":"2026-11-22T22:57:06.501Z","lastUpdated":"2026-11-22T22:57:06.501Z"}"#,
@@ -331,7 +333,7 @@ mod tests {
         assert!(!is_transcript_name(Path::new("/x/session-2026-11-22T22-57-61d299fc.jsonl")));
     }
 
-    /// JSON that looks like the agents' lines, and JSON that does not.
+    /// Generates JSON that resembles the agents' lines, and JSON that does not.
     fn line() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -400,7 +402,7 @@ mod tests {
                 let translator = Translator::of(head.as_bytes()).unwrap();
                 for (place, text) in lines.iter().chain([&noise]).enumerate() {
                     let told = translator.translate(place as u64, text);
-                    // The same whenever it is read.
+                    // The result does not depend on when the line is read.
                     prop_assert_eq!(&told, &translator.translate(place as u64, text));
                     let is_json = serde_json::from_str::<Value>(text.trim()).is_ok();
                     for told in told {

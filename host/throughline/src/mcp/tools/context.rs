@@ -1,4 +1,4 @@
-//! `session_context`, and the same as a resource and in a prompt.
+//! The `session_context` tool; the same context is also a resource and part of a prompt.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,21 +13,21 @@ use crate::mcp::worker::Desk;
 use throughline_engine::hooks;
 use throughline_model::contract::Session;
 
-/// The longest that a policy may take.
+/// How long a policy may take.
 const PATIENT: Duration = Duration::from_secs(20);
 
-/// Who asks, as policies are told of it.
+/// The name of the caller as policies see it.
 const AGENT: &str = "mcp";
 
-/// Whose context.
+/// Which context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(in crate::mcp) enum Wanted {
-    /// A new session's
+    /// What a new session sees
     #[default]
     New,
-    /// What was saved of the last one
+    /// What was saved from the last session
     Last,
 }
 
@@ -41,16 +41,16 @@ pub(super) struct Arguments {
 #[derive(Serialize, JsonSchema)]
 pub(in crate::mcp) struct Context {
     about: &'static str,
-    /// Null where there is nothing to say
+    /// Null if there is nothing to show
     text: Option<String>,
-    /// The last session's id, where it is of one
+    /// The last session's id, if requested
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    /// Ids of what it tells of
+    /// Ids of the memories in it
     memories: Vec<String>,
 }
 
-/// The context, defused; the text is none where there is nothing to say.
+/// Returns the context, defused. Its text is `None` if there is nothing to show.
 pub(in crate::mcp) fn context(desk: &mut Desk, wanted: Wanted) -> Result<Context> {
     let mut context = Context { about: quote::NOTICE, text: None, session: None, memories: Vec::new() };
     let Some(store) = desk.existing()? else { return Ok(context) };
@@ -77,7 +77,7 @@ pub(in crate::mcp) fn context(desk: &mut Desk, wanted: Wanted) -> Result<Context
 }
 
 impl Context {
-    /// In its fence; none where there is nothing to say.
+    /// Returns the text in its fence; `None` if there is nothing to show.
     pub(in crate::mcp) fn fenced(&self) -> Option<String> {
         self.text.as_deref().map(quote::fenced)
     }
@@ -85,6 +85,6 @@ impl Context {
 
 pub(super) fn tell(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     let context = context(desk, arguments.of)?;
-    let text = context.fenced().unwrap_or_else(|| "Nothing is remembered of this project yet.".into());
+    let text = context.fenced().unwrap_or_else(|| "Nothing is stored for this project yet.".into());
     Said::new(text, &context)
 }

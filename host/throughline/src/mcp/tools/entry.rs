@@ -1,4 +1,4 @@
-//! A memory in a list: an identifier, and one line of what it is about.
+//! A memory in a list: its identifier and a line about it.
 
 use std::fmt::Write as _;
 
@@ -12,21 +12,21 @@ use throughline_model::contract::Memory;
 use throughline_notes::registry::Registry;
 use throughline_store::{SHARED_FROM, Store};
 
-/// The most characters of a title, and of an excerpt.
+/// The longest title and the longest excerpt, in characters.
 const TITLE: usize = 160;
 const EXCERPT: usize = 160;
 
-/// A memory in short.
+/// A memory in brief.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct Entry {
     id: String,
     #[serde(rename = "type")]
     kind: String,
-    /// Of what was written as a note, where it is another
+    /// The note's type, if it differs
     #[serde(skip_serializing_if = "Option::is_none")]
     note_type: Option<String>,
-    /// With all projects
+    /// Shared with all projects
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shared: bool,
     title: String,
@@ -56,13 +56,13 @@ impl Entry {
         }
     }
 
-    /// With the type of the note that it is.
+    /// Sets the note's type.
     pub(super) fn of_type(mut self, note_type: Option<String>) -> Self {
         self.note_type = note_type;
         self
     }
 
-    /// In one line or two.
+    /// Writes the entry as one or two lines.
     pub(super) fn write(&self, out: &mut String) {
         let score = self.score.map_or_else(String::new, |score| format!(" {score:.2}"));
         let (mark, shared) = (self.origin.mark(), shared_mark(self.shared));
@@ -74,17 +74,17 @@ impl Entry {
     }
 }
 
-/// Whether it is the copy of what a person shared with all projects.
+/// Returns whether a memory is a copy that the user shared with all projects.
 pub(super) fn is_shared(memory: &Memory) -> bool {
     memory.attributes.iter().any(|(name, _)| name == SHARED_FROM)
 }
 
-/// What stands behind the title of what is shared.
+/// Returns the mark that follows the title of a shared memory.
 pub(super) fn shared_mark(is_shared: bool) -> &'static str {
     if is_shared { " [shared with all projects]" } else { "" }
 }
 
-/// For each memory the type under which it was written as a note, where that is not its kind's name.
+/// Returns for each memory the note type under which it was written, if that differs from its kind.
 pub(super) fn note_types<'a>(
     store: &Store,
     memories: impl ExactSizeIterator<Item = &'a Memory>,
@@ -101,7 +101,7 @@ pub(super) fn note_types<'a>(
         .collect()
 }
 
-/// What the content says beyond the title, in one line.
+/// Returns on one line what the content says beyond the title.
 fn excerpt(memory: &Memory) -> String {
     let title = memory.title.trim();
     let content = memory.content.trim();
@@ -109,7 +109,7 @@ fn excerpt(memory: &Memory) -> String {
     quote::line(rest, EXCERPT)
 }
 
-/// The day, UTC.
+/// Returns the day in UTC.
 pub(super) fn day(at: u64) -> String {
     runtime::stamp(at).chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! `failures_for`.
+//! The `failures_for` tool.
 
 use std::fmt::Write as _;
 
@@ -14,20 +14,20 @@ use crate::mcp::worker::Desk;
 use throughline_engine::hooks;
 use throughline_store::{self as store, folded};
 
-/// As many failures are looked through, those that came back most often.
+/// How many failures are examined. The most frequent come first.
 const LOOK: u32 = 2_000;
 
-/// The most characters of an error's line, and of what helped.
+/// The longest line of an error and of a fix, in characters.
 const LINE: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The end of a file's path is enough
+    /// A file or folder; the end of its path is enough
     file: Option<String>,
-    /// As it would be run, or its beginning
+    /// The whole command, or its beginning
     command: Option<String>,
-    /// Only what nothing has helped against
+    /// Only failures without a known fix
     #[serde(default)]
     open: bool,
     #[serde(default = "ten")]
@@ -114,7 +114,7 @@ pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     let page = Known { about: quote::NOTICE, failures: shown, next_cursor };
     let mut text = String::new();
     if page.failures.is_empty() {
-        text.push_str("No failure of that is known in this project.");
+        text.push_str("No known failure of this project matches.");
     } else {
         let mut lines = String::new();
         page.failures.iter().for_each(|failure| failure.write(&mut lines));
@@ -126,7 +126,7 @@ pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     Said::new(text, &page)
 }
 
-/// Whether the failure is about the file: it names it, or its error does.
+/// Returns whether the failure is about the file: its files, its error or its command name it.
 fn is_about(failure: &store::Failure, path: &str) -> bool {
     let path = path.trim_start_matches("./").trim_end_matches('/');
     if path.is_empty() {
@@ -140,7 +140,7 @@ fn is_about(failure: &store::Failure, path: &str) -> bool {
     failure.files.iter().any(is_it) || failure.error.contains(path) || failure.subject.contains(path)
 }
 
-/// Whether the failure is of the command: every word of what was tried stands in it, or the other way round.
+/// Returns whether the failure belongs to the command: either contains every word of the other.
 fn is_of(failure: &store::Failure, command: &str) -> bool {
     let (subject, command) = (folded(&failure.subject), folded(command));
     let all = |of: &str, within: &str| {

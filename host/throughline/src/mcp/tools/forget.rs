@@ -1,4 +1,4 @@
-//! `memory_forget`: first what would go, then, with the user's consent, that it goes.
+//! The `memory_forget` tool: lists what would be deleted, and deletes it with the user's consent.
 
 use std::fmt::Write as _;
 
@@ -16,27 +16,27 @@ use throughline_engine::memory::forgetting::{self, moment, words};
 use throughline_model::contract::Memory;
 use throughline_store::{Forgotten, Selection, Store};
 
-/// The tool's name: the client is asked before it is done.
+/// The tool's name. The server treats the tool specially, because the user is asked first.
 pub(in crate::mcp) const NAME: &str = "memory_forget";
 
-/// How many memories are named; all are counted.
+/// How many memories are listed. All are counted.
 const NAMED: u32 = 20;
 
-/// The most identifiers of one call.
+/// How many identifiers a call may have.
 const MOST: usize = 50;
 
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// These memories, and nothing else; not with other options
+    /// Only these memories; not with other options
     #[serde(default)]
     ids: Vec<String>,
-    /// What holds all of these words; "in quotes" is one
+    /// Memories with all these words; "quotes" make a phrase
     #[serde(rename = "match")]
     words: Option<String>,
-    /// Of this session, by its whole id
+    /// Memories of this session; its full id
     session: Option<String>,
-    /// Learned before this day or moment
+    /// Memories from before this day or time
     before: Option<String>,
     /// True only after the user agreed to the list
     #[serde(default)]
@@ -46,29 +46,29 @@ pub(super) struct Arguments {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Outcome {
     about: &'static str,
-    /// Whether it is gone; else it only would be
+    /// False if this is only a preview
     done: bool,
     memories: u64,
     sessions: u64,
     notes: u64,
     events: u64,
     log_lines: u64,
-    /// The first of the memories
+    /// The first memories
     listed: Vec<Entry>,
     not_found: Vec<String>,
 }
 
-/// What would go.
+/// A preview of the deletion.
 pub(in crate::mcp) struct Look {
     /// For the agent.
     pub(in crate::mcp) said: Said,
-    /// For the agent, where the user did not agree.
+    /// For the agent if the user does not agree.
     pub(in crate::mcp) declined: Said,
-    /// For the user; none where nothing would go.
+    /// For the user; `None` if nothing would be deleted.
     pub(in crate::mcp) question: Option<String>,
 }
 
-/// What the agent wants to be forgotten.
+/// A validated request to forget.
 #[derive(Clone)]
 pub(in crate::mcp) struct Forgetting {
     arguments: Arguments,
@@ -82,28 +82,28 @@ impl Forgetting {
         let refused = |what: &str, hint: &str| Err(Refused::new(what, hint).into());
         let has_others = arguments.words.is_some() || arguments.session.is_some() || arguments.before.is_some();
         if arguments.ids.is_empty() && !has_others {
-            return refused("what is to be forgotten?", "give ids, match, session or before");
+            return refused("nothing is selected", "give ids, match, session or before");
         }
         if !arguments.ids.is_empty() && has_others {
-            return refused("ids stand alone", "leave match, session and before out, or ids");
+            return refused("ids cannot be combined with other options", "give either ids, or match, session and before");
         }
         if arguments.ids.len() > MOST {
-            return refused("these are more than 50 ids", "forget some at a time, or by match");
+            return refused("more than 50 ids", "use several calls, or match");
         }
         if arguments.session.as_ref().is_some_and(|id| id.trim().is_empty() || id.len() > 128) {
-            return refused("that is no session's id", "memory_timeline names sessions");
+            return refused("this is not a session id", "memory_timeline lists session ids");
         }
         let words = arguments.words.as_deref().map(words).transpose()?.unwrap_or_default();
         let before = arguments.before.as_deref().map(moment).transpose()?;
         Ok(Self { arguments, words, before })
     }
 
-    /// Whether the agent says that the user agreed.
+    /// Returns whether the agent says that the user agreed.
     pub(in crate::mcp) fn is_confirmed(&self) -> bool {
         self.arguments.confirm
     }
 
-    /// What would go.
+    /// Finds out what would be deleted.
     pub(in crate::mcp) fn look(&self, desk: &mut Desk) -> Result<Look> {
         let outcome = self.run(desk, false)?;
         let is_something = outcome.all() > 0;
@@ -114,7 +114,7 @@ impl Forgetting {
         Ok(Look { said: Said::new(text, &outcome)?, declined, question })
     }
 
-    /// Deletes it.
+    /// Deletes the selected memories.
     pub(in crate::mcp) fn carry_out(&self, desk: &mut Desk) -> Result<Said> {
         let outcome = self.run(desk, true)?;
         Said::new(format!("Forgotten: {}{}", outcome.counts(), outcome.rest()), &outcome)
@@ -185,7 +185,7 @@ impl Outcome {
         format!("memories: {memories}, sessions: {sessions}, notes: {notes}, events: {events}.")
     }
 
-    /// The first of the memories, a line or two each.
+    /// Returns the first memories, each on one or two lines.
     fn lines(&self) -> String {
         let mut lines = String::new();
         self.listed.iter().for_each(|entry| entry.write(&mut lines));
@@ -196,7 +196,7 @@ impl Outcome {
         lines
     }
 
-    /// What stands below the counts.
+    /// Returns what follows the counts.
     fn rest(&self) -> String {
         let mut text = String::new();
         if !self.not_found.is_empty() {

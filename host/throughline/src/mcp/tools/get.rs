@@ -1,4 +1,4 @@
-//! `memory_get`, and the same for a memory as a resource.
+//! The `memory_get` tool; a single memory is also a resource.
 
 use std::fmt::Write as _;
 
@@ -15,13 +15,13 @@ use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_store::Store;
 
-/// The most memories of one call.
+/// How many memories a call may ask for.
 const MOST: usize = 20;
 
-/// The most of all contents together, bytes: more would not help a model.
+/// How much content all memories of a call contain together, in bytes. More would not help a model.
 const MOST_CONTENT: usize = 64 << 10;
 
-/// Less than this is a slip rather than a name.
+/// The shortest identifier that is looked up. A shorter one is more likely a mistake.
 const SHORTEST: usize = 4;
 
 #[derive(Deserialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 pub(super) struct Read {
     about: &'static str,
     memories: Vec<Whole>,
-    /// Ids that are no memories of this project, nor shared with it
+    /// Ids neither in this project nor shared with it
     not_found: Vec<String>,
 }
 
@@ -49,15 +49,15 @@ struct Whole {
     id: String,
     #[serde(rename = "type")]
     kind: String,
-    /// Of what was written as a note, where it is another
+    /// The note's type, if it differs
     #[serde(skip_serializing_if = "Option::is_none")]
     note_type: Option<String>,
-    /// With all projects
+    /// Shared with all projects
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shared: bool,
     title: String,
     content: String,
-    /// The content's first and last line here, and how many it has
+    /// First line, last line and number of lines of the content
     lines: [usize; 3],
     created_at: String,
     session: String,
@@ -69,7 +69,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// The memory with lines `from` to `to` of its content, as far as `room` allows: whole lines.
+    /// Returns the memory with lines `from` to `to` of its content: as many whole lines as fit in `room`.
     fn new(memory: &Memory, from: usize, to: usize, room: &mut usize) -> Self {
         let content = quote::defused(memory.content.trim_end());
         let of = content.lines().count();
@@ -103,7 +103,7 @@ impl Whole {
         }
     }
 
-    /// The same, with the type of the note that it is.
+    /// Like [`Self::new`], and sets the note's type.
     fn of(store: &Store, memory: &Memory, from: usize, to: usize, room: &mut usize) -> Result<Self> {
         let note_type = entry::note_types(store, std::iter::once(memory))?.pop().flatten();
         Ok(Self { note_type, ..Self::new(memory, from, to, room) })
@@ -129,12 +129,12 @@ impl Whole {
 
 pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     if arguments.ids.is_empty() || arguments.ids.len() > MOST {
-        return Err(Refused::new(format!("1 to {MOST} ids, please"), "memory_search finds them").into());
+        return Err(Refused::new(format!("give 1 to {MOST} ids"), "memory_search returns ids").into());
     }
     let from = arguments.from.unwrap_or(1).max(1) as usize;
     let to = arguments.to.map_or(usize::MAX, |to| to as usize);
     if to < from {
-        return Err(Refused::new("the last line is before the first", "`to` is at least `from`").into());
+        return Err(Refused::new("`to` is less than `from`", "`to` must be at least `from`").into());
     }
     let store = desk.existing()?;
     let mut all = Read { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
@@ -146,7 +146,7 @@ pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
             continue;
         };
         match find_visible(store, &desk.project.id, id)? {
-            // Named twice, it stands there once.
+            // A memory that is named twice is returned once.
             Some(memory) if found.contains(&memory.id) => {}
             Some(memory) => {
                 all.memories.push(Whole::of(store, &memory, from, to, &mut room)?);
@@ -174,7 +174,7 @@ pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     Said::new(text.trim_end().to_owned(), &all)
 }
 
-/// The project's memory of this identifier, or with this beginning of it that no other of the project has.
+/// Finds a memory of the project by its identifier, or by a prefix that is unique in the project.
 pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
     if id.len() < SHORTEST || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
@@ -186,7 +186,7 @@ pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memo
     Ok(if found.len() == 1 { found.pop().map(|found| found.memory) } else { None })
 }
 
-/// The same, or what was shared with all projects.
+/// Like [`find`], but includes what was shared with all projects.
 fn find_visible(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
     match find(store, project, id)? {
         None => find(store, &Project::shared().id, id),
@@ -194,7 +194,7 @@ fn find_visible(store: &Store, project: &str, id: &str) -> Result<Option<Memory>
     }
 }
 
-/// One memory whole, in its fence; none where the project has no such memory.
+/// Returns one whole memory in its fence; `None` if the project has no such memory.
 pub(in crate::mcp) fn whole(desk: &mut Desk, id: &str) -> Result<Option<String>> {
     let Some(store) = desk.existing()? else { return Ok(None) };
     let Some(memory) = find_visible(&store, &desk.project.id, id)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What the agent can call. A tool is its words, the types of what goes in and comes out, and what is done.
+//! The MCP tools. A tool is a description, the types of its input and output, and a function.
 
 mod context;
 mod entry;
@@ -30,7 +30,7 @@ use throughline_engine::memory::Refused;
 use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 
-/// What a call says: for the model to read, and for programs.
+/// The result of a call: text for the model, and structured data for programs.
 pub(super) struct Said {
     pub(super) text: String,
     pub(super) structured: Value,
@@ -50,7 +50,7 @@ impl From<Said> for CallToolResult {
     }
 }
 
-/// One of the tools.
+/// A tool.
 pub(super) struct Callable {
     pub(super) name: &'static str,
     title: &'static str,
@@ -58,7 +58,7 @@ pub(super) struct Callable {
     effect: Effect,
     input: fn() -> JsonObject,
     output: fn() -> JsonObject,
-    /// What is done, given the arguments.
+    /// Runs the tool with these arguments.
     pub(super) call: fn(&mut Desk, JsonObject) -> Result<Said>,
 }
 
@@ -66,19 +66,19 @@ pub(super) struct Callable {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Nothing,
-    /// It adds; the same once more adds nothing.
+    /// It adds data; repeating the call adds nothing more.
     Adds,
-    /// It takes away; the same once more takes nothing.
+    /// It deletes data; repeating the call deletes nothing more.
     Removes,
 }
 
-/// All of them.
+/// All tools.
 pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: "memory_search",
         title: "Search the project's memory",
         description: "Search what earlier sessions of this project decided, learned, fixed or were told. Returns ids and one-line \
-                      summaries, best first; read whole ones with memory_get.",
+                      summaries, best first; memory_get reads whole memories.",
         effect: Effect::Nothing,
         input: takes::<search::Arguments>,
         output: gives::<search::Found>,
@@ -87,7 +87,7 @@ pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: "memory_timeline",
         title: "What happened",
-        description: "What happened in sessions of this project, in order: prompts, uses of tools, failures. The last page first.",
+        description: "What happened in this project's sessions, in order: prompts, tool calls, failures. Returns the latest page first.",
         effect: Effect::Nothing,
         input: takes::<timeline::Arguments>,
         output: gives::<timeline::Page>,
@@ -96,7 +96,7 @@ pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: "memory_get",
         title: "Read memories",
-        description: "Read memories whole, or some lines of them.",
+        description: "Read whole memories, or a range of their lines.",
         effect: Effect::Nothing,
         input: takes::<get::Arguments>,
         output: gives::<get::Read>,
@@ -106,7 +106,7 @@ pub(super) const ALL: [Callable; 7] = [
         name: "memory_save",
         title: "Remember",
         description: "Store something that a later session should know: a decision with its reason, a correction, a preference, a \
-                      cause found. One fact each, that stands alone without this conversation. Secrets are taken out.",
+                      root cause. One fact per call, understandable without this conversation. Secrets are removed.",
         effect: Effect::Adds,
         input: takes::<save::Arguments>,
         output: gives::<save::Saved>,
@@ -115,8 +115,8 @@ pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: FORGET,
         title: "Forget for good",
-        description: "Delete memories for good, by ids, words, session or time; what all given options say. Only when the user asks \
-                      for it. Without the user's consent it only lists what would go.",
+        description: "Delete memories permanently, by ids, words, session or time; all given options must match. Use it only when \
+                      the user asks for it. Without the user's consent it only lists what would be deleted.",
         effect: Effect::Removes,
         input: takes::<forget::Arguments>,
         output: gives::<forget::Outcome>,
@@ -125,7 +125,7 @@ pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: "session_context",
         title: "The project's context",
-        description: "What a new session of this project is told at its start, or what was saved of the last session.",
+        description: "What a new session of this project sees at its start, or what was saved from the last session.",
         effect: Effect::Nothing,
         input: takes::<context::Arguments>,
         output: gives::<context::Context>,
@@ -134,7 +134,7 @@ pub(super) const ALL: [Callable; 7] = [
     Callable {
         name: "failures_for",
         title: "Known failures",
-        description: "Known failures of a file or command in this project, with what fixed them. Ask before retrying what failed.",
+        description: "Known failures of a file or command in this project, and what fixed them. Call it before you retry what failed.",
         effect: Effect::Nothing,
         input: takes::<failures::Arguments>,
         output: gives::<failures::Known>,
@@ -143,7 +143,7 @@ pub(super) const ALL: [Callable; 7] = [
 ];
 
 impl Callable {
-    /// As clients are told of it.
+    /// Returns the tool's description for clients.
     pub(super) fn described(&self) -> Tool {
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(self.effect == Effect::Nothing)
@@ -158,24 +158,24 @@ impl Callable {
     }
 }
 
-/// The JSON Schema of arguments.
+/// Returns the JSON Schema of the arguments.
 fn takes<T: JsonSchema>() -> JsonObject {
     schema::<T>(SchemaSettings::draft2020_12())
 }
 
-/// The JSON Schema of what a call says to programs.
+/// Returns the JSON Schema of the structured result.
 fn gives<T: JsonSchema>() -> JsonObject {
     schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// Without what nobody needs in it.
+/// Generates a schema without the parts that clients do not need.
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     let settings = settings
         .with(|settings| {
             settings.meta_schema = None;
             settings.inline_subschemas = true;
         })
-        // Of numbers; clients do not know these and complain.
+        // Number formats, which clients do not know and complain about.
         .with_transform(RecursiveTransform(|schema: &mut Schema| {
             schema.remove("format");
         }));
@@ -189,19 +189,19 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
 
 fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let what = quote::line(&format!("these arguments do not fit: {error}"), 300);
-        Refused::new(what, "the tool's input schema says what it takes").into()
+        let what = quote::line(&format!("invalid arguments: {error}"), 300);
+        Refused::new(what, "see the tool's input schema").into()
     })
 }
 
-/// A call that was not done, in words, with what can be done about it.
+/// Returns an error and a hint in words.
 pub(super) fn told(error: &anyhow::Error) -> String {
     let hint = error.chain().find_map(|cause| {
         let refused = cause.downcast_ref::<Refused>().map(|refused| refused.hint.clone());
         let unfit = || cause.downcast_ref::<Unfit>().map(|unfit| unfit.hint.clone());
         refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
     });
-    let hint = hint.unwrap_or_else(|| "`throughline doctor` looks for the cause".into());
+    let hint = hint.unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
     quote::defused(&format!("{error:#}\nhint: {hint}"))
 }
 

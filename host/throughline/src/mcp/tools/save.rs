@@ -1,4 +1,4 @@
-//! `memory_save`.
+//! The `memory_save` tool.
 
 use anyhow::Result;
 use schemars::JsonSchema;
@@ -15,11 +15,11 @@ pub(super) struct Arguments {
     /// decision, learning, correction, preference, convention, architecture, `error_fix`, `session_summary`, …
     #[serde(rename = "type", default = "learning")]
     kind: String,
-    /// One line; without it the content's first
+    /// One line; default: the content's first
     title: Option<String>,
     /// What to remember, and why
     content: String,
-    /// Words to find it by that are not in it
+    /// Search words that the text lacks
     #[serde(default)]
     tags: Vec<String>,
 }
@@ -34,17 +34,17 @@ pub(super) struct Saved {
     #[serde(rename = "type")]
     kind: String,
     title: String,
-    /// False where the same text was stored before
+    /// False if the same text was already stored
     new: bool,
 }
 
 pub(super) fn save(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let Arguments { kind, title, content, tags } = arguments;
     let mut store = desk.writable()?;
-    desk.step(1, 3, "taking out secrets")?;
+    desk.step(1, 3, "removing secrets")?;
     let wish = Wish { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
     let saved = saving::save(&desk.runtime, &mut store, &desk.project, &wish)?;
     let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
-    let what = if saved.new { "Stored" } else { "Known already" };
+    let what = if saved.new { "Stored" } else { "Already stored" };
     Said::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)
 }

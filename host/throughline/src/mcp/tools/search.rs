@@ -1,4 +1,4 @@
-//! `memory_search`.
+//! The `memory_search` tool.
 
 use std::fmt::Write as _;
 
@@ -16,21 +16,21 @@ use throughline_search::query::Query;
 use throughline_search::rank;
 use throughline_store::Search;
 
-/// Of how many results one can see all pages: what is further down does not answer.
+/// How many results all pages contain together. Results beyond that are not relevant.
 const REACH: u32 = 200;
 
-/// The longest query, bytes.
+/// The longest query, in bytes.
 const MOST_QUERY: usize = 4 << 10;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Words, "phrases", -without, type:decision, `file:a.rs`, after:2026-01-31, before:7d
+    /// Words, "phrases", -excluded, type:decision, `file:a.rs`, after:2026-01-31, before:7d
     query: String,
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
-    /// `next_cursor` of the page before
+    /// `next_cursor` of the previous page
     cursor: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Found {
     memories: Vec<Entry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Why less was found than can be
+    /// Why results may be missing
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Found {
 pub(super) fn search(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let Arguments { query: text, limit, cursor } = arguments;
     if text.len() > MOST_QUERY {
-        return Err(Refused::new("the query has more than 4 KiB", "some words are enough").into());
+        return Err(Refused::new("the query is longer than 4 KiB", "a few words are enough").into());
     }
     let of = (&desk.project.id, &text);
     let begin: u32 = cursor::read("search", &of, cursor.as_deref())?.unwrap_or(0).min(REACH);
@@ -80,12 +80,12 @@ pub(super) fn search(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
         let types = entry::note_types(&store, hits.iter().map(|hit| &hit.memory))?;
         found.memories = hits.iter().zip(types).map(|(hit, of)| Entry::new(&hit.memory).of_type(of)).collect();
         let ids: Vec<String> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
-        // Only bookkeeping: where it cannot be written, the answer is no worse.
+        // Use counts are only bookkeeping: if they cannot be written, the results are still good.
         let _ = store.relax().and_then(|()| store.mark_shown(&ids, None, "lookup", desk.runtime.now));
     }
     let mut text = String::new();
     if found.memories.is_empty() {
-        text.push_str("Nothing is remembered of that in this project.");
+        text.push_str("No memory of this project matches.");
     } else {
         let mut lines = String::new();
         found.memories.iter().for_each(|entry| entry.write(&mut lines));

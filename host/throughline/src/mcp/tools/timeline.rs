@@ -1,4 +1,4 @@
-//! `memory_timeline`.
+//! The `memory_timeline` tool.
 
 use std::fmt::Write as _;
 
@@ -14,20 +14,20 @@ use throughline_engine::hooks;
 use throughline_engine::runtime;
 use throughline_store::{Event, OBSERVATION, PROMPT, Wanted};
 
-/// The most characters of an event's line.
+/// The longest line of an event, in characters.
 const LINE: usize = 240;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Only of the session whose id begins so
+    /// Only the session whose id starts with this
     session: Option<String>,
-    /// Only about this file or folder; the end of its path is enough
+    /// Only this file or folder; the end of its path is enough
     file: Option<String>,
     #[serde(default = "thirty")]
     #[schemars(range(min = 1, max = 200))]
     limit: u32,
-    /// `next_cursor` of a page, for what was before it
+    /// `next_cursor` of a page, for earlier events
     cursor: Option<String>,
 }
 
@@ -78,7 +78,8 @@ impl Step {
     }
 }
 
-/// What failed quotes what the tool said; so does what came from elsewhere.
+/// Returns an event's origin. A failed call quotes the tool's output, and so does a call that fetched something from
+/// elsewhere.
 fn origin(event: &Event) -> Origin {
     let tool = event.seen.tool.as_str();
     match event.kind.as_str() {
@@ -97,7 +98,7 @@ pub(super) fn timeline(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let before: Option<(u64, i64)> = cursor::read("timeline", &of, cursor.as_deref())?;
     let limit = limit.clamp(1, 200);
     let mut events = Vec::new();
-    // Before the first session's first turn has ended there are journals and no database.
+    // Until the first turn of the first session has ended, there are journals but no database.
     let noted = desk.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
     if let Some(mut store) = if noted { Some(desk.writable()?) } else { desk.existing()? } {
         hooks::take_journals(&desk.runtime, &mut store)?;
@@ -115,10 +116,9 @@ pub(super) fn timeline(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let next_cursor = events.last().filter(|_| is_more).map(|last| cursor::write("timeline", &of, (last.at, last.id)));
     events.reverse();
     let page = Page { about: quote::NOTICE, events: events.iter().map(Step::new).collect(), next_cursor };
-    let mut text =
-        if page.events.is_empty() { "Nothing is noted down of that in this project.".to_owned() } else { lines(&page) };
+    let mut text = if page.events.is_empty() { "No event of this project matches.".to_owned() } else { lines(&page) };
     if let Some(cursor) = &page.next_cursor {
-        let _ = write!(text, "\nBefore it: cursor {cursor}");
+        let _ = write!(text, "\nEarlier: cursor {cursor}");
     }
     Said::new(text, &page)
 }
@@ -142,7 +142,7 @@ fn lines(page: &Page) -> String {
     quote::fenced(&lines)
 }
 
-/// The file as events name it: from the project's root on where it is inside it.
+/// Returns the file as events name it: relative to the project's root if it is inside the project.
 pub(super) fn below(desk: &Desk, file: &str) -> String {
     let typed = desk.folder.join(file);
     let whole = typed.canonicalize().unwrap_or_else(|_| file.into());
