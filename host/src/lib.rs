@@ -1,4 +1,5 @@
-//! The native shim of Throughline: hooks in, context out, a policy in its sandbox between, one SQLite file beneath.
+//! The library of Throughline: hooks feed sessions in, context comes out, policies run in a sandbox, and everything is
+//! stored in one SQLite file.
 
 pub mod agent;
 pub mod backup;
