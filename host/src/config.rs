@@ -56,7 +56,7 @@ pub struct Config {
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
 
-/// What the agent is shown at the start of a session.
+/// The context that the agent is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -103,7 +103,7 @@ fn write_files(runtime: &Runtime, event: &Event, store: &Store) {
         return;
     }
     if let Err(error) = projection::write(runtime, store, &event.session) {
-        runtime.log.note(Level::Warn, "could not write a project's memory files", format!("{error:#}"));
+        runtime.log.note(Level::Warn, "a project's memory files could not be written", format!("{error:#}"));
     }
 }
 
