@@ -157,7 +157,7 @@ impl Gathered {
         slots.extend(event.into_iter().flat_map(Seen::texts_mut));
         work.redact_in_place(slots, until)?;
         if !self.summary.is_empty() {
-            // The draft is made only now, because a title must be cut after redaction: cutting could split a secret.
+            // The draft is made only now, because a title cut before redaction differs from one cut after it.
             self.drafts.push((0, summary_draft(&self.summary, &self.topics, &self.notes)));
         }
         Ok(())
