@@ -217,7 +217,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     assert!(failed.stderr.contains("openai"), "{failed:#?}");
     assert_eq!(search(&home, "heron").0, ["The heron waits"]);
     assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories wait"));
-    assert!(home.log().contains("asked for later"), "{}", home.log());
+    assert!(home.log().contains("try again later"), "{}", home.log());
     // Who asks whoever is there falls back, and does not throw away what was paid for.
     configure(&home, &server, "auto", "");
     let report: Value = serde_json::from_str(&run(&home, &["memory", "reindex", "--json"]).stdout).expect("a report");

@@ -1,9 +1,10 @@
-//! The whole memory as one file, made while sessions go on, and put back: nothing is overwritten, nothing that was there before
-//! is lost, and a kill at any moment leaves the old one or the new one.
+//! Backup and restore: writes the whole memory to one file while sessions go on, and restores it. Nothing is
+//! overwritten or lost, and a kill at any moment leaves either the old database or the new one.
 //!
-//! A backup is put back *through* the database, in one transaction of it (`store/copy.rs`), because hooks may have it open: they
-//! then read the old content or the new one, as with any other write. Only where the database is so damaged that SQLite does not
-//! open it is the file itself exchanged; whoever has that one open goes on with what was moved aside.
+//! A backup is restored *through* the database, in a single transaction (`store/copy.rs`), because hooks may have the
+//! database open: they read the old content or the new one, as with any other write. The file itself is replaced only
+//! if the database is so damaged that SQLite cannot open it; a process that has the damaged file open keeps using the
+//! file that was moved aside.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -19,30 +20,30 @@ use throughline_platform::files;
 use throughline_platform::paths::{self, Paths};
 use throughline_store::{self as store, Access, Content, Store, StoreError};
 
-/// How a SQLite database begins.
+/// The first bytes of a SQLite database.
 const HEADER: &[u8] = b"SQLite format 3\0";
 
-/// How long other writers are waited for: a person waits too.
+/// How long to wait for other writers. It is long because a person is waiting for the result.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a file is no backup that can be put back.
+/// The reason a file cannot be restored as a backup.
 #[derive(Debug)]
 pub enum Unusable {
-    /// It cannot be read at all.
+    /// The file cannot be read at all.
     Unreadable(io::Error),
-    /// It has no bytes.
+    /// The file is empty.
     Empty,
-    /// It is something else than a SQLite database.
+    /// The file is not a SQLite database.
     NoDatabase,
-    /// It is a database of something else.
+    /// The file is the database of another program.
     Foreign,
-    /// It has a log beside it: a database that is in use, or that was copied as a file.
+    /// There is a log beside the file: the database is in use, or was copied as a plain file.
     HasLog(PathBuf),
-    /// It is the database itself.
+    /// The file is the current database itself.
     Itself,
-    /// A newer version of this program wrote it: with this schema.
+    /// The file was written by a newer version of this program, with this schema version.
     Newer(u32),
-    /// SQLite says what is wrong.
+    /// The database is damaged; SQLite's message says how.
     Damaged(String),
 }
 
@@ -51,9 +52,9 @@ impl fmt::Display for Unusable {
         match self {
             Self::Unreadable(error) => write!(f, "it cannot be read: {error}"),
             Self::Empty => f.write_str("it is empty"),
-            Self::NoDatabase => f.write_str("it is no database"),
+            Self::NoDatabase => f.write_str("it is not a database"),
             Self::Foreign => f.write_str("it is a database of another program"),
-            Self::HasLog(log) => write!(f, "it has a log beside it that is not empty: {}", log.display()),
+            Self::HasLog(log) => write!(f, "there is a non-empty log beside it: {}", log.display()),
             Self::Itself => f.write_str("it is the database itself"),
             Self::Newer(found) => {
                 write!(f, "it was written by a newer version (schema {found}, this program knows {})", store::SCHEMA_VERSION)
@@ -66,24 +67,24 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Unusable {
-    /// What a person can do about it.
+    /// Returns what a person can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable(_) => "name a file that `throughline backup` made, and check its owner and mode",
+            Self::Unreadable(_) => "give a file that `throughline backup` made, and check its owner and mode",
             Self::HasLog(_) => "make a backup of it with `throughline backup`, and restore that",
             Self::Newer(_) => "upgrade this program",
-            _ => "nothing was changed; name a file that `throughline backup` made",
+            _ => "nothing was changed; give a file that `throughline backup` made",
         }
     }
 }
 
-/// Makes a backup of the store at `file`: examined, on the disk, for this user alone. A file of that name stays unless
-/// `overwrite`; the database and its log can never be overwritten.
+/// Backs up the store to `file`. The backup is verified, synced to disk, and readable by this user only. An existing
+/// file is kept unless `overwrite` is set; the database and its log can never be overwritten.
 pub fn make(store: &Store, file: &Path, overwrite: bool) -> Result<Content> {
     refuse_own(store.path(), file)?;
     match fs::symlink_metadata(file) {
         Ok(meta) if meta.is_dir() => bail!("{} is a folder", file.display()),
-        Ok(_) if !overwrite => bail!("{} is there already", file.display()),
+        Ok(_) if !overwrite => bail!("{} already exists", file.display()),
         _ => {}
     }
     let cannot = || format!("{} cannot be written", file.display());
@@ -96,7 +97,7 @@ pub fn make(store: &Store, file: &Path, overwrite: bool) -> Result<Content> {
     Ok(content)
 }
 
-/// Whether two names lead to one file.
+/// Returns whether two paths lead to the same file.
 fn is_same(a: &Path, b: &Path) -> bool {
     let id = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
     id(a).is_some_and(|found| id(b) == Some(found))
@@ -109,27 +110,27 @@ fn refuse_own(database: &Path, file: &Path) -> Result<()> {
     };
     for own in store::files_of(database) {
         if is_same(&own, file) || whole(&own).is_some_and(|own| whole(file) == Some(own)) {
-            bail!("{} belongs to the database itself", file.display());
+            bail!("{} is part of the database itself", file.display());
         }
     }
     Ok(())
 }
 
-/// Keeps a second restore or repair away as long as it lives.
+/// A lock that excludes other restores and repairs while it lives.
 pub struct Turn(#[expect(dead_code, reason = "its lock is what counts")] File);
 
-/// The right to change the whole database; an error where another process has it.
+/// Takes the lock for changing the whole database, or fails if another process holds it.
 pub fn turn(paths: &Paths) -> Result<Turn> {
-    paths::create_private(&paths.data).with_context(|| format!("{} cannot be made", paths.data.display()))?;
+    paths::create_private(&paths.data).with_context(|| format!("{} cannot be created", paths.data.display()))?;
     let file = paths.data.join("restore.lock");
     let lock = files::try_lock(&file).with_context(|| format!("{} cannot be opened", file.display()))?;
-    lock.map(Turn).context("another process restores or repairs the database")
+    lock.map(Turn).context("another process is restoring or repairing the database")
 }
 
-/// A backup that was found good, as a copy beside the database: brought to this version's schema, and not yet put back.
+/// A verified backup, copied beside the database and upgraded to this version's schema, but not yet restored.
 pub struct Staged {
     file: PathBuf,
-    /// What the backup holds, before its schema was changed.
+    /// The content of the backup before its schema was upgraded.
     pub content: Content,
     _turn: Turn,
 }
@@ -142,7 +143,7 @@ impl Drop for Staged {
     }
 }
 
-/// Examines the backup and makes ready to put it back. The file is read and nothing else.
+/// Verifies a backup and prepares to restore it. The backup file is only read.
 pub fn stage(paths: &Paths, backup: &Path) -> Result<Staged> {
     let mut from = File::open(backup).map_err(Unusable::Unreadable)?;
     let meta = from.metadata().map_err(Unusable::Unreadable)?;
@@ -169,7 +170,7 @@ pub fn stage(paths: &Paths, backup: &Path) -> Result<Staged> {
         }
     }
     let turn = turn(paths)?;
-    // One name for all times: what a kill left is taken away by the next one.
+    // The name is fixed, so that the next run removes what a killed one left behind.
     let file = paths.data.join(".restore.db");
     for left in store::files_of(&file) {
         match fs::remove_file(&left) {
@@ -205,25 +206,25 @@ pub fn stage(paths: &Paths, backup: &Path) -> Result<Staged> {
     Ok(staged)
 }
 
-/// What was put back.
+/// The result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// Where that is which was there before; none: there was nothing.
+    /// Where the previous database was saved; `None` if there was none.
     pub kept: Option<PathBuf>,
-    /// Memories of the backup that were deleted for good since, and stay so.
+    /// Memories in the backup that were permanently deleted since, and stay deleted.
     pub still_deleted: u64,
 }
 
-/// How the names of files begin that hold what there was before.
+/// The prefix of files that hold an earlier database.
 const BEFORE: &str = "throughline-before-";
 
-/// A name beside the database that tells what happened when.
+/// Returns a file name beside the database that says what happened and when.
 pub fn name_of_kept(paths: &Paths, event: &str, now: u64) -> PathBuf {
     let moment = stamp(now).replace(':', "-");
     paths.data.join(format!("{BEFORE}{event}-{moment}.db"))
 }
 
-/// The files beside the database that hold what there was before a restore or a repair.
+/// Returns the files beside the database that hold its content before a restore or a repair.
 pub fn kept(database: &Path) -> Vec<PathBuf> {
     let entries = database.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let is_kept = |path: &PathBuf| {
@@ -235,8 +236,8 @@ pub fn kept(database: &Path) -> Vec<PathBuf> {
     kept
 }
 
-/// Puts the backup in the place of what there is. What was deleted for good since the backup was made stays deleted, unless
-/// `with_deleted`.
+/// Replaces the database's content with the backup. What was permanently deleted after the backup was made stays
+/// deleted, unless `with_deleted` is set.
 pub fn put_back(runtime: &Runtime, staged: &Staged, with_deleted: bool) -> Result<Restored> {
     let database = runtime.paths.database();
     let kept = name_of_kept(&runtime.paths, "restore", runtime.now);
@@ -270,17 +271,17 @@ fn leave_out_deleted(present: &Store, staged: &Path, now: u64) -> Result<u64> {
     Ok(gone.len() as u64)
 }
 
-/// Moves a database that SQLite does not open aside, with its log, and the backup into its place.
+/// Moves a database that SQLite cannot open aside, together with its log, and the backup into its place.
 fn exchange(database: &Path, staged: &Path, kept: &Path) -> Result<()> {
     let cannot = || format!("{} cannot be moved to {}", database.display(), kept.display());
     let (own, aside) = (store::files_of(database), store::files_of(kept));
-    // The log first: beside another database it would be taken for that one's.
+    // The log goes first: beside another database, SQLite would take it for that database's log.
     for (from, to) in own.iter().zip(&aside).skip(1) {
         if from.exists() {
             fs::rename(from, to).with_context(cannot)?;
         }
     }
-    // From here to the renaming both names lead to the old one; there is no moment without a database.
+    // From here to the rename both names lead to the old file; there is no moment without a database.
     if fs::hard_link(database, kept).is_err() {
         fs::copy(database, kept).with_context(cannot)?;
     }

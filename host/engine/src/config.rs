@@ -1,4 +1,4 @@
-//! The configuration: `config.toml`, validated. The commented default file is the documentation.
+//! The configuration: reads and validates `config.toml`. The commented default file is the documentation.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,12 +17,12 @@ pub const DEFAULT: &str = include_str!("config.default.toml");
 /// The largest configuration file that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What a user can set. Every field has its default in [`DEFAULT`].
+/// Everything a user can set. Every field has its default in [`DEFAULT`].
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Off: hooks do nothing.
+    /// If false, hooks do nothing.
     pub enabled: bool,
     /// Section `[context]`.
     pub context: Context,
@@ -56,12 +56,12 @@ pub struct Config {
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
 
-/// What the agent is shown.
+/// The context that the agent is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Context {
-    /// UTF-16 code units. Claude Code cuts what is longer than 10,000 down to a preview.
+    /// The most text, in UTF-16 code units. Claude Code cuts text longer than 10,000 units down to a preview.
     pub budget: u32,
 }
 
@@ -70,15 +70,15 @@ pub struct Context {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
-    /// SessionStart.
+    /// `SessionStart`.
     pub load_ms: u64,
-    /// PreCompact and PostCompact.
+    /// `PreCompact` and `PostCompact`.
     pub flush_ms: u64,
-    /// Stop.
+    /// `Stop`.
     pub stop_ms: u64,
-    /// SessionEnd.
+    /// `SessionEnd`.
     pub save_ms: u64,
-    /// What SessionStart may spend on sessions that were left unread.
+    /// The time that `SessionStart` may spend on sessions that were left unread.
     pub catch_up_ms: u64,
     /// `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`.
     pub track_ms: u64,
@@ -91,11 +91,11 @@ pub struct Hooks {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Transcripts {
-    /// Folders beside the agent's own.
+    /// Folders in addition to the agents' own.
     pub roots: Vec<PathBuf>,
 }
 
-/// What is taken out of every text beside what the default takes out anyway.
+/// What is redacted in addition to the default policy's rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -109,7 +109,7 @@ pub struct Redaction {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
-    /// Bytes at which it is turned over; one older file is kept.
+    /// The size at which the log is rotated, bytes; one older file is kept.
     pub max_bytes: u64,
 }
 
@@ -128,30 +128,30 @@ impl Default for Search {
     }
 }
 
-/// What was shared with all projects.
+/// Memories that were shared with all projects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Sharing {
-    /// Whether policies see it, and so the agent is told of it.
+    /// Whether policies, and so the agent, see shared memories.
     pub context: bool,
 }
 
 impl Default for Sharing {
-    /// Nothing is shared unless a person said so of that very memory: who did wants it to be told.
+    /// On by default: only a person shares a memory, and only because agents should see it.
     fn default() -> Self {
         Self { context: true }
     }
 }
 
-/// What `memory gc` takes for old.
+/// Which memories `memory gc` drops.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
-    /// Days after which a memory that nobody looked at may go.
+    /// Days after which an unused memory may be dropped.
     pub max_age_days: u32,
-    /// The weightiest memories of a project stay whatever their age.
+    /// The number of a project's most important memories that are kept whatever their age.
     pub keep: u32,
 }
 
@@ -160,17 +160,17 @@ pub struct Gc {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Compress {
-    /// Whether that is done in the background after a session's end.
+    /// Whether to fold in the background after the end of a session.
     pub auto: bool,
-    /// Days after which a memory is old that nobody looked at.
+    /// Days after which an unused memory counts as old.
     pub older_than_days: u32,
-    /// What must speak for a memory that it stays, 0 to 1: see [`throughline_search::rank::worth`].
+    /// Memories worth less than this, from 0 to 1, are folded: see [`throughline_search::rank::worth`].
     pub below: f64,
-    /// Whether the archive of turns is folded, too.
+    /// Whether archived turns are folded too.
     pub turns: bool,
-    /// The newest summaries of sessions that a project keeps; older ones are folded whatever their age.
+    /// The number of newest session summaries that a project keeps; older ones are folded whatever their age.
     pub summaries: u32,
-    /// Days after which `memory gc --purge` deletes what a digest was made of.
+    /// Days after which `memory gc --purge` deletes the sources of a digest.
     pub purge_after_days: u32,
 }
 
@@ -179,9 +179,10 @@ pub struct Compress {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Observations {
-    /// Days that one is kept that nobody looked at.
+    /// Days that an unused observation is kept.
     pub days: u32,
-    /// The way from each level to the next, the lowest first; what is at the top stays for good.
+    /// The conditions for promotion from each retention tier to the next, lowest tier first. The last tier is
+    /// permanent.
     pub ladder: Vec<Step>,
 }
 
@@ -190,15 +191,15 @@ pub struct Observations {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Checkpoint {
-    /// How.
+    /// What a checkpoint does.
     pub mode: Mode,
-    /// What is counted.
+    /// What triggers a checkpoint.
     pub by: By,
-    /// Uses of tools between two checkpoints.
+    /// Tool calls between two checkpoints.
     pub every: u32,
     /// The longest summary that the agent is asked for, characters.
     pub summary_max_length: u32,
-    /// Tokens that the agent's context holds.
+    /// Size of the agent's context window, tokens.
     pub context_window: u32,
     /// Tokens before the reserve at which a checkpoint is due.
     pub soft_threshold_tokens: u32,
@@ -211,7 +212,7 @@ pub struct Checkpoint {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Reads the transcript on.
+    /// Continues reading the transcript.
     Auto,
     /// Asks the agent for a summary.
     Ask,
@@ -219,31 +220,31 @@ pub enum Mode {
     Off,
 }
 
-/// What says that a checkpoint is due.
+/// What triggers a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// Uses of tools.
+    /// The number of tool calls.
     Tools,
-    /// Tokens in the context.
+    /// The number of tokens in the context.
     Tokens,
 }
 
-/// Files that are made from the database.
+/// Files generated from the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Projections {
-    /// A folder for `NAME/memory.md` and `NAME/sessions/…` of each project; none: they are not made.
+    /// A folder for `NAME/memory.md` and `NAME/sessions/…` of each project; `None` to write none.
     pub folder: Option<PathBuf>,
-    /// `.claude/session-context.json` in each project.
+    /// Whether to write `.claude/session-context.json` in each project.
     pub session_context: bool,
 }
 
 impl Default for Observations {
     fn default() -> Self {
-        // As the design's own system shipped them: access, confidence, sessions, days.
+        // The values that the original system shipped: access, confidence, sessions, days.
         let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
         Self {
             days: 30,
@@ -254,7 +255,7 @@ impl Default for Observations {
 
 impl Default for Checkpoint {
     fn default() -> Self {
-        // 5, 500, 4,000 and 20,000: the designs' own figures.
+        // 5, 500, 4,000 and 20,000 are the figures of the original designs.
         Self {
             mode: Mode::Auto,
             by: By::Tools,
@@ -298,8 +299,8 @@ impl Default for Context {
 
 impl Default for Hooks {
     fn default() -> Self {
-        // Each well below what `install` asks of the client (10, 15, 5 and 15 s); SessionEnd below the 1.5 s that it gets
-        // where nobody asked.
+        // Each is well below the timeout that `install` sets in the client (10, 15, 5 and 15 s). `SessionEnd` is below
+        // the 1.5 s that it gets without such a setting.
         Self {
             load_ms: 5_000,
             flush_ms: 10_000,
@@ -320,20 +321,20 @@ impl Default for Log {
 
 impl Default for Gc {
     fn default() -> Self {
-        // 90 days and 1,000 memories: the defaults of the system that this one grew out of.
+        // 90 days and 1,000 memories are the defaults of the system that this one grew out of.
         Self { max_age_days: 90, keep: 1_000 }
     }
 }
 
 impl Default for Compress {
     fn default() -> Self {
-        // Half a year: twice what `gc` takes for old, since a digest still says of each what it was about.
+        // Half a year is twice the age for `gc`, since a digest still says what each memory was about.
         Self { auto: true, older_than_days: 180, below: 0.45, turns: false, summaries: 50, purge_after_days: 90 }
     }
 }
 
 impl Hooks {
-    /// The whole budget of a moment of the session.
+    /// Returns the whole time budget of a hook.
     pub fn budget(&self, moment: &str) -> Duration {
         Duration::from_millis(match moment {
             "memory-load" => self.load_ms,
@@ -347,7 +348,7 @@ impl Hooks {
 }
 
 impl Config {
-    /// Reads the file; one that is missing is the default. The error says what, where and what to do.
+    /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
     pub fn load(file: &Path) -> Result<Self, String> {
         match fs::metadata(file) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -363,39 +364,39 @@ impl Config {
         Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    /// Parses and validates.
+    /// Parses and validates the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         if !(500..=10_000).contains(&config.context.budget) {
-            return Err(format!("context.budget is {}, and must be between 500 and 10000", config.context.budget));
+            return Err(format!("context.budget is {}, but must be between 500 and 10000", config.context.budget));
         }
         if let Some(root) = config.transcripts.roots.iter().find(|root| !root.is_absolute()) {
-            return Err(format!("transcripts.roots holds {}, which is not absolute", root.display()));
+            return Err(format!("transcripts.roots contains {}, which is not absolute", root.display()));
         }
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
-            return Err(format!("redaction.rules holds {}, which is not absolute", file.display()));
+            return Err(format!("redaction.rules contains {}, which is not absolute", file.display()));
         }
         if throughline_search::rank::profile(&config.search.profile).is_none() {
             let known = throughline_search::rank::PROFILES.map(|profile| profile.name).join(", ");
-            return Err(format!("search.profile is {:?}, and must be one of {known}", config.search.profile));
+            return Err(format!("search.profile is {:?}, but must be one of {known}", config.search.profile));
         }
         if config.checkpoint.every == 0 {
-            return Err("checkpoint.every is 0; to have none, set checkpoint.mode to \"off\"".into());
+            return Err("checkpoint.every is 0; to turn checkpoints off, set checkpoint.mode to \"off\"".into());
         }
         if !(0.0..=1.0).contains(&config.compress.below) {
-            return Err(format!("compress.below is {}, and must be between 0 and 1", config.compress.below));
+            return Err(format!("compress.below is {}, but must be between 0 and 1", config.compress.below));
         }
         if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
             return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
         }
         config.embedding.check()?;
-        // Compiled again by whoever needs it; where nothing is set it costs nothing.
+        // The rules are compiled again where they are needed. If none are set, this costs nothing.
         throughline_privacy::Rules::new(&config.privacy, Path::new("/"))?;
         Ok(config)
     }
 }
 
-/// Writes [`DEFAULT`] to `file`, making its folder. A file that is there stays, and is an error.
+/// Writes [`DEFAULT`] to `file` and creates its folder. If the file exists, it is kept and an error is returned.
 pub fn init(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         paths::create_private(folder)?;

@@ -1,5 +1,5 @@
-//! Memories as others read them: lines of JSON that `memory import` reads (what is written here and imported into an empty store is
-//! written the same way again), and notes as files of Markdown.
+//! Exports memories: as lines of JSON that `memory import` reads, and as Markdown files of notes. Lines that are
+//! exported, imported into an empty store and exported again stay the same.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,10 +21,11 @@ use throughline_store::{EXTERNAL_ID, Store};
 /// How many notes are redacted at once.
 const BATCH: usize = 200;
 
-/// How a placeholder begins. Two identifiers of which something was taken out may have become one.
+/// The start of a placeholder. An external identifier that contains one is not exported, since two different
+/// identifiers may have become equal by redaction.
 const PLACEHOLDER: &str = "[redacted:";
 
-/// A line: the fields that `import/line.rs` reads.
+/// One exported line: the fields that `import/line.rs` reads.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fields<'a> {
@@ -44,10 +45,11 @@ pub struct Fields<'a> {
     created_at: String,
 }
 
-/// The lines of a memory, without their newlines: one for each name that its author gave it, or one under its own identifier.
+/// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own
+/// identifier.
 ///
-/// What the format cannot hold is brought into its bounds here and not when it is read: a type that is no plain word, a title
-/// of more than 200 characters, a content that only the title had.
+/// Values that the format does not allow are adjusted here, not at import: a type that is not a plain word, a title
+/// longer than 200 characters, and empty content, which is replaced by the title.
 pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
     let content = content(memory);
     let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
@@ -71,11 +73,11 @@ pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
     if ids.is_empty() {
         ids.push(&memory.id);
     }
-    // Texts, numbers and lists of texts always have a JSON form.
+    // Texts, numbers and lists of texts can always be serialized as JSON.
     ids.into_iter().filter_map(|id| serde_json::to_string(&fields(id)).ok()).collect()
 }
 
-/// As a line names it: a plain name, or the root folder.
+/// Returns the project as a line writes it: a plain name, or the root folder.
 fn place(project: &Project) -> &str {
     match project.identity.strip_prefix("name:") {
         Some(name) => name,
@@ -97,7 +99,8 @@ fn title<'a>(memory: &'a Memory, content: &str) -> Cow<'a, str> {
     Cow::Borrowed(line::cut(title, MOST_TITLE).trim_end())
 }
 
-/// RFC 3339, UTC; to the millisecond, also where it is the last moment that can be written.
+/// Formats a time as RFC 3339, UTC, to the millisecond. Times that are too large are clamped to the last one that can
+/// be written.
 pub fn written(at: u64) -> String {
     let at = i64::try_from(at).unwrap_or(i64::MAX).min(jiff::Timestamp::MAX.as_millisecond());
     jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
@@ -107,14 +110,15 @@ fn list(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MOST_LIST).collect()
 }
 
-/// The folder of a project among those of others: its name for people, and what tells it from others of that name.
+/// Returns the name of a project's folder beside those of others: a readable name and part of the project's identifier.
 pub fn folder_of(project: &Project) -> String {
     let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let id: String = project.id.chars().take(8).collect();
     format!("{}-{id}", slug::slug(&name))
 }
 
-/// Writes the notes of a project into a folder, and what policies found that is of a type of notes, a file each. Returns how many.
+/// Writes the notes of a project into a folder, one file each, including memories from policies whose type is a note
+/// type. Returns the number of files.
 pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
     let registry = Registry::of(&project.root.join(FOLDER)).map_err(anyhow::Error::msg)?;
     let notes = store.notes_to_export(&project.id, &registry)?;
@@ -123,7 +127,7 @@ pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -
     let mut taken = HashSet::with_capacity(notes.len());
     for notes in notes.chunks(BATCH) {
         let mut texts: Vec<String> = notes.iter().map(|it| markdown::write(&it.note, &registry)).collect();
-        // Rules may be younger than what is stored.
+        // The redaction rules may be newer than the stored texts.
         redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
         for (it, text) in notes.iter().zip(texts) {
             let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
@@ -141,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// The memory that an import makes of a line.
+    /// Returns the memory that importing a line creates.
     fn imported(text: &str) -> Memory {
         let line = line::parse(text.as_bytes()).unwrap_or_else(|why| panic!("{why}: {text}"));
         Memory {

@@ -1,5 +1,5 @@
-//! Existing transcripts become memory: files are found below the given paths and read one after another. What was read
-//! before is not read again, so that it can be stopped and repeated at any time.
+//! Ingests existing transcripts: finds the files below the given paths and reads them one after another. What was read
+//! before is not read again, so ingesting can be stopped and repeated at any time.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,48 +16,49 @@ use throughline_agents::transcript::Refusal;
 use throughline_platform::namespace;
 use throughline_store::{Store, StoreError};
 
-/// The longest that one transcript may take; only a policy that hangs at every call comes near it.
+/// The longest that one transcript may take. Only a policy that hangs in every call comes near this.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// A stretch on which a policy fails this often is passed over; so this many attempts come behind one bad stretch.
+/// How often a transcript is tried. A chunk is skipped after a few failures, so this many attempts get past one bad
+/// chunk.
 const ATTEMPTS: u32 = 4;
 
 /// A transcript to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The file; the same path whenever and however it is named.
+    /// The file, by the same path however the user gave it.
     pub path: PathBuf,
-    /// The folder below which it was found, or the one that it is in.
+    /// The folder below which the file was found, or the folder that contains it.
     pub root: PathBuf,
-    /// Whether it was named itself.
+    /// Whether the file was named, not found in a folder.
     pub named: bool,
-    /// Its size when it was found, bytes.
+    /// The file's size when it was found, bytes.
     pub bytes: u64,
 }
 
-/// What became of one transcript.
+/// The result of reading one transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileReport {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// Its session; empty where it does not say.
+    /// The session; empty if the transcript does not say.
     pub session_id: String,
-    /// The root folder of the session's project; empty where nothing was read now.
+    /// The root folder of the session's project; empty if nothing was read this time.
     pub project: String,
-    /// Bytes read now; 0 where all of it was known.
+    /// Bytes read this time; 0 if the whole file was already read.
     pub bytes: u64,
-    /// Lines read now.
+    /// Lines read this time.
     pub lines: u64,
     /// Lines of the whole file that could not be parsed.
     pub malformed: u64,
     /// Lines of the whole file that were too long.
     pub oversized: u64,
-    /// Memories that are new.
+    /// New memories.
     pub memories: u64,
-    /// Memories that were known and were learned once more.
+    /// Memories that were known already and were learned again.
     pub seen_again: u64,
-    /// Why it, or a part of it, was not read.
+    /// Why the file, or a part of it, was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether the file was named, not found in a folder.
@@ -65,15 +66,15 @@ pub struct FileReport {
     pub named: bool,
 }
 
-/// All transcripts together.
+/// The sums over all transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
-    /// Transcripts.
+    /// Number of transcripts.
     pub files: u64,
-    /// Transcripts with an error.
+    /// Number of transcripts with an error.
     pub failed: u64,
-    /// See [`FileReport`], as everything below.
+    /// See [`FileReport`], like the fields below.
     pub bytes: u64,
     /// See [`FileReport`].
     pub lines: u64,
@@ -87,13 +88,13 @@ pub struct Totals {
     pub seen_again: u64,
 }
 
-/// What became of all of them.
+/// The result of reading all transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// One a transcript, in the order in which they were read.
+    /// The result for each transcript, in the order in which they were read.
     pub files: Vec<FileReport>,
-    /// The sum.
+    /// The sums.
     pub totals: Totals,
 }
 
@@ -115,7 +116,7 @@ impl Report {
         self.files.push(file);
     }
 
-    /// With the paths that were not even found.
+    /// Adds the paths that were not found.
     #[must_use]
     pub fn with(mut self, failed: Vec<FileReport>) -> Self {
         for file in failed {
@@ -124,21 +125,22 @@ impl Report {
         self
     }
 
-    /// Whether it came to nothing: every transcript failed, or one that was asked for by name.
+    /// Returns whether the run failed: a named transcript failed, or all of them did.
     pub fn failed(&self) -> bool {
         let failed = |file: &FileReport| file.error.is_some();
         self.files.iter().any(|file| failed(file) && file.named) || (!self.files.is_empty() && self.files.iter().all(failed))
     }
 }
 
-/// [`sources_of`], where one folder is the agents' own.
+/// Like [`sources_of`], for a single folder of an agent.
 pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<Source>, Vec<FileReport>) {
     sources_of(paths, &[own.to_path_buf()])
 }
 
-/// The transcripts at `paths`: files as they are, and below folders every `.jsonl` file. In the order of the paths and,
-/// below a folder, of the names. Links inside of a folder are not followed. What lies below `own`, the agents' own
-/// folders, is named as the agents name it, so that the hooks and we know a file by one path.
+/// Returns the transcripts at `paths`: files as they are, and every `.jsonl` file below folders. They are in the order
+/// of the paths and, below a folder, of the names. Symbolic links inside a folder are not followed. Paths below `own`,
+/// the agents' own folders, are spelled as the agents spell them, so that the hooks and this module know a file by the
+/// same path.
 pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
     let mut found: Vec<Source> = Vec::new();
     let mut known: HashSet<PathBuf> = HashSet::new();
@@ -149,8 +151,8 @@ pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileR
             Err(error) => failed.push(FileReport {
                 path: path.to_string_lossy().into_owned(),
                 error: Some(match error.kind() {
-                    io::ErrorKind::NotFound => "it does not exist".into(),
-                    _ => format!("it cannot be read: {error}"),
+                    io::ErrorKind::NotFound => "does not exist".into(),
+                    _ => format!("cannot be read: {error}"),
                 }),
                 named: true,
                 ..FileReport::default()
@@ -179,7 +181,7 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if folder == path => return Err(error),
-            // A folder that is gone or closed to us holds nothing that we could read.
+            // A folder that is gone or not readable holds nothing to read.
             Err(_) => continue,
         };
         for entry in entries.flatten() {
@@ -203,13 +205,13 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
     Ok(found)
 }
 
-/// Reads all sources; `progress` is called before each. A transcript that cannot be read is in the report, and the rest
-/// goes on; what fails in the store ends it all.
+/// Reads all sources and calls `progress` before each. A transcript that cannot be read is reported, and the rest
+/// continues; an error in the store ends the run.
 pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progress: impl FnMut(&Source)) -> Result<Report> {
-    // Where no policy can be had, no file is to blame.
+    // If there is no policy, the error must not be blamed on a file.
     runtime.default_policy()?;
     store.relax()?;
-    // What an agent of another namespace said is read where it is named, and not by the way.
+    // A transcript of another namespace is read only if it is named, not if it is merely found.
     let sources = sources.iter().filter(|source| source.named || namespace::owns(&runtime.paths, &source.path));
     let mut report = Report::default();
     for source in sources {
@@ -265,11 +267,11 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
                 file.session_id = cursor.session_id;
             }
             if is_no_transcript {
-                file.error.get_or_insert_with(|| "it is no transcript: most of its lines could not be parsed".into());
+                file.error.get_or_insert_with(|| "not a transcript: most of its lines could not be parsed".into());
             }
         }
         None if file.session_id.is_empty() && source.bytes > 0 => {
-            file.error.get_or_insert_with(|| "it is no transcript: it names no session".into());
+            file.error.get_or_insert_with(|| "not a transcript: it names no session".into());
         }
         None => {}
     }
@@ -294,7 +296,7 @@ mod tests {
         assert_eq!(names, ["c.jsonl", "a.jsonl", "b/deep/x.jsonl"]);
         assert!(found[0].named && !found[1].named);
         assert_eq!(failed.len(), 1);
-        assert_eq!(failed[0].error.as_deref(), Some("it does not exist"));
+        assert_eq!(failed[0].error.as_deref(), Some("does not exist"));
     }
 
     #[test]

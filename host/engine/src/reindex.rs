@@ -1,5 +1,5 @@
-//! Keeps the index what this version and the configuration want: makes it anew where it is another's, and makes the vectors
-//! that are missing. Never in a hook: providers may be slow, and cost money.
+//! Keeps the search index up to date: rebuilds it if it does not match this version or the configuration, and computes
+//! missing vectors. This never runs in a hook: providers may be slow, and cost money.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,49 +13,49 @@ use throughline_platform::files;
 use throughline_platform::log::Level;
 use throughline_store::{IndexState, Remade, Store, StoreError, Unembedded};
 
-/// The longest that a step may keep other writers waiting, but for its last memory.
+/// The longest that one step may block other writers, except for the step's last memory.
 const STEP: Duration = Duration::from_millis(15);
 
-/// How long others may write between two steps: they look every millisecond whether they can.
+/// The pause between two steps, in which others may write: they check every millisecond whether they can.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// How many memories are read at once for a model.
+/// How many memories are sent to a model at once.
 const BATCH: usize = 64;
 
-/// How long a provider that failed is left alone where it says nothing of it, and where nothing will change by itself.
+/// How long to wait after a provider failed without saying how long: if it may recover by itself, and if it will not.
 const SOON: Duration = Duration::from_mins(5);
 const LATER: Duration = Duration::from_hours(1);
 
-/// What a provider is asked only to learn who answers.
+/// A text that is sent to a provider only to learn which model answers.
 const TRIAL: &str = "throughline";
 
-/// What was done.
+/// The result of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Memories in an index that was made anew; none: it was not.
+    /// Number of memories in the rebuilt index; `None` if it was not rebuilt.
     pub remade: Option<u64>,
-    /// Memories that were given vectors beside that.
+    /// Number of memories that got their missing vectors outside a rebuild.
     pub embedded: u64,
-    /// The model of the vectors now.
+    /// The model of the vectors after the run.
     pub model: String,
-    /// Memories that still wait for their vectors.
+    /// Number of memories that are still without vectors.
     pub unembedded: u64,
-    /// Whether the time was up before all was done.
+    /// Whether time ran out before everything was done.
     pub is_unfinished: bool,
-    /// Why vectors are missing, or are not of the model that is wanted.
+    /// Why vectors are missing, or are not from the configured model.
     pub failure: Option<Failure>,
 }
 
-/// How far the work is, in memories.
+/// Progress, in memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// The index is made anew: so many are in it.
+    /// The index is being rebuilt; this many memories are in it.
     Remaking(u64),
-    /// So many more have their vectors.
+    /// This many memories got their missing vectors.
     Embedding(u64),
 }
 
-/// The work, and what it is done with.
+/// A run of the indexer with everything it uses.
 struct Work<'a> {
     runtime: &'a Runtime,
     store: &'a mut Store,
@@ -65,12 +65,13 @@ struct Work<'a> {
     report: Report,
 }
 
-/// Whom the configuration wants, from the environment of this process.
+/// Returns the model that the configuration asks for, given the environment of this process.
 fn wish(runtime: &Runtime) -> Wish {
     Wish::of(&runtime.config.embedding, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// Whether there is something to do, and no reason to wait with it. Reads a few rows and asks nobody: for a hook.
+/// Returns whether there is something to do and no reason to wait. This reads a few rows and makes no requests, so a
+/// hook can call it.
 pub fn is_due(runtime: &Runtime, store: &Store) -> std::result::Result<bool, StoreError> {
     let state = store.index_state()?;
     let wish = wish(runtime);
@@ -87,15 +88,15 @@ pub fn is_due(runtime: &Runtime, store: &Store) -> std::result::Result<bool, Sto
     Ok(!store.is_left_alone(&name(&wish), runtime.now)?)
 }
 
-/// What a failure is noted under.
+/// The key under which a failure is recorded.
 fn name(wish: &Wish) -> String {
     match wish {
         Wish::Model(name) | Wish::Ask(name) => name.clone(),
     }
 }
 
-/// Does what is to be done, until that moment; with `is_forced` the index is made anew though it is as it should be. None:
-/// another process is at it.
+/// Does the work until the deadline. With `is_forced`, rebuilds the index even if it is up to date. Returns `None` if
+/// another process is doing it.
 pub fn run(
     runtime: &Runtime,
     store: &mut Store,
@@ -104,13 +105,13 @@ pub fn run(
     tell: &mut dyn FnMut(Progress),
 ) -> Result<Option<Report>> {
     let Some(_lock) = files::try_lock(&runtime.paths.data.join("reindex.lock"))? else { return Ok(None) };
-    // What a power cut takes back is done again.
+    // Syncing is not needed: what a power cut undoes is simply done again.
     store.relax()?;
     let mut work = Work { runtime, store, embedder: Embedder::installed(), until, tell, report: Report::default() };
     work.all(is_forced)?;
     let mut report = work.report;
     if let Some(failure) = &report.failure {
-        runtime.log.note(Level::Warn, "vectors could not be had and are asked for later", failure.to_string());
+        runtime.log.note(Level::Warn, "could not compute vectors; will try again later", failure.to_string());
         let wait = failure.after.unwrap_or(if failure.again { SOON } else { LATER });
         let until = runtime.now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         store.leave_alone(&name(&wish(runtime)), until)?;
@@ -125,7 +126,8 @@ pub fn run(
 
 impl Work<'_> {
     fn all(&mut self, is_forced: bool) -> Result<()> {
-        // A provider may give another model's vectors at any time; that is then wanted. Not for ever.
+        // A provider may switch to another model at any time, which then becomes the target. The number of such changes
+        // is limited.
         const CHANGES: u32 = 3;
         let mut is_forced = is_forced;
         for _ in 0..CHANGES {
@@ -136,7 +138,7 @@ impl Work<'_> {
                 if let Err(failure) = self.remake()? {
                     self.report.failure = Some(failure);
                     if !state.is_current {
-                        // The words can be mended without that model, with the vectors that there are.
+                        // The text index can be repaired without the new model, using the existing vectors.
                         self.store.begin_reindex(&state.model, state.asked.as_deref())?;
                         if let Err(failure) = self.remake()? {
                             self.report.failure = Some(failure);
@@ -147,7 +149,7 @@ impl Work<'_> {
                 self.store.settle(asked.as_deref())?;
             }
             is_forced = false;
-            // What could not be finished waits for its vectors, and the index that is searched stays.
+            // An unfinished rebuild waits for its vectors, and the current index stays in use.
             while !self.is_over() && self.store.next_model()?.is_none() && self.store.remake(BATCH, STEP)? != Remade::Nothing
             {
                 self.pause()?;
@@ -158,7 +160,7 @@ impl Work<'_> {
             if self.is_over() || self.report.failure.is_some() || self.backfill()? {
                 break;
             }
-            // Another model answered: who does is to be learned anew.
+            // Another model answered, so which one answers must be determined again.
             self.store.settle(None)?;
         }
         Ok(())
@@ -170,7 +172,7 @@ impl Work<'_> {
         is_over
     }
 
-    /// The model that the index should have, and whom that was learned from.
+    /// Returns the target model of the index, and the provider setting from which it was determined.
     fn wanted(&mut self, state: &IndexState, is_forced: bool) -> Result<(String, Option<String>)> {
         let as_it_is = (state.model.clone(), state.asked.clone());
         let asked = match wish(self.runtime) {
@@ -189,7 +191,8 @@ impl Work<'_> {
                     self.runtime.now.saturating_add(u64::try_from(SOON.as_millis()).unwrap_or(u64::MAX)),
                 )?;
                 if is_remote(&state.model) {
-                    // They were paid for, and are better than these. Until their maker is there again words are searched.
+                    // The existing vectors were paid for and are better than the built-in ones. Until their provider is
+                    // back, only words are searched.
                     as_it_is
                 } else {
                     (local::model().to_string(), None)
@@ -202,7 +205,7 @@ impl Work<'_> {
         })
     }
 
-    /// Makes the index anew and swaps it in. The inner failure: its vectors could not be had.
+    /// Rebuilds the index and swaps it in. The inner error means that vectors could not be computed.
     fn remake(&mut self) -> Result<std::result::Result<(), Failure>> {
         while !self.is_over() {
             let erasures = self.store.erasures()?;
@@ -212,7 +215,7 @@ impl Work<'_> {
             {
                 match self.ask(&model, &texts, erasures)? {
                     Ok(true) => {}
-                    // It is another model's turn: what waits for vectors finds that out.
+                    // The provider switched to another model. The backfill step will notice.
                     Ok(false) => return self.swap_without_vectors(),
                     Err(failure) => return Ok(Err(failure)),
                 }
@@ -244,7 +247,7 @@ impl Work<'_> {
         Ok(Ok(()))
     }
 
-    /// Gives what waits its vectors. False: another model than that of the index answered.
+    /// Computes the vectors of queued memories. Returns false if another model than the index's answered.
     fn backfill(&mut self) -> Result<bool> {
         let mut last: Option<Unembedded> = None;
         while !self.is_over() {
@@ -273,8 +276,8 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Asks the maker of this model, and nobody else, for the vectors of those texts that are not known. False: it answered
-    /// with those of another.
+    /// Requests the vectors of texts that are not known yet, from this model's provider only. Returns false if another
+    /// model answered.
     fn ask(&mut self, model: &str, texts: &[String], erasures: u64) -> Result<std::result::Result<bool, Failure>> {
         let unknown = self.store.unknown_texts(model, texts)?;
         let settings = &self.runtime.config.embedding;
@@ -292,7 +295,7 @@ impl Work<'_> {
         Ok(Ok(true))
     }
 
-    /// Lets others write.
+    /// Lets other processes write.
     fn pause(&mut self) -> Result<()> {
         if self.store.wants_checkpoint() {
             self.store.checkpoint()?;
@@ -302,12 +305,12 @@ impl Work<'_> {
     }
 }
 
-/// Whether a model's vectors come from outside this program.
+/// Returns whether a model's vectors come from outside this program.
 fn is_remote(model: &str) -> bool {
     provider_of(model).is_some()
 }
 
-/// Who makes the vectors of a model, where that is not this program.
+/// Returns the provider of a model, unless it is the built-in one.
 pub fn provider_of(model: &str) -> Option<Provider> {
     let (provider, _) = model.split_once('/')?;
     [Provider::Openai, Provider::Gemini, Provider::Folder].into_iter().find(|known| known.name() == provider)

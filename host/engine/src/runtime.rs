@@ -1,4 +1,4 @@
-//! What every command works with: folders, configuration, clock, log, and policies and store when they are needed.
+//! The environment of every command: folders, configuration, clock and log, and policies and the store on demand.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -24,53 +24,54 @@ use throughline_sandbox::managed::Managed;
 use throughline_sandbox::roster::{Circumstances, Roster};
 use throughline_store::{Access, Store, StoreError};
 
-/// How long a command waits for a policy that another process compiles.
+/// How long a command waits for a policy that another process is compiling.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One run of the program.
 pub struct Runtime {
-    /// Where things are.
+    /// The folders.
     pub paths: Paths,
-    /// What the user set.
+    /// The user's configuration.
     pub config: Config,
-    /// What went wrong.
+    /// The log of this run.
     pub log: Rc<Log>,
-    /// What the administrator laid down.
+    /// The administrator's configuration.
     pub managed: Managed,
-    /// Values that are secret on this machine.
+    /// Secret values of this machine.
     pub secrets: Rc<Secrets>,
-    /// When remembering was paused, and what was forgotten.
+    /// The intervals that were paused or forgotten.
     pub intervals: Arc<Intervals>,
-    /// What the user wants left out.
+    /// The user's privacy rules.
     pub privacy: Arc<Rules>,
-    /// When the run began, milliseconds since the Unix epoch.
+    /// When the run started, milliseconds since the Unix epoch.
     pub now: u64,
     compiling: Cell<Compiling>,
     strangers: Cell<bool>,
-    /// What is done about a database of an older version before it is opened.
+    /// Called before the database is opened.
     before_opening: Cell<BeforeOpening>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
-    /// By the project's root; none: outside of any.
+    /// Policies by the project's root; `None` for outside any project.
     policies: RefCell<HashMap<Option<PathBuf>, Rc<Policies>>>,
-    /// Instead of all that is found, where it is set.
+    /// If set, used in place of all policies that are found.
     only: RefCell<Option<Rc<Policies>>>,
 }
 
-/// What is done about the database before it is opened, for those who cannot just wait until it is up to date.
+/// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
 pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
-/// How long a text of our own may take to be redacted.
+/// How long redacting the log may take.
 const REDACTING: Duration = Duration::from_secs(2);
 
 impl Runtime {
-    /// Reads the configuration, the administrator's and the user's. Where one is damaged, the error says so: a hook then does
+    /// Reads the administrator's and the user's configuration. If one is invalid, returns an error: a hook then does
     /// nothing, since it cannot know what was forbidden.
     pub fn new(paths: Paths) -> std::result::Result<Self, String> {
         let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
         let mut config = Config::load(&paths.config_file())?;
         if let Some(name) = &paths.namespace {
-            // Files that are made of what is remembered must not tell it to others; in a project there is room for one.
+            // Projections must not show one namespace's memories to another. A project has only one session-context
+            // file, so it is off.
             config.projections.session_context = false;
             config.projections.folder = config.projections.folder.map(|folder| namespace::folder(&folder, name));
         }
@@ -78,9 +79,9 @@ impl Runtime {
         Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
     }
 
-    /// With a given configuration.
+    /// Creates a runtime with a given configuration.
     pub fn with(paths: Paths, config: Config, managed: Managed) -> Self {
-        // What cannot be compiled was refused when the configuration was read.
+        // Invalid patterns were rejected when the configuration was read.
         let privacy = Rules::new(&config.privacy, &paths.home).unwrap_or_default();
         Self {
             intervals: Arc::default(),
@@ -101,33 +102,33 @@ impl Runtime {
         }
     }
 
-    /// Folders that transcripts may be read from.
+    /// Returns the folders that transcripts may be read from.
     pub fn transcript_roots(&self) -> Vec<PathBuf> {
         let mut roots = Vec::from(self.paths.transcripts());
         roots.push(self.paths.minutes());
-        // Agents give the path as they know it; a home behind a link has two names.
+        // Agents give paths as they know them; a home behind a symbolic link has two names.
         roots.extend(self.paths.transcripts().iter().filter_map(|root| root.canonicalize().ok()));
         roots.extend(self.config.transcripts.roots.iter().cloned());
         self.allowed_roots(roots)
     }
 
-    /// Of folders that transcripts would be read from, those that the administrator allows.
+    /// Returns those of the wanted transcript folders that the administrator allows.
     pub fn allowed_roots(&self, wanted: Vec<PathBuf>) -> Vec<PathBuf> {
         self.managed.transcript_roots(wanted, &self.paths.home)
     }
 
-    /// Whether the administrator or the user wants nothing to be remembered of work in this folder.
+    /// Returns whether the administrator or the user excluded this folder.
     pub fn is_off(&self, folder: &Path) -> bool {
         self.managed.is_off(folder, &self.paths.home) || self.privacy.excludes_project(folder)
     }
 
-    /// Whether the session, or the project of its folder, is paused.
+    /// Returns whether the session, or the project of its folder, is paused.
     pub fn is_paused(&self, cwd: &Path, session: &str) -> bool {
         self.intervals.paused().next().is_some() && self.intervals.is_paused(&Project::of(cwd).id, session)
     }
 
-    /// What stands between a session's lines and the policies; `began`: milliseconds since the Unix epoch, 0 where that is
-    /// not known.
+    /// Returns the guard between a session's lines and the policies. `began` is in milliseconds since the Unix epoch,
+    /// or 0 if unknown.
     pub fn guard(&self, project: &Project, session: &str, began: u64) -> Guard {
         Guard {
             rules: Arc::clone(&self.privacy),
@@ -143,17 +144,17 @@ impl Runtime {
         self.compiling.set(compiling);
     }
 
-    /// Leaves policies of projects that were never trusted unread, as a hook does.
+    /// Ignores project policies that the user has not trusted, as hooks do.
     pub fn ignore_strangers(&self) {
         self.strangers.set(false);
     }
 
-    /// Has this done each time before the database is opened.
+    /// Sets a function to call each time before the database is opened.
     pub fn before_opening(&self, prepare: BeforeOpening) {
         self.before_opening.set(prepare);
     }
 
-    /// The engine, the cache of compiled components, and the default policy.
+    /// Returns the engine, the cache of compiled components, and the default policy.
     pub fn sandbox(&self) -> Result<&Rc<Sandbox>> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox);
@@ -162,12 +163,12 @@ impl Runtime {
         Ok(self.sandbox.get_or_init(|| sandbox))
     }
 
-    /// Makes sure that the default policy can be had: without it no file and no session is to blame.
+    /// Makes sure that the default policy is available, so that its absence is not blamed on a file or session.
     pub fn default_policy(&self) -> Result<Origin> {
         Ok(self.sandbox()?.default_policy(self.compiling.get().default_until())?.1)
     }
 
-    /// Where policies report to.
+    /// Returns the reporter to which policies report failures.
     pub fn reporter(&self) -> &Rc<Reporter> {
         self.reporter.get_or_init(|| {
             Rc::new(Reporter {
@@ -180,12 +181,12 @@ impl Runtime {
         })
     }
 
-    /// Puts these policies in force everywhere, whatever is found.
+    /// Uses these policies everywhere, in place of those that are found.
     pub fn use_only(&self, policies: Rc<Policies>) {
         self.only.replace(Some(policies));
     }
 
-    /// The policies that are in force for the project with this root; none: outside of any project.
+    /// Returns the policies in force for the project with this root; `None` is outside any project.
     pub fn policies(&self, root: Option<&Path>) -> Result<Rc<Policies>> {
         if let Some(only) = &*self.only.borrow() {
             return Ok(Rc::clone(only));
@@ -222,7 +223,7 @@ impl Runtime {
         Ok(policies)
     }
 
-    /// Opens the store, making it and its folder where they are missing and may be made.
+    /// Opens the store. Creates the database and its folder if they are missing and `access` allows it.
     pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
         self.before_opening.get()(self)?;
@@ -230,42 +231,42 @@ impl Runtime {
         if fresh {
             paths::create_private(&self.paths.data)
                 .map_err(|error| StoreError::ReadOnly(self.paths.data.clone(), error.to_string()))?;
-            // Made here and not by SQLite, so that there is no moment in which others could read it.
+            // The file is created here and not by SQLite, so that there is no moment in which others could read it.
             let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
                 .open(&database);
         }
         let key = self.paths.tag_key();
         if access == Access::Write && self.paths.data.is_dir() && !key.exists() {
-            // Without it placeholders have no tags; nothing else depends on it.
+            // Without the key, placeholders have no tags; nothing else depends on it.
             if let Err(error) = TagKey::make(&key) {
-                self.log.note(Level::Warn, "the key of the placeholders' tags cannot be made", error.to_string());
+                self.log.note(Level::Warn, "could not create the key for placeholder tags", error.to_string());
             }
         }
         Store::open(&database, access, patience)
     }
 
-    /// Writes what the run gathered: which policies failed, and the log, whose details pass the redactors.
+    /// Writes what the run collected: policy failures, and the log, whose details are redacted.
     pub fn finish(&self) {
         if let Some(reporter) = self.reporter.get()
             && let Err(error) = reporter.failures.borrow_mut().save()
         {
-            self.log.note(Level::Warn, "failures of policies could not be noted", error.to_string());
+            self.log.note(Level::Warn, "could not record policy failures", error.to_string());
         }
         if self.log.is_empty() {
             return;
         }
-        // A hook whose input could not be used knows no other folder.
+        // A hook whose input was invalid knows no other folder.
         if let Ok(folder) = std::env::current_dir() {
             self.secrets.look_in(&folder, &folder);
         }
         let stamp = stamp(self.now);
-        // Where not even the log can be written there is nobody left to tell.
+        // If even the log cannot be written, the error cannot be reported anywhere.
         let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {
             if details.iter().all(String::is_empty) {
                 return Ok(());
             }
             let until = Instant::now() + REDACTING;
-            // Those of the project that it was about, where it was about one.
+            // Use the policies of the project that the run was about, if there is one.
             let used = self.policies.borrow().values().next().map(Rc::clone);
             let policies = used.map_or_else(|| self.policies(None), Ok)?;
             policies.work_for_log(until)?.redact(details, until).context("no redactor could be run")
@@ -273,12 +274,12 @@ impl Runtime {
     }
 }
 
-/// A moment as the log writes it: RFC 3339, UTC.
+/// Formats a time for the log: RFC 3339, UTC.
 pub fn stamp(at: u64) -> String {
     jiff::Timestamp::from_millisecond(i64::try_from(at).unwrap_or(0)).map(|stamp| stamp.to_string()).unwrap_or_default()
 }
 
-/// Milliseconds since the Unix epoch; 0 where the clock is before it.
+/// Returns the current time in milliseconds since the Unix epoch, or 0 if the clock is before it.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }

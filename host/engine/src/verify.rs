@@ -1,4 +1,4 @@
-//! Whether everything that is kept fits together, the database and the transcripts that it was made from; and its repair.
+//! Verifies that the database, and the transcripts it was built from, are consistent; and repairs what can be repaired.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use throughline_model::cursor::Cursor;
 use throughline_platform::files;
 use throughline_store::{Check, Fault, Store};
 
-/// What was found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
-    /// What is wrong.
+    /// The faults found.
     pub faults: Vec<Fault>,
-    /// Transcripts that were read and are gone, as agents delete them after a month; nothing is wrong with that.
+    /// Transcripts that were read and no longer exist. This is normal: agents delete them after a month.
     pub gone: u64,
-    /// Transcripts that are to be read anew.
+    /// Transcripts to read again from the start.
     unread: Vec<String>,
 }
 
-/// Looks at everything.
+/// Runs all checks.
 pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
     let mut findings = Findings { faults: store.faults()?, ..Findings::default() };
     if findings.faults.iter().any(|fault| fault.check == Check::Integrity) {
@@ -40,7 +40,7 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
                     place: cursor.path.clone(),
                     count: 1,
                     what: what.into(),
-                    mend: Some("lets it be read anew"),
+                    mend: Some("lets it be read again"),
                 });
                 findings.unread.push(cursor.path);
             }
@@ -55,36 +55,36 @@ enum Place {
     Wrong(&'static str),
 }
 
-/// How a cursor fits its transcript.
+/// Checks a cursor against its transcript.
 fn place(cursor: &Cursor, roots: &[PathBuf]) -> Place {
     let transcript = match transcript::open(Path::new(&cursor.path), roots) {
         Ok(transcript) => transcript,
-        // Where it may not be read any more it is as good as gone.
+        // A transcript that may no longer be read is as good as gone.
         Err(Refusal::Missing | Refusal::Foreign(_)) => return Place::Gone,
-        Err(Refusal::NotAFile(_)) => return Place::Wrong("transcript that is no file any more"),
+        Err(Refusal::NotAFile(_)) => return Place::Wrong("transcript that is not a file any more"),
         Err(Refusal::Unreadable(..)) => return Place::Wrong("transcript that cannot be read"),
     };
     if cursor.offset > transcript.size {
-        return Place::Wrong("transcript that was read farther than it is long: it shrank");
+        return Place::Wrong("transcript that is shorter than what was read of it: it shrank");
     }
     match transcript.resume(cursor) {
-        Ok(0) if cursor.offset > 0 => Place::Wrong("transcript that is another one than was read: it was replaced"),
+        Ok(0) if cursor.offset > 0 => Place::Wrong("transcript that is not the one that was read: it was replaced"),
         Ok(_) => Place::Sound,
         Err(_) => Place::Wrong("transcript that cannot be read"),
     }
 }
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Debug, Clone)]
 pub struct Repaired {
-    /// The database as it was before.
+    /// The copy of the database from before the repair.
     pub kept: PathBuf,
     /// What is still wrong.
     pub left: Findings,
 }
 
-/// Mends what can be mended, after copying the database to a file beside it. Killed on the way, it leaves the database with some
-/// things mended and others not, and can be done again.
+/// Repairs what can be repaired, after copying the database to a file beside it. If the repair is killed, the database
+/// is partly repaired and the repair can be run again.
 pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Result<Repaired> {
     let _turn = backup::turn(&runtime.paths)?;
     let kept = backup::name_of_kept(&runtime.paths, "repair", runtime.now);
@@ -95,7 +95,8 @@ pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Resu
         .and_then(|()| Ok(files::settle(&unfinished, &kept, false)?))
         .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
         .with_context(|| format!("the database cannot be copied to {}", kept.display()))?;
-    // Where a parent is there again, what hung on it is looked at anew: so it is done in rounds, as few as there are layers.
+    // Once a missing parent row exists again, its children are checked again. This takes as many rounds as there are
+    // layers, which is few.
     let mut left = findings.clone();
     for _ in 0..3 {
         let checks: BTreeSet<Check> =

@@ -1,30 +1,31 @@
-//! Which project a folder belongs to: its git common directory, so that worktrees share one memory, else its canonical
-//! path. Never a basename: two projects of one name are two projects.
+//! Determines which project a folder belongs to: its git common directory, so that worktrees share one memory, or its
+//! canonical path. Never the base name: two folders of the same name are two projects.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::digest::{hex, sha256_parts};
 
-/// The longest `.git` file or `commondir` file that is read: they hold one path.
+/// The largest `.git` or `commondir` file that is read, bytes: they hold one path.
 const MOST_POINTER_BYTES: u64 = 8 << 10;
 
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Opaque and stable: 16 hexadecimal digits of the SHA-256 of `identity`.
+    /// Opaque and stable: the first 16 hexadecimal digits of the SHA-256 of `identity`.
     pub id: String,
     /// `git:` and the common directory, `dir:` and the folder, `name:` and a name, or `shared:`.
     pub identity: String,
-    /// The main work tree's root or the folder itself; of a name, the name, which is relative.
+    /// The main work tree's root or the folder itself; for a named project, the name, which is relative.
     pub root: PathBuf,
 }
 
 impl Project {
-    /// The project of the folder `cwd`, which need not exist (any more).
+    /// Returns the project of the folder `cwd`, which need not exist (any more).
     pub fn of(cwd: &Path) -> Self {
         let folder = fs::canonicalize(cwd).unwrap_or_else(|_| normalize(cwd));
-        // A folder of another system (`C:\\…`) is only a name here; it must not be looked for below our own folder.
+        // A path of another operating system (`C:\\…`) is only a name here; it must not be looked up below the current
+        // folder.
         let known = folder.is_absolute().then(|| folder.ancestors()).into_iter().flatten();
         for candidate in known {
             if let Some(common) = git_common_dir(&candidate.join(".git")) {
@@ -39,23 +40,23 @@ impl Project {
         Self::new("dir:", &folder.clone(), folder)
     }
 
-    /// The project of a plain name, which is no folder: what was imported can come from anywhere.
+    /// Returns the project with a plain name that is not a folder: imported memories can come from anywhere.
     pub fn named(name: &str) -> Self {
         Self::new("name:", Path::new(name), PathBuf::from(name))
     }
 
-    /// The project of what was shared with all projects. No folder and no name has its identity.
+    /// Returns the project of memories shared with all projects. No folder and no name has its identity.
     pub fn shared() -> Self {
         Self { root: PathBuf::from("(shared)"), ..Self::new("shared:", Path::new(""), PathBuf::new()) }
     }
 
-    /// Whether it is that of what was shared.
+    /// Returns whether this is the project of shared memories.
     pub fn is_shared(&self) -> bool {
         self.identity == "shared:"
     }
 
-    /// Whether the text is a plain name, such as `shop` or `owner/shop`, and not the path of a folder: absolute, beginning
-    /// with `.` or `~`, or of another system (`C:\\…`).
+    /// Returns whether the text is a plain name, such as `shop` or `owner/shop`, and not a path. Paths are absolute,
+    /// start with `.` or `~`, or are another operating system's (`C:\\…`).
     pub fn is_name(text: &str) -> bool {
         let mut bytes = text.bytes();
         let drive = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic()) && bytes.next() == Some(b':');
@@ -68,7 +69,7 @@ impl Project {
     }
 }
 
-/// The directory that all worktrees of a repository share, given a `.git` folder or file.
+/// Returns the directory that all worktrees of a repository share, given a `.git` folder or file.
 fn git_common_dir(dot_git: &Path) -> Option<PathBuf> {
     let meta = fs::metadata(dot_git).ok()?;
     let git_dir = if meta.is_dir() {
@@ -78,7 +79,7 @@ fn git_common_dir(dot_git: &Path) -> Option<PathBuf> {
         let text = read_pointer(dot_git, meta.len())?;
         dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim())
     };
-    // A folder is a git directory only if it looks like one; an empty `.git` folder is nothing.
+    // A folder is a git directory only if it looks like one; an empty `.git` folder does not count.
     if !git_dir.join("HEAD").is_file() {
         return None;
     }
@@ -96,7 +97,7 @@ fn read_pointer(file: &Path, bytes: u64) -> Option<String> {
     fs::read_to_string(file).ok()
 }
 
-/// The path without `.` and `..`, as far as words alone can tell.
+/// Removes `.` and `..` from the path, without looking at the file system.
 fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! What is wrong with a note, and where: its front matter against the schemas, its type, tags and links against the registry.
+//! Checks a note: its front matter against the schemas, and its type, tags and links against the registry.
 
 use serde_json::{Map, Value};
 
@@ -8,24 +8,24 @@ use super::registry::Registry;
 use super::schema::Schemas;
 use super::{Note, one_line};
 
-/// Something that is wrong with a note.
+/// A fault in a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// The line of the file, from 1; 0 where it is about the whole.
+    /// The line of the file, starting at 1; 0 if the fault is about the whole file.
     pub line: usize,
-    /// The field of the front matter; empty where it is none.
+    /// The field of the front matter; empty if the fault is not about a field.
     pub field: String,
-    /// What is wrong: one line.
+    /// What is wrong, in one line.
     pub why: String,
-    /// Whether the note can be used as it is.
+    /// Whether the note is usable despite the fault.
     pub is_warning: bool,
 }
 
-/// Says of a link to what it leads: the types of the notes that it may mean.
+/// Resolves a link to the types of the notes that it may refer to.
 pub type Resolve<'a> = dyn Fn(&Link) -> Vec<String> + 'a;
 
-/// All that is wrong with a file, in the order of its lines; the note, where it can be read.
+/// Returns all faults of a file, in the order of its lines, and the note if it can be read.
 pub fn file(
     text: &str,
     around: Around<'_>,
@@ -34,7 +34,7 @@ pub fn file(
     resolve: &Resolve<'_>,
 ) -> (Option<Note>, Vec<Fault>) {
     let fatal = |why: String| {
-        // What the reader of YAML found is said with its line in the front matter, which begins after the first.
+        // The YAML reader reports lines of the front matter, which starts after the first line of the file.
         let line = why.strip_prefix("line ").and_then(|rest| rest.split(':').next()).and_then(|line| line.parse().ok());
         let field = why.split(':').next().filter(|field| field.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
         let line = line.map(|line: usize| line + 1).or_else(|| field.and_then(|field| line_of(text, field)));
@@ -61,7 +61,7 @@ pub fn file(
     }
     faults.extend(links_of(&note, registry, resolve));
     if note.content.is_empty() {
-        faults.push(warning("", "it says nothing below its title".into()));
+        faults.push(warning("", "there is no text below its title".into()));
     }
     for fault in &mut faults {
         fault.line = line_of(text, &fault.field).unwrap_or(fault.line);
@@ -83,18 +83,18 @@ fn fields_of(note: &Note, fields: &Map<String, Value>, registry: &Registry, sche
         .collect();
     let Some(note_type) = registry.get(&note.note_type) else {
         let names: Vec<&str> = registry.names().collect();
-        let why = format!("there is no type {:?}; there are {}", note.note_type, names.join(", "));
+        let why = format!("there is no type {:?}; the types are {}", note.note_type, names.join(", "));
         faults.push(Fault { line: 1, field: "type".into(), why: one_line(&why, 400), is_warning: false });
         return faults;
     };
     let missing: Vec<&str> = note_type.tags.iter().filter(|tag| !note.tags.contains(tag)).map(String::as_str).collect();
     if !missing.is_empty() && note.note_type != super::registry::GENERAL {
-        faults.push(warning("tags", format!("notes of type {} are tagged {}", note.note_type, missing.join(", "))));
+        faults.push(warning("tags", format!("notes of type {} should be tagged {}", note.note_type, missing.join(", "))));
     }
     if note.keywords.is_empty() {
         faults.push(warning(
             "",
-            "keywords: there are none; words that do not stand in the note make it easier to find".into(),
+            "keywords: there are none; words that do not occur in the note make it easier to find".into(),
         ));
     }
     faults
@@ -112,7 +112,7 @@ fn links_of(note: &Note, registry: &Registry, resolve: &Resolve<'_>) -> Vec<Faul
             let allowed = registry.allowed(&note.note_type, &link.relation);
             let may = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
             let why = format!(
-                "{}:{}: a {} {} {may}, and this is a {}",
+                "{}:{}: a {} {} {may}, but this is a {}",
                 link.relation,
                 link.target,
                 note.note_type,
@@ -125,7 +125,7 @@ fn links_of(note: &Note, registry: &Registry, resolve: &Resolve<'_>) -> Vec<Faul
     faults
 }
 
-/// The line on which a field of the front matter begins.
+/// Returns the line on which a field of the front matter starts.
 fn line_of(text: &str, field: &str) -> Option<usize> {
     if field.is_empty() {
         return None;
@@ -169,14 +169,14 @@ mod tests {
             (
                 "tags: [debug, root-cause, pool]",
                 "tags: [debug, pool]",
-                "3: warning: notes of type root-cause are tagged root-cause",
+                "3: warning: notes of type root-cause should be tagged root-cause",
             ),
             (
                 "type: root-cause",
                 "type: rootcause",
-                "4: error: there is no type \"rootcause\"; there are architecture-decision",
+                "4: error: there is no type \"rootcause\"; the types are architecture-decision",
             ),
-            ("created: 2026-02-23", "created: soon", "5: error: created: \"soon\" is no time"),
+            ("created: 2026-02-23", "created: soon", "5: error: created: \"soon\" is not a time"),
             ("created: 2026-02-23\n", "", "1: error: \"created\" is a required property"),
             ("keywords: [k]\n", "", "0: warning: keywords: there are none"),
             (

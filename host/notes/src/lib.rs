@@ -1,8 +1,8 @@
-//! Notes that people and agents write: typed, tagged and related memories, which also stand as Markdown in a folder that is
-//! tracked with the code.
+//! Notes written by people and agents: typed, tagged and related memories that are also kept as Markdown files in a
+//! folder tracked with the code.
 //!
-//! A note is a memory; what of it policies have no word for (tags, description, relations, its name as a file) stands in tables
-//! of its own (`store/notes.rs`). What policies find by themselves becomes a note where its kind is of a type.
+//! A note is a memory. The parts that other memories lack (tags, description, relations, file name) are in tables of
+//! their own (`store/notes.rs`). A memory that a policy found counts as a note if a note type includes its kind.
 
 pub mod check;
 pub mod links;
@@ -14,52 +14,52 @@ pub mod yaml;
 
 use throughline_model::contract::Timestamp;
 
-/// The longest description, characters: the memory protocol says so.
+/// The longest description, characters, set by the memory protocol.
 pub const MOST_DESCRIPTION: usize = 200;
 
-/// The longest title, characters: the contract says so of every memory.
+/// The longest title, characters. The contract sets this limit for every memory.
 pub const MOST_TITLE: usize = 200;
 
-/// The longest content, bytes: the contract says so of every memory.
+/// The longest content, bytes. The contract sets this limit for every memory.
 pub const MOST_CONTENT: usize = 64 << 10;
 
-/// The folder of notes below a project's root, where nothing else is said.
+/// The default folder of notes below a project's root.
 pub const FOLDER: &str = ".gsd/memories";
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Note {
-    /// Stable, and the same on every machine that the note came to.
+    /// Stable, and the same on every machine that has the note.
     pub uid: String,
-    /// Its type, such as `root-cause`.
+    /// The note type, such as `root-cause`.
     pub note_type: String,
-    /// The kind of memory that it is; empty: the one of its type.
+    /// The kind of memory; empty for the default of its type.
     pub kind: String,
-    /// One line.
+    /// The title, one line.
     pub title: String,
-    /// Markdown, without the title.
+    /// The content in Markdown, without the title.
     pub content: String,
-    /// What it is filed under.
+    /// The note's tags.
     pub tags: Vec<String>,
     /// Words to find it by.
     pub keywords: Vec<String>,
     /// One line of at most [`MOST_DESCRIPTION`] characters.
     pub description: String,
-    /// Notes that it is related to, as they were written: [`links::Link`].
+    /// Related notes as they were written: see [`links::Link`].
     pub related: Vec<String>,
-    /// Files that it is about.
+    /// Files that the note is about.
     pub files: Vec<String>,
-    /// 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: f32,
-    /// When it was learned.
+    /// When the note was learned.
     pub created: Timestamp,
-    /// The session in which it was learned; empty: none.
+    /// The session in which it was learned; empty if none.
     pub session: String,
-    /// Fields of its front matter that we do not know, as they stand there.
+    /// The source text of unknown front matter fields.
     pub extra: String,
 }
 
-/// The description of a note that was given none: the first sentence of what it says.
+/// Makes a description for a note without one: the first sentence of its content.
 pub fn describe(title: &str, content: &str) -> String {
     let prose = content
         .lines()
@@ -78,7 +78,7 @@ pub fn describe(title: &str, content: &str) -> String {
     one_line(&prose[..end.unwrap_or(prose.len())], MOST_DESCRIPTION)
 }
 
-/// A text on one line of at most `most` characters, whole where it fits.
+/// Puts a text on one line of at most `most` characters; it is only cut if it does not fit.
 pub fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -91,7 +91,7 @@ pub fn one_line(text: &str, most: usize) -> String {
         return line;
     }
     let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
-    // At a word's end, unless that would take away much.
+    // Cut at the end of a word, unless that would remove much.
     if let Some(end) = cut.rfind(' ').filter(|end| *end > cut.len() / 2) {
         cut.truncate(end);
     }
@@ -99,7 +99,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut
 }
 
-/// What is written between commas, or one a line, without what is empty or said twice.
+/// Splits a list at commas and newlines, without empty and duplicate items.
 pub fn listed(text: &str) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for item in text.split([',', '\n']).map(|item| one_line(item, MOST_TITLE)).filter(|item| !item.is_empty()) {

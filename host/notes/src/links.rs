@@ -1,30 +1,31 @@
-//! How notes name each other: `2026-02-23_pool-is-exhausted`, an identifier, `resolves:…`, and tags `related:…`.
+//! Links between notes: `2026-02-23_pool-is-exhausted`, an identifier, `resolves:…`, and tags `related:…`.
 
 use std::collections::HashMap;
 
 use super::Note;
 use super::registry::Registry;
 
-/// The relation of a link that says nothing else.
+/// The relation of a link that names none.
 pub const RELATED: &str = "related";
 
-/// From so many bytes on, a part of a name is enough where only one note has it.
+/// A part of a name that has at least this many bytes is enough, if only one note matches.
 pub const SHORTEST_PART: usize = 4;
 
-/// One link of a note.
+/// A link of a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// [`RELATED`], or one of the registry's.
+    /// [`RELATED`], or one of the registry's relations.
     pub relation: String,
-    /// The other note's name as a file, with or without day, folder and ending, or its identifier.
+    /// The other note's file name, with or without day, folder and extension, or its identifier.
     pub target: String,
 }
 
 impl Link {
-    /// What one entry of `related` says. Only a relation that the registry knows is one; else the colon is part of the name.
+    /// Parses one entry of `related`. Only relations that the registry knows count; otherwise the colon is part of the
+    /// name.
     pub fn parse(text: &str, registry: &Registry) -> Option<Self> {
         let text = text.trim();
-        // Obsidian writes links in double brackets, with what they are called after a bar.
+        // Obsidian writes links in double brackets, with the displayed text after a bar.
         let text = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(text);
         let text = text.split_once('|').map_or(text, |(target, _)| target).trim();
         let (relation, target) = match text.split_once(':') {
@@ -37,7 +38,7 @@ impl Link {
         (!target.is_empty()).then(|| Self { relation: relation.to_owned(), target: target.to_owned() })
     }
 
-    /// All links of a note: of `related`, and of its tags.
+    /// Returns all links of a note, from `related` and from its tags.
     pub fn all(note: &Note, registry: &Registry) -> Vec<Self> {
         let tagged = note.tags.iter().filter(|tag| tag.starts_with("related:"));
         let mut links: Vec<Self> =
@@ -48,14 +49,15 @@ impl Link {
     }
 }
 
-/// The name alone of what may be a path with an ending.
+/// Returns the bare name from a path with an extension.
 fn name(target: &str) -> &str {
     let target = target.trim().trim_matches(['"', '\'']);
     let target = target.rsplit(['/', '\\']).next().unwrap_or(target);
     target.strip_suffix(".md").unwrap_or(target).trim()
 }
 
-/// Notes, by all that a link can name them by. Each note has a place, from 0, in the order in which they were added.
+/// Notes by every name that a link can use. Each note has an index, starting at 0, in the order in which notes were
+/// added.
 #[derive(Debug, Default)]
 pub struct Names<'a> {
     stems: Vec<&'a str>,
@@ -63,7 +65,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Adds a note: the name of its file, and its identifiers.
+    /// Adds a note with its file name and its identifiers.
     pub fn add(&mut self, stem: &'a str, ids: &[&'a str]) {
         let place = self.stems.len();
         self.stems.push(stem);
@@ -75,8 +77,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The notes that a link's target means: those of this name, with its day or without, or of this identifier; else the one
-    /// whose name has it as a part.
+    /// Returns the indexes of the notes that a link's target refers to: those with this name, with or without the day,
+    /// or with this identifier; otherwise the one whose name contains it.
     pub fn meant(&self, target: &str) -> Vec<usize> {
         if let Some(places) = self.places.get(target) {
             return places.clone();
@@ -90,7 +92,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name without its day: `pool-is-exhausted`.
+/// Returns the name without its day: `pool-is-exhausted`.
 pub fn without_day(stem: &str) -> &str {
     match stem.split_once('_') {
         Some((day, slug)) if is_day(day) => slug,
@@ -98,7 +100,7 @@ pub fn without_day(stem: &str) -> &str {
     }
 }
 
-/// Whether a text is written as `2026-02-23`.
+/// Returns whether a text has the form `2026-02-23`.
 pub fn is_day(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }

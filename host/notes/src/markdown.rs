@@ -1,4 +1,4 @@
-//! A note as a file: YAML front matter, a heading, and what it says. Readable in Obsidian and in a diff.
+//! Notes as files: YAML front matter, a heading, and the content. Readable in Obsidian and in a diff.
 //!
 //! ```markdown
 //! ---
@@ -28,7 +28,7 @@ use super::{MOST_CONTENT, MOST_TITLE, Note, describe, listed, one_line, yaml};
 /// The largest front matter, bytes.
 const MOST_FRONT: usize = 64 << 10;
 
-/// Fields that are ours. All others are kept as they stand.
+/// The front matter fields of this program. All others are kept unchanged.
 const FIELDS: &[&str] = &[
     "title",
     "tags",
@@ -44,18 +44,18 @@ const FIELDS: &[&str] = &[
     "id",
 ];
 
-/// A file in its parts.
+/// A file split into its parts.
 #[derive(Debug, PartialEq)]
 pub struct Parts {
-    /// The front matter's fields; none: the file has none.
+    /// The fields of the front matter; `None` if the file has none.
     pub fields: Option<Map<String, Value>>,
-    /// Fields that are not ours, as they stand.
+    /// The source text of unknown fields.
     extra: String,
-    /// What follows, with `\n` between lines.
+    /// The text after the front matter, with `\n` as line separator.
     body: String,
 }
 
-/// Takes a file apart. The error is one line for a person.
+/// Splits a file into its parts. The error is one line for a person.
 pub fn split(text: &str) -> Result<Parts, String> {
     let text = lines(text.strip_prefix('\u{feff}').unwrap_or(text));
     let is_fence = |line: &str| line.trim_end() == "---";
@@ -69,7 +69,7 @@ pub fn split(text: &str) -> Result<Parts, String> {
             let fields = if front.trim().is_empty() { Value::Object(Map::new()) } else { yaml::parse(front)? };
             let fields = match fields {
                 Value::Object(fields) => fields,
-                // Comments alone.
+                // The front matter has only comments.
                 Value::Null => Map::new(),
                 _ => return Err("the front matter is not a list of fields and values".into()),
             };
@@ -84,13 +84,13 @@ pub fn split(text: &str) -> Result<Parts, String> {
     Err("the front matter begins with `---` and does not end with one".into())
 }
 
-/// With `\n` between lines, whatever stood there.
+/// Normalizes line separators to `\n`.
 fn lines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The lines of the fields that are not ours, as they stand; where those lines alone say something else, as in a front matter
-/// that is one `{…}`, the fields are written anew.
+/// Returns the source lines of unknown fields. If these lines alone have another meaning, as in front matter that is a
+/// single `{…}`, the fields are written anew.
 fn unknown(front: &str, fields: &Map<String, Value>) -> String {
     let theirs: Map<String, Value> = fields
         .iter()
@@ -107,13 +107,13 @@ fn unknown(front: &str, fields: &Map<String, Value>) -> String {
     if says.as_ref() == Some(&theirs) {
         return lines;
     }
-    // JSON is YAML.
+    // JSON is valid YAML.
     theirs.iter().fold(String::new(), |text, (name, value)| text + &yaml::quoted(name) + ": " + &value.to_string() + "\n")
 }
 
 fn lines_of_theirs(front: &str) -> String {
     let mut kept = String::new();
-    // Comments, and blank lines, may be about the field below.
+    // Comments and blank lines may belong to the field below.
     let mut between = String::new();
     let mut is_ours = true;
     for line in front.split_inclusive('\n') {
@@ -142,7 +142,7 @@ fn lines_of_theirs(front: &str) -> String {
     if kept.is_empty() { String::new() } else { format!("{kept}\n") }
 }
 
-/// The field that a line begins.
+/// Returns the name of the field that starts on the line.
 fn key(line: &str) -> Option<&str> {
     let (key, rest) = line.split_once(':')?;
     let is_item = line.strip_prefix('-').is_some_and(|rest| rest.starts_with([' ', '\t', '\n']) || rest.is_empty());
@@ -150,19 +150,19 @@ fn key(line: &str) -> Option<&str> {
     (begins && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))).then(|| key.trim().trim_matches(['"', '\'']))
 }
 
-/// What stands around a file that its front matter need not say.
+/// The context of a file, from which missing fields are filled in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Around<'a> {
-    /// The name of the file without its ending.
+    /// The file name without its extension.
     pub stem: &'a str,
-    /// The folder that it stands in.
+    /// The name of the file's folder.
     pub folder: &'a str,
-    /// When it was changed, milliseconds since the Unix epoch.
+    /// When the file was last modified, milliseconds since the Unix epoch.
     pub modified: u64,
 }
 
 impl<'a> Around<'a> {
-    /// What the path of a file, with `/` between folders, says of it.
+    /// Returns the context of a file with this path, which has `/` between folders.
     pub fn of(path: &'a str, modified: u64) -> Self {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = above.rsplit('/').next().unwrap_or_default();
@@ -170,8 +170,8 @@ impl<'a> Around<'a> {
     }
 }
 
-/// The note in a file. What is missing is taken from its name, its folder, its heading and its time; what cannot be is an error,
-/// one line for a person.
+/// Parses a note. Missing fields are taken from the file's name, folder, heading and modification time. An invalid
+/// field is an error, one line for a person.
 pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note, String> {
     let Parts { fields, extra, body } = split(text)?;
     let fields = fields.unwrap_or_default();
@@ -203,7 +203,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
         .find(|title| !title.is_empty())
         .ok_or("it has no title")?;
     if content.len() > MOST_CONTENT {
-        return Err(format!("it has {} KiB, and a note may have {}", content.len() >> 10, MOST_CONTENT >> 10));
+        return Err(format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MOST_CONTENT >> 10));
     }
     let note_type = match text_of("type")?.trim() {
         "" if registry.get(around.folder).is_some() => around.folder.to_owned(),
@@ -212,7 +212,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
     };
     let created = match text_of("created")?.trim() {
         "" => day_of(around.stem).unwrap_or(around.modified),
-        text => moment(text).ok_or_else(|| format!("created: {text:?} is no time, such as 2026-02-23T09:56:43Z"))?,
+        text => moment(text).ok_or_else(|| format!("created: {text:?} is not a time such as 2026-02-23T09:56:43Z"))?,
     };
     let importance = match fields.get("importance") {
         None | Some(Value::Null) => registry.get(&note_type).map_or(0.6, |it| it.importance),
@@ -220,7 +220,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
         Some(value) => value
             .as_f64()
             .filter(|number| (0.0..=1.0).contains(number))
-            .ok_or("importance: it is not a number within 0 to 1")? as f32,
+            .ok_or("importance: it is not a number from 0 to 1")? as f32,
     };
     let description = one_line(&text_of("contextual_description")?, super::MOST_DESCRIPTION);
     Ok(Note {
@@ -241,7 +241,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
     })
 }
 
-/// The first heading, and what stands below; only a heading that says the title is taken away.
+/// Returns the first heading and the text below it. A heading that differs from the title stays part of the text.
 fn untitled<'a>(body: &'a str, title: &str) -> (&'a str, &'a str) {
     let body = body.trim();
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
@@ -261,7 +261,7 @@ fn day_of(stem: &str) -> Option<u64> {
     moment(day)
 }
 
-/// A time as it may be written: with or without zone, or a day alone, which is then UTC's.
+/// Parses a time with or without time zone, or a date alone; without a zone it is UTC.
 fn moment(text: &str) -> Option<u64> {
     let of = |at: Timestamp| u64::try_from(at.as_millisecond()).ok();
     if let Ok(at) = text.parse::<Timestamp>() {
@@ -271,12 +271,12 @@ fn moment(text: &str) -> Option<u64> {
     of(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
 }
 
-/// A time as it is written.
+/// Formats a time.
 pub fn written(at: u64) -> String {
     i64::try_from(at).ok().and_then(|at| Timestamp::from_millisecond(at).ok()).unwrap_or_default().to_string()
 }
 
-/// The note as a file.
+/// Formats a note as a file.
 pub fn write(note: &Note, registry: &Registry) -> String {
     let mut text = String::with_capacity(note.content.len() + 512);
     let field = |text: &mut String, name: &str, value: &str| {
@@ -365,7 +365,7 @@ mod tests {
             ("---\n- a\n---\n", "not a list of fields"),
             ("---\ntitle: {a: b}\n---\n", "title: it is not a text"),
             ("---\ntags: {a: b}\n---\n", "tags: it is not a list"),
-            ("---\ncreated: soon\n---\n", "created: \"soon\" is no time"),
+            ("---\ncreated: soon\n---\n", "created: \"soon\" is not a time"),
             ("---\nimportance: 7\n---\n", "importance"),
         ] {
             let why = read(text).unwrap_err();

@@ -1,5 +1,5 @@
-//! Which types of notes there are, how they may be related, and in which order a chain searches them: our own registry, and
-//! what a team adds to it.
+//! The registry of note types, their relations, and the order in which a chain searches them. A team can add to the
+//! built-in registry.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,37 +7,37 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// The registry that is part of the program.
+/// The built-in note types.
 pub const TYPES: &str = include_str!("registry.yaml");
 
-/// The relations that are part of the program.
+/// The built-in relations.
 pub const RELATIONS: &str = include_str!("relations.yaml");
 
-/// The folder, below the one that notes are synced with, in which a team's own registry stands.
+/// The folder of a team's own registry, below the folder that notes are synced with.
 pub const SCHEMA_FOLDER: &str = "_schema";
 
-/// The type of a note of which nothing else is known.
+/// The type of a note if no other type is known.
 pub const GENERAL: &str = "general";
 
-/// The largest file of a team's that is read, bytes.
+/// The largest registry file of a team that is read, bytes.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// One type of notes.
+/// A note type.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoteType {
-    /// What a note of the type holds.
+    /// What a note of this type contains.
     #[serde(default)]
     pub description: String,
-    /// What every note of the type is tagged with.
+    /// The tags that every note of this type has.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The kind of memory that it is; none: the type's own name.
+    /// The kind of memory; `None` for the type's own name.
     kind: Option<String>,
-    /// Memories of these kinds are of the type too.
+    /// Memories of these kinds also count as notes of this type.
     #[serde(default)]
     kinds: Vec<String>,
-    /// 0 to 1.
+    /// The default importance, from 0 to 1.
     #[serde(default = "middling")]
     pub importance: f32,
 }
@@ -46,12 +46,12 @@ fn middling() -> f32 {
     0.6
 }
 
-/// One relation: which types may stand on its two sides.
+/// A relation: which types may stand on its two sides.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 struct Relation {
     #[serde(default)]
     description: String,
-    /// By the type that has the relation, the types that it may have it to.
+    /// For each source type, the allowed target types.
     #[serde(flatten)]
     pairs: BTreeMap<String, Vec<String>>,
 }
@@ -81,16 +81,17 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The program's own.
+    /// Returns the built-in registry.
     pub fn own() -> Self {
         let mut own = Self { types: BTreeMap::new(), relations: BTreeMap::new(), chains: BTreeMap::new() };
-        // A test reads both, so that they can be read.
+        // A test parses both built-in files, so this cannot fail.
         let read = own.add_types(TYPES).and_then(|()| own.add_relations(RELATIONS));
         debug_assert_eq!(read, Ok(()));
         own
     }
 
-    /// With what a team's files in `folder` add. The error is one line for a person.
+    /// Returns the built-in registry plus the additions of a team's files in `folder`. The error is one line for a
+    /// person.
     pub fn of(folder: &Path) -> Result<Self, String> {
         let mut registry = Self::own();
         let schema = folder.join(SCHEMA_FOLDER);
@@ -112,13 +113,13 @@ impl Registry {
         let file: TypesFile = super::yaml::parse(text)?;
         for (name, kind) in file.types {
             if !is_name(&name) {
-                return Err(format!("{name:?} is no name of a type: words in lower case, joined by hyphens"));
+                return Err(format!("{name:?} is not a type name: use lower-case words joined by hyphens"));
             }
             if !(0.0..=1.0).contains(&kind.importance) {
                 return Err(format!("{name}: importance is {}, which is not within 0 to 1", kind.importance));
             }
             if let Some(kind) = kind.kind.iter().chain(&kind.kinds).find(|kind| !is_kind(kind)) {
-                return Err(format!("{name}: {kind:?} is no kind: words in lower case, joined by `_` or hyphens"));
+                return Err(format!("{name}: {kind:?} is not a kind: use lower-case words joined by `_` or hyphens"));
             }
             self.types.insert(name, kind);
         }
@@ -147,29 +148,29 @@ impl Registry {
         }
     }
 
-    /// The names of all types, in alphabetic order.
+    /// Returns the names of all types in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.types.keys().map(String::as_str)
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     pub fn get(&self, name: &str) -> Option<&NoteType> {
         self.types.get(name)
     }
 
-    /// The kind of memory that a note of this type is stored as.
+    /// Returns the kind of memory that a note of this type is stored as.
     pub fn kind_of(&self, name: &str) -> String {
         self.types.get(name).and_then(|it| it.kind.clone()).unwrap_or_else(|| name.to_owned())
     }
 
-    /// The type of a memory of this kind that nobody gave one; none: it is no note.
+    /// Returns the note type of a memory of this kind that has no explicit type; `None` if it is not a note.
     pub fn type_of(&self, kind: &str) -> Option<&str> {
         let named = self.types.get_key_value(kind).map(|(name, _)| name);
         let of = |it: &NoteType| it.kind.as_deref() == Some(kind) || it.kinds.iter().any(|of| of == kind);
         named.or_else(|| self.types.iter().find(|(_, it)| of(it)).map(|(name, _)| name)).map(String::as_str)
     }
 
-    /// The kinds of memories that are of a type.
+    /// Returns the kinds of memories that belong to a type.
     pub fn kinds_of(&self, name: &str) -> Vec<String> {
         let Some(it) = self.types.get(name) else { return Vec::new() };
         let mut kinds = vec![self.kind_of(name), name.to_owned()];
@@ -178,7 +179,7 @@ impl Registry {
         kinds
     }
 
-    /// The kinds of memories that are meant by types: those of a note's type, else what was said.
+    /// Expands note types to the kinds of memories they include; other names are kept.
     pub fn meant(&self, types: &[String]) -> Vec<String> {
         let kinds_of = |name: &String| if self.get(name).is_some() { self.kinds_of(name) } else { vec![name.clone()] };
         let mut kinds: Vec<String> = types.iter().flat_map(kinds_of).collect();
@@ -186,12 +187,12 @@ impl Registry {
         kinds
     }
 
-    /// The same by the program's own registry, which is read only where a type is named: most searches name none.
+    /// Does the same with the built-in registry. It is only parsed if a type is given: most searches give none.
     pub fn meant_by_own(types: &[String]) -> Vec<String> {
         if types.is_empty() { Vec::new() } else { Self::own().meant(types) }
     }
 
-    /// The names of all kinds that are notes.
+    /// Returns all kinds that are notes.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.names().flat_map(|name| self.kinds_of(name)).collect();
         kinds.sort();
@@ -199,33 +200,34 @@ impl Registry {
         kinds
     }
 
-    /// The names of the relations.
+    /// Returns the names of the relations.
     pub fn relations(&self) -> impl Iterator<Item = &str> {
         self.relations.keys().map(String::as_str)
     }
 
-    /// Whether notes of these types may stand in this relation. What no type is known of is allowed: `related` is for anything.
+    /// Returns whether notes of these types may have this relation. A relation that is not in the registry is never
+    /// allowed.
     pub fn may_relate(&self, from: &str, relation: &str, to: &str) -> bool {
         self.relations.get(relation).is_some_and(|it| it.pairs.get(from).is_some_and(|all| all.iter().any(|one| one == to)))
     }
 
-    /// The types that a type may have a relation to.
+    /// Returns the types that a type may have a relation to.
     pub fn allowed(&self, from: &str, relation: &str) -> &[String] {
         self.relations.get(relation).and_then(|it| it.pairs.get(from)).map_or(&[], Vec::as_slice)
     }
 
-    /// The types of a chain, in the order in which they are searched.
+    /// Returns the types of a chain, in search order.
     pub fn chain(&self, name: &str) -> Option<&[String]> {
         self.chains.get(name).or_else(|| self.chains.get(name.strip_suffix("_chain")?)).map(Vec::as_slice)
     }
 
-    /// The names of the chains.
+    /// Returns the names of the chains.
     pub fn chains(&self) -> impl Iterator<Item = &str> {
         self.chains.keys().map(String::as_str)
     }
 }
 
-/// Whether this may name a type: it names a folder too.
+/// Returns whether this is a valid type name; it must also be a valid folder name.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
@@ -302,7 +304,7 @@ mod tests {
         assert!(registry.may_relate("root-cause", "resolves", "incident"));
         assert!(registry.may_relate("root-cause", "resolves", "debug-blocked"), "what is there stays");
         for (text, wrong) in [
-            ("types:\n  Incident: {}\n", "is no name of a type"),
+            ("types:\n  Incident: {}\n", "is not a type name"),
             ("types:\n  incident: {importance: 2}\n", "not within 0 to 1"),
             ("types:\n  incident: {wieght: 2}\n", "wieght"),
             ("types: [\n", "line"),

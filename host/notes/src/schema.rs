@@ -1,4 +1,4 @@
-//! JSON Schemas of notes: one for all, one more for types that have fields of their own, and a team's.
+//! JSON Schemas of notes: a base schema, one for each type with fields of its own, and those that a team adds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::registry::SCHEMA_FOLDER;
 
-/// The schema of all notes.
+/// The name of the schema for all notes.
 pub const BASE: &str = "base";
 
-/// The schemas that are part of the program: the type, and the schema.
+/// The built-in schemas, by note type.
 pub const SCHEMAS: &[(&str, &str)] = &[
     (BASE, include_str!("schema/base.schema.json")),
     ("architecture-decision", include_str!("schema/architecture-decision.schema.json")),
@@ -28,17 +28,17 @@ pub const SCHEMAS: &[(&str, &str)] = &[
 
 const ENDING: &str = ".schema.json";
 
-/// The largest schema of a team's that is read, bytes.
+/// The largest schema file of a team that is read, bytes.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// What front matter is held against.
+/// The schemas that front matter is validated against.
 pub struct Schemas {
     schemas: BTreeMap<String, Value>,
     validators: BTreeMap<String, Validator>,
 }
 
 impl Schemas {
-    /// The program's own, and what a team put into `folder`. The error is one line for a person.
+    /// Loads the built-in schemas and those that a team put into `folder`. The error is one line for a person.
     pub fn of(folder: Option<&Path>) -> Result<Self, String> {
         let mut schemas = BTreeMap::new();
         for (name, text) in SCHEMAS {
@@ -62,7 +62,7 @@ impl Schemas {
         Ok(this)
     }
 
-    /// A schema that means another one by the name of its file is given that one, and nothing is ever fetched.
+    /// Compiles the schemas. References by file name resolve to the other schemas; nothing is ever fetched.
     fn compile(&mut self) -> Result<(), String> {
         let base = |name: &str| format!("throughline:///{name}{ENDING}");
         let without_id: BTreeMap<String, Value> = self
@@ -71,7 +71,7 @@ impl Schemas {
             .map(|(name, schema)| {
                 let mut schema = schema.clone();
                 if let Some(fields) = schema.as_object_mut() {
-                    // Its name is that of its file, whatever it calls itself.
+                    // The schema is named by its file, whatever its `$id` says.
                     fields.insert("$id".into(), Value::String(base(name)));
                 }
                 (name.clone(), schema)
@@ -81,7 +81,8 @@ impl Schemas {
         for (name, schema) in &without_id {
             registry = registry.add(base(name), schema).map_err(|error| format!("{name}{ENDING}: {error}"))?;
         }
-        let registry = registry.prepare().map_err(|error| format!("a schema means one that is not in _schema: {error}"))?;
+        let registry =
+            registry.prepare().map_err(|error| format!("a schema refers to one that is not in _schema: {error}"))?;
         for (name, schema) in &without_id {
             let validator = jsonschema::options()
                 .offline()
@@ -94,7 +95,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// What is wrong with front matter: the field, empty where it is the whole, and why.
+    /// Validates front matter. Returns each faulty field, empty for the whole, and the reason.
     pub fn faults(&self, note_type: &str, fields: &Map<String, Value>) -> Vec<(String, String)> {
         let Some(validator) = self.validators.get(note_type).or_else(|| self.validators.get(BASE)) else {
             return Vec::new();

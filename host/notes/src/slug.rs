@@ -1,19 +1,20 @@
-//! The name of a note's file: its day and its title, in whatever script that is written.
+//! File names of notes: the day and the title, in any script.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use throughline_model::digest::{hex, sha256_parts};
 
-/// The longest slug, bytes: with day and ending it fits in the 255 of a file name, and in most of the paths of Windows.
+/// The longest slug, bytes. With day and extension it fits into the 255 bytes of a file name, and into most Windows
+/// paths.
 const MOST_BYTES: usize = 96;
 
-/// `2026-02-23_pool-is-exhausted`: the day and the title's letters and digits. A title that has none, or more than fit, is told
-/// apart by a digest.
+/// Returns a file name such as `2026-02-23_pool-is-exhausted`: the day, and the title's letters and digits. A title
+/// without any, or one that is too long, gets a digest to keep names distinct.
 pub fn stem(day: &str, title: &str) -> String {
     format!("{day}_{}", slug(title))
 }
 
-/// A title as a part of a file's name, in NFC, so that every system writes it the same.
+/// Turns a title into a part of a file name, in NFC, so that it is spelled the same on every system.
 pub fn slug(title: &str) -> String {
     let mut slug = String::new();
     let mut is_cut = false;
@@ -37,12 +38,12 @@ pub fn slug(title: &str) -> String {
     }
 }
 
-/// Vowels and tones that are written as marks are part of a word.
+/// Returns whether the character is a combining mark: vowels and tones written as marks are part of a word.
 fn is_mark(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c)
 }
 
-/// The first of `stem`, `stem-2`, `stem-3`, … that is not taken.
+/// Returns the first of `stem`, `stem-2`, `stem-3`, … that is not taken.
 pub fn free(stem: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
     let mut free = stem.to_owned();
     let mut number = 1_u32;
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(slug("../../etc/passwd"), "etc-passwd");
         assert_eq!(slug("ＡＢＣ"), "abc");
         assert_ne!(slug("!!!"), slug("???"));
-        // Composed or not, it is one name.
+        // Composed and decomposed characters give the same name.
         assert_eq!(slug("e\u{301}te\u{301}"), slug("été"));
         let (one, other) = (format!("{} one", "긴제목".repeat(40)), format!("{} other", "긴제목".repeat(40)));
         assert_ne!(slug(&one), slug(&other));

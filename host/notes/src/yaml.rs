@@ -1,26 +1,26 @@
-//! YAML as notes need it: read by a library with bounds, written for a diff and for Obsidian.
+//! YAML for notes: parsed by a library with limits, written for diffs and for Obsidian.
 
 use std::fmt::Write as _;
 
 use serde::de::DeserializeOwned;
 
-/// What a text says. The error is one line for a person, with the line where it was found.
+/// Parses a text. The error is one line for a person, starting with the line number.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str(text).map_err(|error| {
         let place = error.location().map(|at| format!("line {}: ", at.line())).unwrap_or_default();
         let why = error.to_string();
-        // The library draws the place below its first line.
-        let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("it is no YAML").trim();
+        // The library prints the place below the first line of its message.
+        let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("it is not valid YAML").trim();
         format!("{place}{}", first.strip_prefix("error: ").unwrap_or(first))
     })
 }
 
-/// A text as a scalar: plain where nobody could take it for anything else, else in double quotes.
+/// Formats a text as a scalar: plain if it cannot be taken for anything else, otherwise in double quotes.
 pub fn scalar(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A text in double quotes.
+/// Formats a text in double quotes.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -30,7 +30,7 @@ pub fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            // What YAML calls not printable, what it takes for the end of a line, and a mark of byte order.
+            // Characters that YAML calls not printable, line separators, and byte order marks.
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
                 let _ = write!(quoted, "\\u{:04X}", u32::from(c));
             }
@@ -41,7 +41,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Words that readers of YAML take for values of other types, some of them only by its older version.
+/// Words that YAML readers take for values of other types, some only in YAML 1.1.
 const VALUES: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
 fn is_plain(text: &str) -> bool {

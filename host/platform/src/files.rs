@@ -1,4 +1,4 @@
-//! Whole files: replaced so that a reader sees the old one or the new one, whatever happens on the way; and files as locks.
+//! Atomic replacement of whole files, and lock files.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// Writes the file beside its place and renames it there: a power cut leaves the old one or the new one. `mode` is the new
-/// file's, whatever the umask says.
+/// Writes the file under a temporary name and renames it: after a power cut there is the old file or the new one.
+/// `mode` is the new file's mode, regardless of the umask.
 pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    // Left by a process of the same number that was killed.
+    // Left by a killed process with the same process identifier.
     let _ = fs::remove_file(&temporary);
     let written = (|| {
         let mut out = File::options().write(true).create_new(true).mode(0o600).open(&temporary)?;
@@ -29,21 +29,21 @@ pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     written
 }
 
-/// The name under which a file is written before it is complete: in the same folder, so that it can be renamed.
+/// Returns a temporary name for a file that is not complete yet. It is in the same folder, so that it can be renamed.
 pub fn unfinished(file: &Path) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    // Left by a process of the same number that was killed.
+    // Left by a killed process with the same process identifier.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(temporary),
     }
 }
 
-/// Gives a complete file its name, and waits until the folder is on the disk too. Without `overwrite` a file that has the name
-/// already stays, and the error says so.
+/// Renames a complete temporary file to its final name, and syncs the folder. Without `overwrite`, an existing file is
+/// kept and an error is returned.
 pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()> {
     if overwrite {
         fs::rename(unfinished, file)?;
@@ -51,7 +51,8 @@ pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()>
         match fs::hard_link(unfinished, file) {
             Ok(()) => fs::remove_file(unfinished)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            // Not every file system has links; somebody would have to be quick to come between.
+            // Not every file system has hard links. In that case another process could create the file in the short
+            // moment before the rename.
             Err(_) if file.symlink_metadata().is_err() => fs::rename(unfinished, file)?,
             Err(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
         }
@@ -59,13 +60,13 @@ pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()>
     sync_folder(file)
 }
 
-/// The right to do what a lock file stands for, as long as what is returned lives. None: another process has it.
+/// Takes a lock file; the lock is held as long as the returned file lives. Returns `None` if another process holds it.
 pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
     let lock = File::options().create(true).append(true).mode(0o600).open(file)?;
     Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(lock))
 }
 
-/// Waits until the names in the file's folder are on the disk.
+/// Syncs the file's folder, so that the names in it are on disk.
 pub fn sync_folder(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }

@@ -1,5 +1,5 @@
 //! The log: what went wrong, for people and for `doctor`. Entries are collected and written once, at the end, because
-//! their details must pass the redactor first; where no redactor can be had, the details are withheld.
+//! their details must be redacted first; without a redactor, the details are withheld.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// How much an entry matters.
+/// The severity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For somebody who looks for a fault.
+    /// Details for debugging.
     Debug,
     /// Worth knowing.
     Info,
-    /// Something was not done, and will be.
+    /// Something was not done now, but will be done later.
     Warn,
     /// Something was not done.
     Error,
@@ -43,7 +43,7 @@ struct Entry {
     detail: String,
 }
 
-/// Entries of one process run.
+/// The entries of one process run.
 #[derive(Default)]
 pub struct Log {
     entries: RefCell<Vec<Entry>>,
@@ -56,7 +56,7 @@ const MOST_DETAIL: usize = 2_000;
 const MOST_ENTRIES: usize = 200;
 
 impl Log {
-    /// Notes that `what` (in our own words, nothing from outside) happened; `detail` may hold anything.
+    /// Adds an entry. `what` is a fixed text of this program; `detail` may contain anything from outside.
     pub fn note(&self, level: Level, what: &'static str, detail: impl Into<String>) {
         let mut entries = self.entries.borrow_mut();
         if entries.len() < MOST_ENTRIES {
@@ -69,7 +69,7 @@ impl Log {
         }
     }
 
-    /// The entries so far, a line each, as they are: for the person who asked for them, not for the disk.
+    /// Returns the entries so far, one line each, unredacted: for the person who asked for them, not for the disk.
     pub fn told(&self) -> Vec<String> {
         self.entries
             .borrow()
@@ -78,12 +78,12 @@ impl Log {
             .collect()
     }
 
-    /// Whether there is anything to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.entries.borrow().is_empty()
     }
 
-    /// Appends the entries to `file`, a line each, with `redact` applied to their details, and forgets them.
+    /// Appends the entries to `file`, one line each, with `redact` applied to their details, then clears them.
     pub fn write(
         &self,
         file: &Path,
@@ -102,7 +102,7 @@ impl Log {
         let mut text = String::new();
         for (entry, detail) in entries.iter().zip(details) {
             let line = format!("{stamp} {} {}: {detail}", entry.level.word(), entry.what);
-            // One line an entry, whatever the detail holds.
+            // Each entry must stay on one line, whatever its detail contains.
             text.extend(line.trim_end_matches([':', ' ']).chars().map(|c| if c.is_control() { ' ' } else { c }));
             text.push('\n');
         }
@@ -110,7 +110,7 @@ impl Log {
     }
 }
 
-/// Appends one entry without details at once: for a process that is about to be ended.
+/// Appends one entry without details immediately, for a process that is about to be killed.
 pub fn last_words(file: &Path, stamp: &str, what: &'static str) {
     let _ = append(file, u64::MAX, format!("{stamp} {} {what}\n", Level::Error.word()).as_bytes());
 }
@@ -122,16 +122,16 @@ fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(file).is_ok_and(|meta| meta.len() > max_bytes) {
         fs::rename(file, older(file))?;
     }
-    // O_APPEND and one write: lines of hooks that run side by side do not mix.
+    // O_APPEND and a single write: lines of concurrent hooks do not interleave.
     File::options().create(true).append(true).mode(0o600).open(file)?.write_all(bytes)
 }
 
-/// Where the log before this one is kept.
+/// Returns the path of the rotated log.
 pub fn older(file: &Path) -> PathBuf {
     file.with_extension("log.1")
 }
 
-/// Takes out of the log, and of the one before it, the lines for which `is_gone` says yes. Returns how many there were.
+/// Deletes the lines for which `is_gone` returns true from the log and the rotated log. Returns how many there were.
 pub fn forget(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
     let mut gone = 0;
     for file in [older(file), file.to_path_buf()] {
@@ -147,19 +147,19 @@ pub fn forget(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
     Ok(gone)
 }
 
-/// A line of the log, read back.
+/// A line of the log, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// When, milliseconds since the Unix epoch.
+    /// When it was written, milliseconds since the Unix epoch.
     pub at: u64,
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
-    /// What happened, with its details.
+    /// What happened, with details.
     pub text: String,
 }
 
-/// The lines of the log and of the one before it that are not older than `from`, oldest first. What is no line of ours is
-/// passed over.
+/// Returns the lines of the rotated log and the log since `from`, oldest first. Lines that are not log entries are
+/// skipped.
 pub fn since(file: &Path, from: u64) -> Vec<Line> {
     [older(file), file.to_path_buf()]
         .iter()

@@ -1,8 +1,8 @@
-//! Namespaces: agents on one machine that are not to see each other's memories. Each has a folder of its own in the data
-//! folder, with a database, journals, log and cursors, so that there is nothing that could leak.
+//! Namespaces separate the memories of agents on one machine. Each has its own folder in the data folder, with its own
+//! database, journals, log and cursors, so that nothing can leak.
 //!
-//! Only transcripts are shared, where agents share their own folder. So a namespace notes which sessions are its own, and reads
-//! the transcripts of those alone; what is outside of all namespaces reads those that are nobody's.
+//! Only transcripts are shared, if agents share their own folder. A namespace therefore records its sessions and reads
+//! the transcripts of these only; the default namespace reads the transcripts that no other namespace has recorded.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,28 +16,29 @@ use throughline_model::digest::sha256_hex;
 /// The folder of namespaces in the data folder.
 const FOLDER: &str = "namespaces";
 
-/// The folder of a namespace's claims: empty files, named by hashes of sessions.
+/// The folder of a namespace's recorded sessions: empty files, named by hashes of session identifiers.
 const SESSIONS: &str = "sessions";
 
 /// The longest name, bytes.
 const MOST: usize = 64;
 
-/// Why a word is no name of a namespace.
+/// An invalid namespace name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadName(pub String);
 
 impl std::fmt::Display for BadName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} is no name of a namespace", self.0)
+        write!(f, "{:?} is not a namespace name", self.0)
     }
 }
 
 impl BadName {
-    /// What a name may be.
-    pub const HINT: &str = "up to 64 of a-z, 0-9, `-`, `_` and `.`, beginning with a letter or a digit, such as `reviewer`";
+    /// What a name may look like.
+    pub const HINT: &str =
+        "use up to 64 of a-z, 0-9, `-`, `_` and `.`, starting with a letter or a digit, such as `reviewer`";
 }
 
-/// Whether the word can name a namespace: nothing that leads to another folder, and on no file system two names for one.
+/// Checks a namespace name: it must not lead to another folder, and no file system may treat two names as one.
 pub fn check(name: &str) -> Result<(), BadName> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -47,12 +48,12 @@ pub fn check(name: &str) -> Result<(), BadName> {
     Err(BadName(name.to_owned()))
 }
 
-/// The data folder of a namespace below that of all.
+/// Returns the data folder of a namespace, below the common data folder.
 pub fn folder(data: &Path, name: &str) -> PathBuf {
     data.join(FOLDER).join(name)
 }
 
-/// The namespaces that there are, in order.
+/// Returns the existing namespaces, sorted.
 pub fn all(paths: &Paths) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(paths.common().join(FOLDER)) {
         Ok(entries) => entries,
@@ -72,7 +73,7 @@ fn claim_of(session: &str) -> String {
     sha256_hex(session.as_bytes())[..32].to_owned()
 }
 
-/// Notes that the session is of this namespace. Outside of all, there is nothing to note.
+/// Records that the session belongs to this namespace. The default namespace records nothing.
 pub fn claim(paths: &Paths, session: &str) -> io::Result<()> {
     if paths.namespace.is_none() {
         return Ok(());
@@ -86,10 +87,10 @@ pub fn claim(paths: &Paths, session: &str) -> io::Result<()> {
     File::options().create(true).append(true).mode(0o600).open(claim).map(drop)
 }
 
-/// Whether this namespace may read the transcript unasked: it is that of a session of its own, or lies in such a session's
-/// folder.
+/// Returns whether this namespace may read the transcript without being told to: it must belong to a session of this
+/// namespace, or lie in the folder of one.
 pub fn owns(paths: &Paths, transcript: &Path) -> bool {
-    /// Some names end with the session's identifier.
+    /// Some file names end with the session's identifier.
     const UUID: usize = 36;
     let stems = transcript.components().filter_map(|part| match part {
         Component::Normal(name) => Path::new(name).file_stem().and_then(OsStr::to_str),
@@ -101,7 +102,7 @@ pub fn owns(paths: &Paths, transcript: &Path) -> bool {
         let folder = paths.data.join(SESSIONS);
         return sessions.any(|claim| folder.join(claim).exists());
     }
-    // Where they cannot be listed, nobody knows whose it is.
+    // If the namespaces cannot be listed, the owner is unknown.
     let Ok(others) = all(paths) else { return false };
     if others.is_empty() {
         return true;

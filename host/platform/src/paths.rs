@@ -1,5 +1,5 @@
-//! Where things are: data, configuration and cache of this program, and the agents' own folders. The one place that reads
-//! the environment for it.
+//! The folders for this program's data, configuration and cache, and the agents' own folders. Only this module reads
+//! the environment for them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use crate::namespace::{self, BadName};
 /// The folder of managed configuration.
 const MANAGED: &str = "/etc/throughline";
 
-/// The variable that names the namespace.
+/// The environment variable that names the namespace.
 pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
 
 /// The program's folders.
@@ -21,9 +21,9 @@ pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
 pub struct Paths {
     /// The database and the log.
     pub data: PathBuf,
-    /// config.toml and policies.
+    /// `config.toml` and policies.
     pub config: PathBuf,
-    /// What can be made again.
+    /// Files that can be created again.
     pub cache: PathBuf,
     /// The user's home.
     pub home: PathBuf,
@@ -39,35 +39,35 @@ pub struct Paths {
     pub copilot: PathBuf,
     /// Factory droid's folder.
     pub factory: PathBuf,
-    /// What an administrator lays down. No variable moves it.
+    /// The administrator's configuration. No variable moves it.
     pub managed: PathBuf,
-    /// Whose memory it is; none: that of all who are in no namespace.
+    /// The namespace; `None` for the default one.
     pub namespace: Option<String>,
 }
 
-/// Why it cannot be known where things are.
+/// Why the folders cannot be determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
-    /// There is not even a home.
+    /// There is no home folder.
     Home,
-    /// The environment names a namespace that cannot be one.
+    /// The environment gives an invalid namespace name.
     Namespace(BadName),
 }
 
 impl Paths {
-    /// As the environment says: `THROUGHLINE_HOME` puts all under one folder, else the XDG base directories do it.
-    /// `THROUGHLINE_NAMESPACE` gives the data a folder of its own in it.
+    /// Reads the paths from the environment: everything is below `THROUGHLINE_HOME` if it is set, and otherwise in the
+    /// XDG base directories. `THROUGHLINE_NAMESPACE` selects a separate data folder.
     pub fn from_env() -> Result<Self, Unknown> {
         let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
             .ok_or(Unknown::Home)?;
         let Some(name) = env::var_os(NAMESPACE).filter(|name| !name.is_empty()) else { return Ok(paths) };
         let name = name.to_string_lossy();
-        // Whoever asked for a memory of its own must not get that of all because of a slip.
+        // A typing error must not give access to the default memory when a separate one was asked for.
         namespace::check(&name).map_err(Unknown::Namespace)?;
         Ok(paths.in_namespace(Some(&name)))
     }
 
-    /// The same, of that namespace, whose name was checked.
+    /// Returns the same paths for a namespace, whose name was already checked.
     #[must_use]
     pub fn in_namespace(mut self, name: Option<&str>) -> Self {
         let common = self.common();
@@ -76,7 +76,7 @@ impl Paths {
         self
     }
 
-    /// The data folder outside of all namespaces.
+    /// Returns the data folder of the default namespace.
     pub fn common(&self) -> PathBuf {
         if self.namespace.is_none() {
             return self.data.clone();
@@ -98,7 +98,7 @@ impl Paths {
             cache: place("cache", "XDG_CACHE_HOME", ".cache"),
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
             codex: var("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
-            // What it names takes the home's place.
+            // `GEMINI_CLI_HOME` replaces the home folder.
             gemini: var("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini"),
             cursor: home.join(".cursor"),
             copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
@@ -109,17 +109,17 @@ impl Paths {
         })
     }
 
-    /// The database.
+    /// The database file.
     pub fn database(&self) -> PathBuf {
         self.data.join("throughline.db")
     }
 
-    /// The log.
+    /// The log file.
     pub fn log(&self) -> PathBuf {
         self.data.join("log/throughline.log")
     }
 
-    /// Compiled components.
+    /// The folder of compiled components.
     pub fn components(&self) -> PathBuf {
         self.cache.join("components")
     }
@@ -129,37 +129,37 @@ impl Paths {
         self.config.join("config.toml")
     }
 
-    /// The user's policies.
+    /// The folder of the user's policies.
     pub fn policies(&self) -> PathBuf {
         self.config.join("policies")
     }
 
-    /// What the user decided about policies.
+    /// The file with the user's decisions about policies.
     pub fn policy_ledger(&self) -> PathBuf {
         self.config.join("policies.toml")
     }
 
-    /// How often policies failed.
+    /// The file that counts policy failures.
     pub fn policy_failures(&self) -> PathBuf {
         self.data.join("policy-failures.json")
     }
 
-    /// When remembering was paused, and what was forgotten.
+    /// The file of intervals that were paused or forgotten.
     pub fn intervals(&self) -> PathBuf {
         self.data.join("privacy.json")
     }
 
-    /// The key of the tags in placeholders.
+    /// The file with the key for placeholder tags.
     pub fn tag_key(&self) -> PathBuf {
         self.data.join("tag.key")
     }
 
-    /// What hooks inside the agent's loop noted down.
+    /// The folder of journals that hooks write.
     pub fn journal(&self) -> PathBuf {
         self.data.join("journal")
     }
 
-    /// What hooks write of sessions whose agent keeps no transcript that can be read.
+    /// The folder of synthesized transcripts, written by hooks for agents that keep none that can be read.
     pub fn minutes(&self) -> PathBuf {
         self.data.join("minutes")
     }
@@ -176,13 +176,13 @@ impl Paths {
         ]
     }
 
-    /// Claude Code's transcripts.
+    /// The folder of Claude Code's transcripts.
     pub fn claude_projects(&self) -> PathBuf {
         self.claude.join("projects")
     }
 }
 
-/// Makes the folder and what is missing above it, for this user alone.
+/// Creates the folder and its missing parents, accessible to this user only.
 pub fn create_private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let meta = fs::metadata(folder)?;
@@ -192,7 +192,7 @@ pub fn create_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The path as people write it: below the home with `~`.
+/// Formats a path for people: `~` stands for the home folder.
 pub fn display(path: &Path, home: &Path) -> String {
     match path.strip_prefix(home) {
         Ok(rest) if !rest.as_os_str().is_empty() && home != OsStr::new("/") => {

@@ -1,5 +1,6 @@
-//! Work that does not fit into a hook's time: the same program, detached, which nobody waits for. One at a time; what is
-//! not done because another is at work is done at the next start, since transcripts stay where they are.
+//! Work that does not fit into a hook's time. It runs in a detached process of the same program that nobody waits for.
+//! Only one such process works at a time; work skipped because another one was running is done at the next start, since
+//! transcripts stay where they are.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -24,20 +25,21 @@ use throughline_platform::paths::{NAMESPACE, Paths};
 use throughline_sandbox::chain::Compiling;
 use throughline_store::{self as store, Access, Store, StoreError};
 
-/// The longest that a detached process works.
+/// The longest a detached process works.
 const LONGEST: Duration = Duration::from_mins(15);
 
-/// How long it waits for another process that writes.
+/// How long a detached process waits for another process to finish writing to the database.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long counts of sessions stay that nobody goes on with.
+/// How long counters of abandoned sessions are kept.
 const LEFT: Duration = Duration::from_hours(30 * 24);
 
-/// What compiling may use: Python's runtime takes 20 seconds and 1 GB. Address space counts what is only reserved too.
+/// Limits for compiling: Python's runtime takes 20 seconds and 1 GB. Address space also counts memory that is only
+/// reserved.
 const COMPILE_SECONDS: u64 = 300;
 const COMPILE_BYTES: u64 = 16 << 30;
 
-/// What a detached process may be asked for.
+/// The tasks of a detached process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// Read one transcript to its end.
@@ -72,23 +74,23 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
-    /// Move a session's journal into the database.
+    /// Move the journal of a session into the database.
     Take {
         /// The session.
         session: String,
     },
-    /// Move the WAL into the database, and look which observations' time is up.
+    /// Checkpoint the WAL, promote used observations and delete expired ones.
     Tidy,
     /// Fold old memories of the project of a folder into digests.
     Compress {
         /// The agent's working folder.
         cwd: PathBuf,
     },
-    /// Move the WAL into the database.
+    /// Checkpoint the WAL.
     Checkpoint,
-    /// Make the index anew where it has to be, and the vectors that are missing.
+    /// Rebuild the index where needed, and compute missing vectors.
     Reindex,
-    /// Bring the database up to date.
+    /// Upgrade the database to the current schema.
     Upgrade,
 }
 
@@ -118,26 +120,26 @@ pub(super) fn tidy(runtime: &Runtime) {
     spawn(runtime, &[OsStr::new("tidy")]);
 }
 
-/// Starts [`Task::Checkpoint`] where a long WAL is left, of what was looked up for instance. Cheap: its length tells. Whoever lives on
-/// must wait for the child.
+/// Starts [`Task::Checkpoint`] if the WAL has grown long, which searches can cause too. This is cheap: only the length
+/// of the WAL is checked. A caller that lives on must wait for the child.
 pub fn settle(paths: &Paths) -> Option<Child> {
-    // Where it cannot be started, the next command tries again.
+    // If the process cannot be started, the next command tries again.
     store::leaves_much(&paths.database()).then(|| start(paths, &[OsStr::new("checkpoint")]).ok()).flatten()
 }
 
-/// Starts [`Task::Reindex`] where there is something to do. Cheap: a few rows tell.
+/// Starts [`Task::Reindex`] if there is something to do. This is cheap: the check reads a few rows.
 pub(super) fn reindex(runtime: &Runtime, store: &Store) {
     if reindex::is_due(runtime, store).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("reindex")]);
     }
 }
 
-/// Starts [`Task::Upgrade`]. Whoever lives on must wait for the child.
+/// Starts [`Task::Upgrade`]. A caller that lives on must wait for the child.
 pub fn upgrade(runtime: &Runtime) -> Option<Child> {
     spawn(runtime, &[OsStr::new("upgrade")])
 }
 
-/// Starts [`Task::Compress`] where it is due. Cheap: one row tells.
+/// Starts [`Task::Compress`] if it is due. This is cheap: the check reads one row.
 pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
     if compressing::is_due(runtime, store, &Project::of(cwd)).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("compress"), cwd.as_os_str()]);
@@ -151,7 +153,7 @@ pub(super) fn take(runtime: &Runtime, session: &str) {
 
 fn spawn(runtime: &Runtime, arguments: &[&OsStr]) -> Option<Child> {
     start(&runtime.paths, arguments)
-        .inspect_err(|error| runtime.log.note(Level::Warn, "no background process could be started", error.to_string()))
+        .inspect_err(|error| runtime.log.note(Level::Warn, "could not start a background process", error.to_string()))
         .ok()
 }
 
@@ -167,24 +169,25 @@ fn start(paths: &Paths, arguments: &[&OsStr]) -> io::Result<Child> {
         .spawn()
 }
 
-/// A component can be made so that compiling it takes for ever, or all memory: then this process ends, and not the machine.
+/// Limits CPU time and address space. A malicious component can take forever to compile, or all memory; with the limits
+/// only this process dies.
 fn limit_compiling() {
     for (resource, most) in [(Resource::Cpu, COMPILE_SECONDS), (Resource::As, COMPILE_BYTES)] {
         let now = getrlimit(resource);
         let most = now.maximum.map_or(most, |hard| hard.min(most));
-        // Where it cannot be limited, it is as it was.
+        // If a limit cannot be set, the old one stays in force.
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
 
-/// See [`files::try_lock`].
+/// Takes a lock file in the data folder; see [`files::try_lock`].
 fn lock(runtime: &Runtime, name: &str) -> io::Result<Option<File>> {
     files::try_lock(&runtime.paths.data.join(name))
 }
 
-/// Does the task, as the detached process.
+/// Runs the task in the detached process.
 pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
-    // Away from the agent's terminal and process group, so that its end is not ours.
+    // Leave the agent's terminal and process group, so that this process survives them.
     let _ = rustix::process::setsid();
     runtime.ignore_strangers();
     match task {
@@ -211,11 +214,11 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             return Ok(());
         }
         Task::Compress { cwd } => return compress_now(runtime, &mut store, cwd),
-        // It has a lock of its own: servers may be slow, and transcripts are not to wait for them.
+        // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
             if let Some(made) = report.and_then(|report| report.remade) {
-                runtime.log.note(Level::Info, "the index was made anew", format!("{made} memories"));
+                runtime.log.note(Level::Info, "the index was rebuilt", format!("{made} memories"));
             }
             return Ok(());
         }
@@ -286,15 +289,15 @@ fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Brings the database up to date, once: each hook that finds it old starts a process.
+/// Upgrades the database, once: every hook that finds it old starts a process.
 fn upgrade_now(runtime: &Runtime) -> Result<()> {
     let Some(_lock) = lock(runtime, "upgrade.lock")? else { return Ok(()) };
     let store = runtime.store(Access::Existing, PATIENCE)?;
-    runtime.log.note(Level::Info, "the database was brought up to date", format!("schema {}", store::SCHEMA_VERSION));
+    runtime.log.note(Level::Info, "the database was upgraded", format!("schema {}", store::SCHEMA_VERSION));
     Ok(store.checkpoint()?)
 }
 
-/// Folds old memories into digests. It has a lock of its own: the next session's unread transcripts are not to wait for it.
+/// Folds old memories into digests. It has its own lock: the next session's unread transcripts must not wait for it.
 fn compress_now(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
     let Some(_lock) = lock(runtime, "compress.lock")? else { return Ok(()) };
     let folded = compressing::in_background(runtime, store, &Project::of(cwd))?;

@@ -1,5 +1,5 @@
-//! Checkpoints: after so many uses of tools, or when the context fills up, what the session has come to is saved before its end.
-//! Mode `auto` reads the transcript on in a process of its own; mode `ask` asks the agent for a summary.
+//! Checkpoints: saves the state of a session before its end, after a number of tool calls or when the context fills up.
+//! Mode `auto` continues reading the transcript in a background process; mode `ask` asks the agent for a summary.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,10 +13,10 @@ use crate::runtime::Runtime;
 use throughline_agents::protocol::{Event, Moment};
 use throughline_platform::log::Level;
 
-/// How much of a transcript's end is looked through for what the agent's last request cost, bytes.
+/// How many bytes at the end of a transcript are searched for the token usage of the agent's last request.
 const TAIL: u64 = 256 << 10;
 
-/// Counts the uses of tools; where a checkpoint is due it is begun, or the agent is asked for one.
+/// Counts tool calls. If a checkpoint is due, starts it or returns the request for a summary.
 pub(super) fn count(runtime: &Runtime, event: &Event, uses: usize) -> Outcome<Option<String>> {
     let settings = &runtime.config.checkpoint;
     if settings.mode == Mode::Off || uses == 0 || event.sub_agent.is_some() {
@@ -41,7 +41,7 @@ pub(super) fn count(runtime: &Runtime, event: &Event, uses: usize) -> Outcome<Op
     Ok(None)
 }
 
-/// The end of a turn: where the agent is asked for summaries, it is asked for the last one.
+/// Asks for a last summary at the end of a turn, in the mode in which the agent is asked for summaries.
 pub(super) fn at_end(runtime: &Runtime, event: &Event) -> Option<String> {
     let settings = &runtime.config.checkpoint;
     let Moment::Answered { again: false, .. } = event.moment else { return None };
@@ -49,7 +49,7 @@ pub(super) fn at_end(runtime: &Runtime, event: &Event) -> Option<String> {
     if settings.mode != Mode::Ask || journal.counted(&event.session) == 0 {
         return None;
     }
-    // Once a turn: an agent that does not answer is left in peace.
+    // Only once a turn, so that an agent that does not answer is not asked again.
     journal.recount(&event.session);
     Some(request(settings, event, true))
 }
@@ -57,35 +57,35 @@ pub(super) fn at_end(runtime: &Runtime, event: &Event) -> Option<String> {
 fn save(runtime: &Runtime, event: &Event) {
     match &event.transcript {
         Some(path) => background::read_on(runtime, path, &event.cwd, &event.session),
-        None => runtime.log.note(Level::Debug, "a checkpoint was due, but the agent names no transcript", ""),
+        None => runtime.log.note(Level::Debug, "a checkpoint was due, but the agent gave no transcript", ""),
     }
 }
 
-/// What the agent is asked.
+/// The text that asks the agent for a summary.
 fn request(settings: &Checkpoint, event: &Event, last: bool) -> String {
     let occasion = if last {
-        "the turn ends. Save what it came to before you stop"
+        "the turn is ending. Save its results before you stop"
     } else {
-        "it is time to save. Do it now, in passing, and go on with the task"
+        "it is time to save. Do it now, then continue with the task"
     };
     format!(
         "Throughline: {occasion}.\n\
-         1. Write a summary of this session up to here in at most {most} characters: decisions with their reasons, the present \
+         1. Write a summary of this session so far in at most {most} characters: decisions with their reasons, the current \
          state, what was done last, known issues. No secrets.\n\
          2. Store it: throughline memory save --session {session} \"SUMMARY\"\n\
-         Nothing else need be done, and the user need not be told.",
+         Nothing else is needed, and the user need not be told.",
         most = settings.summary_max_length,
         session = event.session,
     )
 }
 
-/// Whether the context is so full that it may be compacted soon.
+/// Returns whether the context is so full that it may be compacted soon.
 fn is_full(settings: &Checkpoint, event: &Event) -> bool {
     let limit = settings.context_window.saturating_sub(settings.reserve_tokens_floor + settings.soft_threshold_tokens);
     event.transcript.as_deref().and_then(tokens).is_some_and(|tokens| tokens >= u64::from(limit))
 }
 
-/// The tokens of the agent's last request, as the end of the transcript tells it.
+/// Returns the token usage of the agent's last request, from the end of the transcript.
 fn tokens(transcript: &Path) -> Option<u64> {
     let mut file = File::open(transcript).ok()?;
     let size = file.metadata().ok()?.len();

@@ -1,4 +1,4 @@
-//! Where the transcript of a session is, for commands: hooks are told by the agent.
+//! Finds the transcript of a session for commands. Hooks do not need this: the agent gives them the path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use throughline_agents::protocol::{claude_code, transcripts};
 use throughline_store::{Result, Store};
 
-/// The transcript of a session: where it was read before, or by its name below `projects`.
+/// Returns the transcript of a session: the path that was read before, or a file below `projects` with the session's
+/// name.
 pub fn of_session(store: &Store, projects: &Path, session: &str) -> Result<Option<PathBuf>> {
     let is_its_own = |path: &Path| transcripts::session_of_name(path).as_deref() == Some(session);
     let known = store.cursors()?.into_iter().map(|cursor| PathBuf::from(cursor.path));
@@ -18,7 +19,7 @@ pub fn of_session(store: &Store, projects: &Path, session: &str) -> Result<Optio
     Ok(named.filter(|path| is_its_own(path)).find(|path| path.is_file()))
 }
 
-/// The session that was written to last, of those that began in one of these folders.
+/// Returns the session that was written to last, among those that began in one of these folders.
 pub fn newest(projects: &Path, folders: &[PathBuf]) -> Option<(String, PathBuf)> {
     let of_folder =
         |folder: &PathBuf| fs::read_dir(projects.join(claude_code::slug(folder))).into_iter().flatten().flatten();
@@ -35,10 +36,11 @@ pub fn newest(projects: &Path, folders: &[PathBuf]) -> Option<(String, PathBuf)>
         .map(|(_, session, path)| (session, path))
 }
 
-/// The days that are looked through for a rollout.
+/// How many of the latest day folders are searched for a rollout.
 const DAYS: usize = 40;
 
-/// Codex's rollout of a session: below `sessions` in a folder a day, of which the last ones are looked through.
+/// Finds Codex's rollout of a session. Below `sessions` there is one folder a day; only the latest [`DAYS`] are
+/// searched.
 pub fn rollout(sessions: &Path, session: &str) -> Option<PathBuf> {
     let below = |folder: &Path| {
         let mut inside: Vec<PathBuf> =

@@ -1,4 +1,5 @@
-//! What a share of a transcript came to: the extractions of all policies put together, summarized and redacted.
+//! The result of extracting one chunk of a transcript: the extractions of all policies, merged, summarized and
+//! redacted.
 
 use std::time::Instant;
 
@@ -13,30 +14,31 @@ use throughline_store::journal::Seen;
 /// The key of a session's summary among its drafts.
 const SUMMARY_KEY: &str = "session-summary";
 
-/// The longest title, characters, and the longest content, bytes; the contract says so.
+/// The contract's limits for a title (characters) and for content (bytes).
 const MOST_TITLE: usize = 200;
 const MOST_CONTENT: usize = 64 << 10;
 
-/// What is about to be stored.
+/// The data that is about to be stored.
 pub(super) struct Gathered {
-    /// Names and digests of the policies: the one whose notes are the session's first.
+    /// Names and digests of the policies. The first one is the primary policy, whose notes become the session's.
     pub makers: Vec<(String, String)>,
-    /// Each with the place of its maker.
+    /// Each draft with the index of its policy in `makers`.
     pub drafts: Vec<(usize, Draft)>,
-    /// Keys that no longer hold.
+    /// Keys of memories that are no longer valid.
     pub retracted: Vec<String>,
-    /// Of the session, with what others added.
+    /// The session's notes, including what additional policies contributed.
     pub notes: SessionNotes,
-    /// What the extractors keep for themselves.
+    /// The extractors' private states.
     pub states: Vec<ExtractorState>,
-    /// Empty where there is none.
+    /// The session's summary; empty if there is none.
     pub summary: String,
-    /// Of the summary.
+    /// The topics of the summary.
     pub topics: Vec<String>,
 }
 
 impl Gathered {
-    /// Puts `more` to `base`. `before` are the states that they were handed; `to` is how far `base` has read.
+    /// Merges the extractions in `more` into `base`. `before` holds the states that the extractors were given; `to` is
+    /// the offset up to which `base` has read.
     pub(super) fn new(base: Extracted, more: Vec<Extracted>, before: &[ExtractorState], to: u64) -> Self {
         let mut it = Self {
             makers: Vec::new(),
@@ -57,22 +59,23 @@ impl Gathered {
                 add_notes(&mut it.notes, extraction.notes);
             }
             if let Some(before) = before.iter().find(|state| state.policy == maker.name) {
-                // The first one's place is the cursor's; another one's is its own, and what it says of it is checked.
+                // The primary extractor's position is the cursor's. An additional extractor has its own; the value it
+                // reports is clamped.
                 let read_to = (place > 0).then(|| extraction.consumed.clamp(before.read_to.unwrap_or(0).min(to), to));
                 it.states.push(ExtractorState { state: extraction.state, read_to, ..before.clone() });
             }
             it.makers.push((maker.name, maker.digest));
         }
-        // Where a policy does not say when something was learned, the session's last moment is nearer than ours: what is
-        // read may be a year old.
+        // If a policy does not say when something was learned, the session's last moment is a better guess than the
+        // current time: the transcript may be a year old.
         for (_, draft) in &mut it.drafts {
             draft.origin.at = draft.origin.at.or(it.notes.ended);
         }
         it
     }
 
-    /// Takes out what is about files that the user wants left out. Of their lines nothing was handed over; this is for what
-    /// extractors knew before, or what the human's words led them to.
+    /// Removes everything about files that the user excluded. Their lines were never given to the extractors, but an
+    /// extractor may know of such files from earlier, or from the user's words.
     pub(super) fn leave_out(&mut self, rules: &Rules) {
         if rules.is_empty() {
             return;
@@ -84,8 +87,8 @@ impl Gathered {
         clean(rules, self.texts());
     }
 
-    /// Leaves what a sub-agent learned: its prompts are its parent's words, and it decides nothing for the human. Keys of
-    /// several sub-agents are kept apart.
+    /// Keeps only what a sub-agent learned: its prompts are its parent's words, and it makes no decisions for the user.
+    /// The id is added to keys, so that several sub-agents do not collide.
     pub(super) fn of_sub_agent(&mut self, id: &str) {
         const OF_MAIN: [&str; 8] =
             ["compact_summary", "correction", "decision", "plan", "preference", "session_summary", "task", "turn"];
@@ -99,7 +102,7 @@ impl Gathered {
         }
     }
 
-    /// Has the notes summarized.
+    /// Summarizes the notes.
     pub(super) fn summarize(&mut self, work: &mut Work<'_>, session: &Session, until: Instant) -> Result<()> {
         match work.summarize(session, &self.notes, until)? {
             Some(summary) => {
@@ -111,7 +114,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Every text, names and keys too.
+    /// Returns every text, including names and keys.
     fn texts(&mut self) -> Vec<&mut String> {
         let mut slots: Vec<&mut String> = vec![&mut self.summary];
         slots.extend(self.states.iter_mut().map(|state| &mut state.state));
@@ -148,19 +151,19 @@ impl Gathered {
         slots
     }
 
-    /// Passes every text through the redactor, names and keys too, and makes the summary a memory of what is left.
+    /// Passes every text, including names and keys, through the redactor, then makes the redacted summary a memory.
     pub(super) fn redact(&mut self, work: &mut Work<'_>, event: Option<&mut Seen>, until: Instant) -> Result<()> {
         let mut slots = self.texts();
         slots.extend(event.into_iter().flat_map(Seen::texts_mut));
         work.redact_in_place(slots, until)?;
         if !self.summary.is_empty() {
-            // Made now, because a title that is cut before its secrets are gone is another one than if cut afterwards.
+            // The draft is made only now, because a title cut before redaction differs from one cut after it.
             self.drafts.push((0, summary_draft(&self.summary, &self.topics, &self.notes)));
         }
         Ok(())
     }
 
-    /// The model, where the extractor found it in the transcript.
+    /// Returns the model, if the extractor found it in the transcript.
     pub(super) fn model(&self) -> Option<String> {
         self.notes.attributes.iter().find(|(name, _)| name == "model").map(|(_, value)| value.clone())
     }
@@ -181,7 +184,7 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
     }
 }
 
-/// Takes out of texts what the user wants left out.
+/// Removes text that the user excluded.
 pub(super) fn clean(rules: &Rules, slots: Vec<&mut String>) {
     for slot in slots {
         if let Some(cleaned) = rules.clean(slot) {
@@ -190,12 +193,13 @@ pub(super) fn clean(rules: &Rules, slots: Vec<&mut String>) {
     }
 }
 
-/// Policies do not know of each other's keys: those of all but the default are kept apart by the policy's name.
+/// Makes a key unique to its policy. Policies do not know each other's keys, so the keys of all but the default get the
+/// policy's name as prefix.
 fn own_key(key: &str, maker: &Maker) -> String {
     if maker.is_default() { key.to_owned() } else { format!("{}:{key}", maker.name) }
 }
 
-/// The draft with a key of its own, and within the contract's bounds.
+/// Gives the draft a key unique to its policy, and cuts it to the contract's limits.
 fn with_own_key(mut draft: Draft, maker: &Maker) -> Draft {
     draft.key = draft.key.map(|key| own_key(&key, maker));
     if let Some((end, _)) = draft.title.char_indices().nth(MOST_TITLE) {
@@ -205,7 +209,7 @@ fn with_own_key(mut draft: Draft, maker: &Maker) -> Draft {
     draft
 }
 
-/// What another extractor noted comes behind what is there; nothing is said twice.
+/// Appends another extractor's notes to those already there, without duplicates.
 fn add_notes(notes: &mut SessionNotes, more: SessionNotes) {
     fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
         for item in more {

@@ -1,4 +1,4 @@
-//! SessionStart: earlier sessions that were left unread are read, and the agent is told what it should know.
+//! `SessionStart`: reads earlier sessions that were left unread, and returns the context for the agent.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -16,15 +16,16 @@ use throughline_platform::log::Level;
 use throughline_store::journal::{self, Seen};
 use throughline_store::{self as store, Access, Store, StoreError};
 
-/// How long other writers are waited for where the answer does not depend on it.
+/// How long to wait for other writers when the context does not depend on the write.
 const BRIEFLY: Duration = Duration::from_millis(100);
 
-/// How long observations are left as they are before it is looked whose time is up, milliseconds.
+/// How often observations are promoted or expired, milliseconds.
 const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
 
-/// The store. A start waits for one that is being brought up to date, as long as it can: else the agent would be told nothing.
+/// Opens the store. If the database is being upgraded, waits as long as the deadline allows: otherwise the agent would
+/// get no context.
 fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
-    /// What the start itself needs of its time.
+    /// The time that the rest of the start needs.
     const START: Duration = Duration::from_secs(1);
     const STEP: Duration = Duration::from_millis(20);
     let opened = runtime.store(Access::Write, PATIENCE);
@@ -38,14 +39,14 @@ fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
     opened
 }
 
-/// What the agent is to be shown at the session's start.
+/// Returns the context for the agent at the start of a session.
 pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
     let mut store = open(runtime, deadline)?;
     if let Err(error) = catch_up(runtime, &mut store, event) {
         runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
     if let Err(error) = noting::take_up(runtime, &mut store, &event.session) {
-        runtime.log.note(Level::Warn, "what an earlier session noted down could not be stored yet", format!("{error:#}"));
+        runtime.log.note(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
     }
     let project = reading::project_of(&store, &event.session, &event.cwd)?;
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
@@ -54,9 +55,9 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let store = Rc::new(store);
     let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
-    // What follows is bookkeeping, which nobody waits for.
+    // The rest is bookkeeping that nobody waits for.
     if matches!(source, "compact" | "clear") {
-        // The context in which they were shown is gone.
+        // The memories that were shown are no longer in the agent's context.
         noting::bookkeep(runtime, event, journal::SHOWN_NOTHING, Seen::default());
     }
     noting::shown(runtime, event, source, &used);
@@ -69,7 +70,8 @@ pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: In
     Ok(text)
 }
 
-/// What would be shown to `session` for `source`, redacted and within `budget` UTF-16 units, and the memories in it.
+/// Builds the context for `session` and `source`, redacted and within `budget` UTF-16 units. Returns it with the
+/// identifiers of the memories in it.
 pub fn context(
     runtime: &Runtime,
     store: &Rc<Store>,
@@ -98,13 +100,13 @@ pub fn context(
     work.redact(&mut texts, deadline)?;
     let [text] = texts;
     if text.encode_utf16().count() > budget as usize {
-        // Placeholders can be longer than what they replace. Whole lines go from the end.
+        // Placeholders can be longer than the secrets they replace. Whole lines are cut from the end.
         return Ok((Some(cut(&text, budget as usize)), built.used));
     }
     Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
 }
 
-/// The first lines of `text` that fit into `budget` UTF-16 units.
+/// Returns the first lines of `text` that fit into `budget` UTF-16 units.
 pub(super) fn cut(text: &str, budget: usize) -> String {
     let mut units = 0;
     text.split_inclusive('\n')
@@ -115,7 +117,8 @@ pub(super) fn cut(text: &str, budget: usize) -> String {
         .collect()
 }
 
-/// Reads what earlier sessions of this project left unread, within its own small budget; the rest in the background.
+/// Reads transcripts of earlier sessions of this project that were left unread, within a small time budget of its own.
+/// The rest is read in the background.
 fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     let Some(folder) = event.transcript.as_deref().and_then(Path::parent) else {
         return Ok(());
@@ -126,7 +129,7 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
     }
     let unread = reading::unread(runtime, store, folder, &event.session)?;
     if !unread.is_empty() {
-        // Compiling, where that must be, is not what this budget is for.
+        // If the policy must be compiled, that does not count against this budget.
         runtime.default_policy()?;
     }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);

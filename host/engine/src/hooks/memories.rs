@@ -1,4 +1,4 @@
-//! The memories of one project, and what a person shared with all projects, as a policy may see them.
+//! The memories that a policy may see: those of one project, and those that the user shared with all projects.
 
 use std::rc::Rc;
 
@@ -9,17 +9,17 @@ use throughline_sandbox::imports::{Fact, MemorySource};
 use throughline_search::query::Query;
 use throughline_store::{DIGEST, Filter, Search, Store};
 
-/// One project's memories; the present session is known, so that "the last session" can leave it out.
+/// One project's memories. The current session is known, so that "the last session" can exclude it.
 pub struct ProjectMemories {
     /// The store.
     pub store: Rc<Store>,
     /// The project's identifier.
     pub project: String,
-    /// The present session.
+    /// The current session.
     pub session: String,
-    /// The clock, milliseconds since the Unix epoch.
+    /// The current time, milliseconds since the Unix epoch.
     pub now: u64,
-    /// Whether what a person shared with all projects is among them.
+    /// Whether to include memories that the user shared with all projects.
     pub shared: bool,
 }
 
@@ -34,7 +34,8 @@ impl ProjectMemories {
     }
 }
 
-/// Without digests: like archived turns they are for searches. A list of what matters has no use for what nobody looked at.
+/// Removes digests. Like archived turns they are only for search: a digest holds memories that nobody used, so it does
+/// not belong in a list of important ones.
 fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories.retain(|memory| !memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == DIGEST));
     memories
@@ -94,7 +95,7 @@ mod tests {
 
     const SESSIONS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 
-    /// What a policy of a project can be told, all of it.
+    /// Everything that a policy of a project can read.
     fn all(memories: &ProjectMemories, query: &str) -> String {
         const MOST: u32 = 10_000;
         let kinds = ["decision".to_owned(), "architecture".to_owned()];
@@ -115,7 +116,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-        /// Projects say the same words in the same way, and all that tells them apart is a word of their own.
+        /// All projects use the same words; only one word per project tells them apart.
         #[test]
         fn no_policy_sees_a_row_of_another_project(
             said in prop::collection::vec((0_usize..4, 0_usize..4, 0_usize..6, any::<bool>()), 1..40),
@@ -164,11 +165,11 @@ mod tests {
                     event: None,
                     now: 3_000,
                 });
-                // Whoever comes first has the session.
+                // The first project to use a session owns it.
                 let owner = *owners.entry(*session).or_insert(*project);
                 prop_assert_eq!(committed.is_ok(), owner == *project);
             }
-            // What a person shared, of some projects.
+            // Some projects share memories.
             let mut public = BTreeSet::new();
             for (project, word) in &shared {
                 let text = format!("word{word} own{project}zz");

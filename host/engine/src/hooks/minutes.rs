@@ -1,6 +1,6 @@
-//! Minutes: of sessions whose agent keeps no transcript that can be read, the hooks themselves write down what was asked, done and
-//! answered, in the form of a transcript, which is then read as that session's. They are redacted before they are written,
-//! bounded, for this user alone, and taken away when they are old.
+//! Synthesized transcripts. Some agents keep no transcript that can be read. For their sessions the hooks write one
+//! themselves, with prompts, tool calls and answers, which is then read like any other. The texts are redacted before
+//! they are written; files are bounded in size, readable by this user only, and deleted when they are old.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,27 +30,28 @@ use throughline_sandbox::chain::NotCompiled;
 use throughline_store::journal::Journal;
 use throughline_store::{Selection, folded};
 
-/// The most bytes of one session's minutes: what is beyond is not written.
+/// The largest size of one session's synthesized transcript, bytes. Anything beyond is not written.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// The longest text of one line, bytes, once its secrets are gone.
+/// The longest text of one line after redaction, bytes.
 const MOST_TEXT: usize = 32 << 10;
 
-/// How far back the last answer is looked for, bytes.
+/// How many bytes at the end are searched for the last answer.
 const TAIL: u64 = 256 << 10;
 
-/// The longest that is waited until Copilot CLI has written what happened before a hook: it did so within 0.3 s.
+/// The longest wait until Copilot CLI has written what happened before a hook. It took up to 0.3 s.
 const LATE: Duration = Duration::from_millis(600);
 
-/// The event with the transcript that is to be read for it: the agent's own where it keeps one, else the minutes, to which what the
-/// event says is added.
+/// Returns the event with the transcript to read for it: the agent's own if there is one, otherwise the synthesized
+/// one, to which the event is appended.
 pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -> Cow<'e, Event> {
     if event.agent == Agent::ClaudeCode {
         return Cow::Borrowed(event);
     }
     let mut event = event.clone();
     let path = file(&runtime.paths.minutes(), event.agent, &event.session);
-    // A session that began with them goes on with them: two sources of one session would say everything twice.
+    // A session that started with a synthesized transcript continues with it: two sources for one session would
+    // duplicate everything.
     if !path.exists() && has_transcript(runtime, &mut event) {
         if event.agent == Agent::Copilot {
             wait(runtime, &mut event, deadline);
@@ -59,9 +60,11 @@ pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -
     }
     match add(runtime, &event, &path, deadline) {
         Ok(()) => {}
-        // The hook itself says so too.
+        // The hook itself logs this too.
         Err(error) if error.is::<NotCompiled>() => {}
-        Err(error) => runtime.log.note(Level::Warn, "a session's minutes could not be written", format!("{error:#}")),
+        Err(error) => {
+            runtime.log.note(Level::Warn, "a session's synthesized transcript could not be written", format!("{error:#}"))
+        }
     }
     if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {
         *last = last_answer(&path).ok().flatten();
@@ -70,20 +73,20 @@ pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -
     Cow::Owned(event)
 }
 
-/// The minutes of a session.
+/// The path of a session's synthesized transcript.
 fn file(folder: &Path, agent: Agent, session: &str) -> PathBuf {
     folder.join(agent.name()).join(format!("{}.jsonl", Journal::stem(session)))
 }
 
-/// The agent whose minutes these are.
+/// Returns the agent that a synthesized transcript belongs to.
 pub(super) fn agent_of(folder: &Path, path: &Path) -> Option<Agent> {
     Agent::of(path.parent()?.strip_prefix(folder).ok()?.to_str()?)
 }
 
-/// Whether the agent keeps a transcript itself. It may not be there before the first answer.
+/// Returns whether the agent keeps a transcript itself. The file may not exist before the first answer.
 fn has_transcript(runtime: &Runtime, event: &mut Event) -> bool {
     if event.agent == Agent::Copilot && event.transcript.is_none() {
-        // Most of its events do not say where it is.
+        // Most events of Copilot CLI do not give the path.
         let session = Path::new(&event.session);
         let is_name = session.components().count() == 1 && session.file_name() == Some(session.as_os_str());
         let folder = runtime.paths.copilot.join("session-state").join(session);
@@ -94,10 +97,10 @@ fn has_transcript(runtime: &Runtime, event: &mut Event) -> bool {
     event.transcript.is_some()
 }
 
-/// Waits until Copilot CLI has written what happened before the end of a turn or of the session, and takes the answer from it: the event
-/// itself does not hold it.
+/// Waits until Copilot CLI has written what happened before the end of a turn or of the session. Takes the answer from
+/// the transcript, since the event does not include it.
 fn wait(runtime: &Runtime, event: &mut Event, deadline: Instant) {
-    /// How often is looked.
+    /// The polling interval.
     const STEP: Duration = Duration::from_millis(20);
     let (Moment::Answered { .. } | Moment::End { .. }, Some(path)) = (&event.moment, &event.transcript) else { return };
     let until = deadline.min(Instant::now() + LATE);
@@ -113,7 +116,7 @@ fn wait(runtime: &Runtime, event: &mut Event, deadline: Instant) {
     }
 }
 
-/// Adds what the event says.
+/// Appends the event to the synthesized transcript.
 fn add(runtime: &Runtime, event: &Event, path: &Path, deadline: Instant) -> Result<()> {
     let mut said = said(runtime, event);
     if said.is_empty() {
@@ -141,7 +144,7 @@ fn add(runtime: &Runtime, event: &Event, path: &Path, deadline: Instant) -> Resu
     Ok(append(path, text.as_bytes())?)
 }
 
-/// What an event says that is worth a line.
+/// One entry of the synthesized transcript.
 enum Said {
     Text { role: &'static str, place: String, text: String },
     Use { id: String, tool: String, input: Value, output: String, failed: bool },
@@ -186,13 +189,13 @@ fn cut(text: &mut String) {
     }
 }
 
-/// Without what the user wants left out.
+/// Converts the event to entries, without what the user excluded.
 fn said(runtime: &Runtime, event: &Event) -> Vec<Said> {
     let clean = |text: &str| {
         let text = shorten_text(text);
         runtime.privacy.clean(&text).unwrap_or(text)
     };
-    // The same event that is told twice is the same line.
+    // An event that is reported twice must produce the same line.
     let place = |kind: &str, text: &str| match &event.prompt {
         Some(prompt) => format!("{kind}/{prompt}/{}", &sha256_hex(text.as_bytes())[..16]),
         None => format!("{kind}/{}", runtime.now),
@@ -227,7 +230,7 @@ fn used(tool_use: &ToolUse) -> Said {
     }
 }
 
-/// One write a call, so that what two hooks write at once does not mix.
+/// Appends with a single write, so that two hooks writing at once do not interleave.
 fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let open = || File::options().append(true).create(true).mode(0o600).open(path);
     let mut file = match open() {
@@ -240,12 +243,12 @@ fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
         other => other?,
     };
     if file.metadata()?.len() + bytes.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("{} would have more than {MOST_BYTES} bytes", path.display())));
+        return Err(io::Error::other(format!("{} would grow beyond {MOST_BYTES} bytes", path.display())));
     }
     file.write_all(bytes)
 }
 
-/// What the agent said last since it was asked last.
+/// Returns the agent's last answer since the last prompt.
 fn last_answer(path: &Path) -> io::Result<Option<String>> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -265,9 +268,9 @@ fn last_answer(path: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Takes out what is to be forgotten.
+/// Removes the selected lines.
 pub fn forget(runtime: &Runtime, selection: &Selection) -> Result<()> {
-    // Most lines of a session have its one folder.
+    // Most lines of a session have the same folder, so its project is looked up once.
     let mut projects: HashMap<String, String> = HashMap::new();
     rewrite(&runtime.paths.minutes(), |lines| {
         lines.retain(|line| {
@@ -292,7 +295,7 @@ fn holds(line: &Value, words: &[String]) -> bool {
     words.iter().all(|word| line.contains(word.as_str()))
 }
 
-/// Passes them through the redactors again.
+/// Redacts all lines again.
 pub fn scrub(runtime: &Runtime) -> Result<()> {
     rewrite(&runtime.paths.minutes(), |lines| {
         let root = lines.iter().find_map(|line| Some(Project::of(Path::new(line["cwd"].as_str()?)).root));
@@ -304,12 +307,12 @@ pub fn scrub(runtime: &Runtime) -> Result<()> {
     })
 }
 
-/// Writes each file anew whose lines are changed.
+/// Rewrites each file in which `change` alters lines.
 fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>) -> Result<()> {
     for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
         for file in fs::read_dir(agent.path())?.flatten() {
             let bytes = fs::read(file.path())?;
-            // Of a line that is torn nothing is read, so it need not stay.
+            // A torn line is never read, so it need not be kept.
             let before: Vec<Value> =
                 bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
             let mut lines = before.clone();
@@ -325,13 +328,13 @@ fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>)
     Ok(())
 }
 
-/// Takes minutes away to which nothing was added since `before`.
+/// Deletes synthesized transcripts that were not appended to since `before`.
 pub(super) fn tidy(folder: &Path, before: SystemTime) {
     for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
         for file in fs::read_dir(agent.path()).into_iter().flatten().flatten() {
             let is_old = file.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
             if is_old {
-                // One that stays is taken away the next time.
+                // If it cannot be deleted now, the next run tries again.
                 let _ = fs::remove_file(file.path());
             }
         }

@@ -1,5 +1,5 @@
-//! What happens at each moment of a session. One rule above all: a hook never harms the session. It ends in time, with
-//! valid output or none, whatever is broken; what went wrong is in the log.
+//! Runs the hooks: what Throughline does at each moment of a session. A hook must never harm the session: it finishes
+//! in time, with valid output or none, whatever is broken. Errors go to the log.
 
 pub mod background;
 mod checkpoints;
@@ -31,26 +31,30 @@ use throughline_platform::namespace;
 use throughline_sandbox::chain::{Compiling, NotCompiled};
 use throughline_store::{self as store, Store, StoreError};
 
-/// How long a hook waits for another process that writes, at most.
+/// The longest a hook waits for another process to finish writing to the database.
 pub const PATIENCE: Duration = Duration::from_millis(800);
 
-/// Does what the moment asks for. What is returned is for standard output, in the agent's own form.
+/// Handles the event and returns the text for standard output, in the agent's own format.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
     if runtime.is_off(&event.cwd) || runtime.is_paused(&event.cwd, &event.session) {
         return None;
     }
-    // What is logged must lose them too, whatever comes of the rest.
+    // Log lines must be free of these secrets too, whatever happens next.
     runtime.secrets.look_in(&event.cwd, &event.cwd);
     runtime.ignore_strangers();
     runtime.before_opening(leave_older_database);
-    // Only a session's start needs the default policy at once: without it the agent would not be told. All else is left to a
-    // process of its own.
+    // Only the start of a session needs the default policy at once: without it the agent would get no context. All
+    // other compiling is left to a background process.
     runtime.compile(match event.moment {
         Moment::Start { .. } => Compiling::Default(deadline),
         _ => Compiling::Never,
     });
     if let Err(error) = namespace::claim(&runtime.paths, &event.session) {
-        runtime.log.note(Level::Warn, "it cannot be noted whose session this is; nothing is read of it", error.to_string());
+        runtime.log.note(
+            Level::Warn,
+            "could not record the session's namespace; the session is not read",
+            error.to_string(),
+        );
         return None;
     }
     let event = &minutes::keep(runtime, event, deadline);
@@ -66,7 +70,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         Moment::SubAgentDone { .. } => saving::sub_agent(runtime, event, deadline).map(|()| None),
         Moment::Said { .. } => Ok(None),
         Moment::Other { name } => {
-            runtime.log.note(Level::Debug, "an event is nothing to this version", name);
+            runtime.log.note(Level::Debug, "ignored an event that this version does not know", name);
             Ok(None)
         }
     };
@@ -75,8 +79,8 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     }
     let context = outcome.unwrap_or_else(|error| {
         if error.is::<NotCompiled>() {
-            // Right after an upgrade, if nothing was done but to replace the program.
-            runtime.log.note(Level::Info, "the default policy is not compiled yet; that is done in the background", "");
+            // This happens right after an upgrade that only replaced the program.
+            runtime.log.note(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
             background::compile(runtime, &event.cwd);
             return None;
         }
@@ -90,8 +94,8 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
     context.and_then(|context| agent::answer(event, &context))
 }
 
-/// Has a large database that an older version wrote brought up to date by a process of its own: a hook would be ended before it is
-/// done, and the next one would begin anew.
+/// Upgrades a large database from an older version in a background process. A hook would be killed before the upgrade
+/// is done, and the next hook would start over.
 fn leave_older_database(runtime: &Runtime) -> std::result::Result<(), StoreError> {
     let database = runtime.paths.database();
     if !store::is_long_behind(&database) {
@@ -101,27 +105,27 @@ fn leave_older_database(runtime: &Runtime) -> std::result::Result<(), StoreError
     Err(StoreError::Older(database))
 }
 
-/// Moves what hooks noted down of any session into the database, so that what happened just now is seen. Where nothing may be
-/// written, what is there has to do.
+/// Moves the journals of all sessions into the database, so that the latest events are visible. If the database cannot
+/// be written, returns Ok and the caller works with what is there.
 pub fn take_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
     let is_refusal = |error: &anyhow::Error| {
         let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
         matches!(error.downcast_ref(), Some(StoreError::ReadOnly(..)))
             || matches!(io, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
     };
-    // No session's file has an empty name.
+    // No session's file has an empty name, so this takes every journal.
     match noting::take_up(runtime, store, "") {
         Err(error) if is_refusal(&error) => Ok(()),
         other => other,
     }
 }
 
-/// The failure in words that hold nothing from outside, so that they can be logged whatever else is broken.
+/// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
 fn what_failed(error: &anyhow::Error) -> &'static str {
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
-        Some(StoreError::Older(_)) => "the database is of an older version; it is brought up to date in the background",
+        Some(StoreError::Older(_)) => "the database is from an older version; upgrading it in the background",
         Some(StoreError::Damaged(..)) => "hook: the database is damaged",
         Some(StoreError::Locked(_)) => "hook: the database is locked",
         Some(StoreError::ReadOnly(..)) => "hook: the database cannot be written",
@@ -131,7 +135,7 @@ fn what_failed(error: &anyhow::Error) -> &'static str {
     }
 }
 
-/// The hook's name for its budget in the configuration.
+/// Returns the hook's name, under which the configuration gives its time budget.
 pub fn budget_name(moment: &Moment) -> &'static str {
     match moment {
         Moment::Start { .. } => "memory-load",
@@ -144,5 +148,5 @@ pub fn budget_name(moment: &Moment) -> &'static str {
     }
 }
 
-/// What every reading and writing here returns.
+/// The result of all reading and writing in the hooks.
 type Outcome<T> = Result<T>;

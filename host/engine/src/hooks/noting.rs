@@ -1,4 +1,4 @@
-//! What hooks note down in a session's journal, and how it gets into the database.
+//! Writes records to a session's journal, and moves journals into the database.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use throughline_sandbox::chain::Work;
 use throughline_store::Store;
 use throughline_store::journal::{self, Appended, Journal, Record, Seen};
 
-/// The longest detail, bytes, and the most lines of it: the design's bounds of an observation.
+/// The limits of an observation's detail, in bytes and in lines, from the design.
 const MOST_DETAIL: usize = 10 << 10;
 const MOST_LINES: usize = 100;
 
@@ -31,7 +31,7 @@ impl Runtime {
     }
 }
 
-/// A record of what an event was about.
+/// Makes a journal record of an event.
 pub(super) fn record(runtime: &Runtime, event: &Event, kind: &str, key: String, seen: Seen) -> Record {
     Record {
         kind: kind.into(),
@@ -43,8 +43,8 @@ pub(super) fn record(runtime: &Runtime, event: &Event, kind: &str, key: String, 
     }
 }
 
-/// Redacts what was seen, bounds it, and notes it down. Records that cannot be redacted are lost, since nothing else may be
-/// done with them.
+/// Redacts the records, cuts them to their limits, and appends them to the journal. Records that cannot be redacted are
+/// dropped, since they may not be stored.
 pub(super) fn note(
     runtime: &Runtime,
     work: &mut Work<'_>,
@@ -61,7 +61,8 @@ pub(super) fn note(
     Ok(appended)
 }
 
-/// Notes down which memories the session is shown. The database is written by whoever takes the journal: nobody waits for it.
+/// Records which memories are shown to the session. This goes to the journal, not the database, so that nobody waits
+/// for it.
 pub(super) fn shown(runtime: &Runtime, event: &Event, source: &str, ids: &[String]) {
     if ids.is_empty() {
         return;
@@ -70,11 +71,11 @@ pub(super) fn shown(runtime: &Runtime, event: &Event, source: &str, ids: &[Strin
     bookkeep(runtime, event, journal::SHOWN, seen);
 }
 
-/// Notes down what holds no word from outside.
+/// Appends a record that holds no text from outside and therefore needs no redaction.
 pub(super) fn bookkeep(runtime: &Runtime, event: &Event, kind: &str, seen: Seen) {
     let key = format!("{kind}:{}:{}", runtime.now, std::process::id());
     if let Err(error) = runtime.journal().append(&record(runtime, event, kind, key, seen)) {
-        runtime.log.note(Level::Warn, "what was shown could not be noted", error.to_string());
+        runtime.log.note(Level::Warn, "could not append to the session's journal", error.to_string());
     }
 }
 
@@ -83,7 +84,7 @@ pub(super) fn redact<'a>(work: &mut Work<'_>, seen: impl Iterator<Item = &'a mut
     work.redact_in_place(seen.flat_map(Seen::texts_mut).collect(), deadline)
 }
 
-/// Cuts what is too long; a policy may have given anything.
+/// Cuts everything to its limits, since a policy can return anything.
 pub(super) fn bound(seen: &mut Seen) {
     seen.summary = clipped(&seen.summary.split_whitespace().collect::<Vec<_>>().join(" "), MOST_SUMMARY);
     if seen.detail.len() > MOST_DETAIL || seen.detail.lines().count() > MOST_LINES {
@@ -97,7 +98,7 @@ pub(super) fn bound(seen: &mut Seen) {
     }
 }
 
-/// The first characters of a text.
+/// Returns the first `most` characters of a text.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -105,7 +106,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// The first and the last lines, as many as are allowed.
+/// Returns the first and the last lines, within the limits.
 fn ends(text: &str) -> String {
     const MARK: &str = "\n…\n";
     let lines: Vec<&str> = text.lines().collect();
@@ -124,19 +125,20 @@ fn ends(text: &str) -> String {
     format!("{head}{MARK}{tail}")
 }
 
-/// Moves what was noted of a session into the database. What is left in the journal where that fails is moved next time.
+/// Moves a session's journal into the database. If that fails, the rest stays in the journal and is moved the next
+/// time.
 pub fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()> {
     let taken = runtime.journal().take(session)?;
     if taken.malformed > 0 {
-        runtime.log.note(Level::Warn, "records of a journal were torn and are lost", taken.malformed.to_string());
+        runtime.log.note(Level::Warn, "torn journal records were dropped", taken.malformed.to_string());
     }
     let Some(first) = taken.records.first() else {
         taken.done();
         return Ok(());
     };
     let project = project_of(store, &first.session, &first.cwd)?;
-    // The journal was not synced either. The next commit that is waited for takes this with it, and at a turn's end that is
-    // at once.
+    // The journal was not synced either. The next synced commit takes these records with it, and at the end of a turn
+    // that follows at once.
     store.relax()?;
     let stored = store.put_records(&project, &taken.records, runtime.now);
     store.insist()?;
@@ -145,12 +147,12 @@ pub fn store(runtime: &Runtime, store: &mut Store, session: &str) -> Outcome<()>
     Ok(())
 }
 
-/// Moves what crashed sessions left; `except`: the one that is running.
+/// Moves the journals that crashed sessions left behind. `except` is the running session.
 pub(super) fn take_up(runtime: &Runtime, database: &mut Store, except: &str) -> Outcome<()> {
     let mut failed = None;
     for session in runtime.journal().sessions()? {
         if session != except {
-            // One that cannot be read keeps nobody else's from being stored.
+            // One unreadable journal must not keep the others from being stored.
             failed = store(runtime, database, &session).err().or(failed);
         }
     }

@@ -1,4 +1,5 @@
-//! A transcript becomes memory: read on from the cursor, extract, summarize, redact, and store it all in one transaction.
+//! Reads a transcript into memory: continues from the cursor, extracts, summarizes, redacts, and stores everything in
+//! one transaction.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,59 +26,60 @@ use throughline_sandbox::instance::{ExtractRequest, Extraction as Found, Supplem
 use throughline_store::journal::Seen;
 use throughline_store::{Batch, ExtractorState, SessionUpdate, Store, StoreError};
 
-/// How much of a transcript goes into one transaction, bytes: what bounds memory and what a kill may cost.
+/// How many bytes of a transcript go into one transaction. This bounds memory use, and what is lost if the process is
+/// killed.
 const SHARE_BYTES: u64 = 8 << 20;
 
 /// The longest that one call of a policy may take.
 const CALL: Duration = Duration::from_secs(10);
 
-/// Extractions in a row that may fail before the share is passed over.
+/// How many extractions in a row may fail before the chunk is skipped.
 const MOST_FAILURES: u32 = 3;
 
-/// How often a reading is begun anew because another process was faster.
+/// How often a chunk is read again because another process committed first.
 const MOST_CONFLICTS: u32 = 8;
 
-/// Stands for a cursor's modification time where there is more to read: [`unread`] then takes up the file again.
+/// The modification time stored in a cursor if there is more to read, so that [`unread`] picks up the file again.
 const UNSETTLED: u64 = 0;
 
-/// What is to be read, and why.
+/// What to read, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Job {
-    /// The transcript; none where there is only what the event carried.
+    /// The transcript; `None` if there is only what the event carried.
     pub path: Option<PathBuf>,
-    /// Folders that it may be in.
+    /// The folders that the transcript may be in.
     pub roots: Vec<PathBuf>,
-    /// The session; none: as the transcript says.
+    /// The session; `None` to take it from the transcript.
     pub session: Option<String>,
-    /// The agent's working folder; none: as the transcript says.
+    /// The agent's working folder; `None` to take it from the transcript.
     pub cwd: Option<PathBuf>,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// `stop`, `compact`, `compacted`, `session-end`, `catch-up`, `ingest`.
+    /// Why the transcript is read: `stop`, `compact`, `compacted`, `session-end`, `catch-up`, `sub-agent`, `ingest`.
     pub moment: &'static str,
-    /// What the event carried.
+    /// Texts that the event carried, with their kinds.
     pub supplements: Vec<(&'static str, String)>,
     /// Whether a last line without a newline counts.
     pub unterminated: bool,
-    /// Why the session ended, where it did.
+    /// Why the session ended, if it did.
     pub end_reason: Option<String>,
-    /// An event to note. What is in it is redacted with all else.
+    /// An event to store. It is redacted together with the rest.
     pub event: Option<(&'static str, Seen)>,
-    /// Whether there is anything to do where nothing new was written.
+    /// Whether to do nothing if the transcript has not grown.
     pub only_if_new: bool,
-    /// The agent whose session it is; none: as the transcript says.
+    /// The agent of the session; `None` to take it from the transcript.
     pub agent: Option<Agent>,
-    /// Whether it was asked for by name, whosever it is.
+    /// Whether the user named this transcript, so that it is read whatever namespace it belongs to.
     pub named: bool,
-    /// The sub-agent whose transcript it is: only what it learned is kept, as its parent session's.
+    /// The sub-agent whose transcript this is. Only what it learned is kept, under its parent session.
     pub sub_agent: Option<String>,
 }
 
-/// The session's attribute by which a policy knows that the lines are a sub-agent's.
+/// The session attribute that tells a policy that the lines are a sub-agent's.
 const SUB_AGENT: &str = "sub-agent";
 
 impl Job {
-    /// Whose state the extractors have: each sub-agent has one of its own.
+    /// Returns the key under which extractors keep their state: each sub-agent has its own.
     fn reader(&self, session: &str) -> String {
         match &self.sub_agent {
             Some(id) => format!("{session}/{id}"),
@@ -86,7 +88,7 @@ impl Job {
     }
 }
 
-/// What came of it.
+/// The result of a reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// The session.
@@ -97,19 +99,19 @@ pub struct Report {
     pub bytes: u64,
     /// Lines read now.
     pub lines: u64,
-    /// Malformed lines of the transcript in all.
+    /// Malformed lines in the whole transcript so far.
     pub malformed: u64,
-    /// Lines of it that were too long.
+    /// Lines of the transcript that were too long.
     pub oversized: u64,
     /// New memories.
     pub stored: u32,
-    /// Memories learned once more.
+    /// Memories that were learned again.
     pub seen_again: u32,
     /// Whether the end of the transcript was reached in time.
     pub finished: bool,
 }
 
-/// Reads a transcript to its end or to the deadline.
+/// Reads a transcript to its end or until the deadline.
 pub fn read(runtime: &Runtime, store: &mut Store, job: &Job, deadline: Instant) -> Result<Report> {
     let mut report = Report::default();
     let mut conflicts = 0;
@@ -139,7 +141,7 @@ enum Progress {
     More,
 }
 
-/// A line source with nothing in it.
+/// A line source without lines.
 struct Nothing;
 
 impl LineSource for Nothing {
@@ -148,19 +150,19 @@ impl LineSource for Nothing {
     }
 }
 
-/// Where a share begins and whose it is.
+/// Where a chunk begins, and which session it belongs to.
 struct Place {
     cursor: Option<Cursor>,
     session: String,
     cwd: PathBuf,
 }
 
-/// The transcript; none where there is none yet, or none is asked for.
+/// Opens the transcript. Returns `None` if there is none yet, or none is asked for.
 fn open(runtime: &Runtime, job: &Job, first: bool) -> Result<Option<Transcript>> {
     let Some(path) = &job.path else { return Ok(None) };
     match transcript::open(path, &job.roots) {
         Ok(transcript) => Ok(Some(transcript)),
-        // Before the first answer there is no transcript: nothing is wrong with that.
+        // There is no transcript before the first answer. That is normal.
         Err(Refusal::Missing) if job.session.is_some() => {
             if first && job.moment == "session-end" {
                 runtime.log.note(Level::Warn, "a session ended without a transcript", path.to_string_lossy());
@@ -218,7 +220,7 @@ fn read_share(
     let extracted = extraction.of_one(&mut work, until, &mut states, &mut served);
     let base = match extracted {
         Ok(base) => base,
-        // Stopped because the hook's time is up: that says nothing about the policy or the lines.
+        // The hook's time ran out. That says nothing about the policy or the lines.
         Err(_) if Instant::now() >= deadline => return Ok(Progress::More),
         Err(error) => {
             note_failure(runtime, store, place.cursor, &served)?;
@@ -231,7 +233,7 @@ fn read_share(
     if let (Some(cursor), Some(transcript)) = (&mut cursor, &transcript) {
         let before = cursor.offset;
         advance(runtime, cursor, transcript, &base.extraction, &served, report)?;
-        // An extractor that does not move is not asked again and again.
+        // An extractor that makes no progress is not called again.
         at_end |= cursor.offset == before;
         if !at_end {
             cursor.modified = UNSETTLED;
@@ -284,7 +286,7 @@ fn read_share(
     Ok(if at_end { Progress::Done } else { Progress::More })
 }
 
-/// What the extractors of one share are handed.
+/// The inputs of the extractors for one chunk.
 struct Extraction<'a> {
     store: &'a Store,
     job: &'a Job,
@@ -295,7 +297,8 @@ struct Extraction<'a> {
 }
 
 impl Extraction<'_> {
-    /// The one that moves the cursor. `states` and `served` are of the last that was tried.
+    /// Runs the primary extractor, which moves the cursor. `states` and `served` are those of the last policy that was
+    /// tried.
     fn of_one(
         &self,
         work: &mut Work<'_>,
@@ -316,7 +319,7 @@ impl Extraction<'_> {
         })
     }
 
-    /// Those that are added: each reads on from its own place to `to`.
+    /// Runs the additional extractors. Each continues from its own position up to `to`.
     fn of_others(
         &self,
         work: &mut Work<'_>,
@@ -328,8 +331,8 @@ impl Extraction<'_> {
         work.extract_more(base, until, |maker| {
             let saved = self.saved(maker)?;
             let request = self.request(&saved);
-            // One that is new, or that failed, begins where it is; never behind what is read now, for the file may be
-            // another.
+            // An extractor that is new or that failed begins where it stopped, but never behind the bytes that are read
+            // now, because the file may have been replaced.
             let begin = saved.read_to.unwrap_or(0).min(self.from);
             states.push(saved);
             Ok(match self.transcript {
@@ -343,7 +346,7 @@ impl Extraction<'_> {
         })
     }
 
-    /// The lines without what the user wants left out.
+    /// Wraps the lines in the privacy guard, which leaves out what the user excluded.
     fn guarded(&self, transcript: &Transcript, lines: Box<dyn LineSource>, from: u64) -> Result<Box<dyn LineSource>> {
         if self.guard.is_idle() {
             return Ok(lines);
@@ -374,7 +377,7 @@ impl Extraction<'_> {
     }
 }
 
-/// The project of a session: the one that it began in, wherever the agent has moved since.
+/// Returns the project of a session: the one it began in, wherever the agent has moved since.
 pub fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
     Ok(match store.project_of_session(session)? {
         Some(project) => project,
@@ -382,7 +385,8 @@ pub fn project_of(store: &Store, session: &str, cwd: &Path) -> Result<Project> {
     })
 }
 
-/// Finds the cursor, the session and its folder. None: the transcript does not say whose it is, and so holds nothing.
+/// Finds the cursor, the session and its folder. Returns `None` if the transcript does not say which session it belongs
+/// to; such a transcript is empty.
 fn locate(
     runtime: &Runtime,
     store: &Store,
@@ -409,11 +413,11 @@ fn locate(
         let says_whose = session.is_some() || by_name.is_some();
         session = session.or(by_name).or(head.session);
         cwd = cwd.or(head.cwd);
-        // A name that says nothing cannot tell whether another namespace has the session.
+        // If the name does not give the session, it cannot show whether another namespace owns it.
         if !says_whose && !job.named && session.as_ref().is_some_and(|id| !namespace::owns(&runtime.paths, Path::new(id))) {
             return Ok(None);
         }
-        // Gemini CLI's older ones name a hash of their folder.
+        // Gemini CLI's older transcripts give only a hash of their folder.
         if translator.is_some() && cwd.is_none() {
             return Ok(None);
         }
@@ -422,7 +426,8 @@ fn locate(
         return Ok(None);
     };
     if let (Some(cursor), Some(transcript)) = (&mut cursor, transcript) {
-        // A file that was never seen is read from its beginning; what it repeats of its session, the extractor knows.
+        // A file that was never seen is read from its beginning. The extractor recognizes lines that repeat an earlier
+        // file of the session.
         if cursor.version > 0 {
             let from = transcript.resume(cursor)?;
             if from != cursor.offset {
@@ -438,7 +443,7 @@ fn locate(
     Ok(Some(Place { cursor, session, cwd: cwd.unwrap_or_else(|| PathBuf::from("/")) }))
 }
 
-/// Where it is another agent's, its lines are told as Claude Code's.
+/// If the transcript is another agent's, translates its lines into Claude Code's format.
 fn translate(job: &Job, transcript: Option<&mut Transcript>) -> Result<Option<Translator>> {
     let Some(transcript) = transcript else { return Ok(None) };
     if job.agent == Some(Agent::ClaudeCode) || !Translator::may_be(&transcript.beginning(transcripts::MARK_BYTES)?) {
@@ -452,11 +457,11 @@ fn translate(job: &Job, transcript: Option<&mut Transcript>) -> Result<Option<Tr
     Ok(Some(translator))
 }
 
-/// What the transcript's first lines say of its session.
+/// Reads the session and folder from the transcript's first lines.
 fn head(transcript: &Transcript) -> Result<Head> {
     let (mut lines, _) = transcript.lines(Share { from: 0, bytes: 8 << 20, unterminated: true })?;
     let mut head = Head::default();
-    // A batch at a time: most say it in their first line.
+    // One batch at a time: most transcripts give both in their first line.
     for _ in 0..64 {
         let batch = lines.read_lines(64 << 10)?;
         if batch.is_empty() || (head.session.is_some() && head.cwd.is_some()) {
@@ -469,7 +474,7 @@ fn head(transcript: &Transcript) -> Result<Head> {
     Ok(head)
 }
 
-/// Moves the cursor to where the extractor says, if it says what can be.
+/// Moves the cursor to where the extractor says, if that is plausible.
 fn advance(
     runtime: &Runtime,
     cursor: &mut Cursor,
@@ -481,13 +486,13 @@ fn advance(
     let consumed = extraction.consumed;
     if consumed != 0 || served.lines_until(0).is_some() {
         let Some(lines) = served.lines_until(consumed) else {
-            bail!("the extractor says that it read to byte {consumed}, where no line ends");
+            bail!("the extractor claims to have read up to byte {consumed}, which is not the end of a line");
         };
         cursor.lines += lines;
         report.lines += lines;
     }
     let before = cursor.offset;
-    // Where the last line that was handed out is done, so is what was passed over behind it.
+    // If the last line that was handed out is done, so are the lines skipped after it.
     cursor.offset = if served.is_last(consumed) { served.position.max(consumed) } else { consumed }.max(before);
     report.bytes += cursor.offset - before;
     cursor.malformed += u64::from(extraction.malformed);
@@ -499,10 +504,10 @@ fn advance(
     }
     if served.oversized > 0 {
         let detail = format!("{} in {}", served.oversized, cursor.path);
-        runtime.log.note(Level::Warn, "lines of a transcript were too long and were passed over", detail);
+        runtime.log.note(Level::Warn, "skipped lines of a transcript that were too long", detail);
     }
     if cursor.offset > before
-        && let Some(uuid) = transcript.last_uuid_before(cursor.offset).context("the transcript cannot be read again")?
+        && let Some(uuid) = transcript.last_uuid_before(cursor.offset).context("cannot reread the transcript")?
     {
         cursor.last_uuid = Some(uuid);
     }
@@ -511,8 +516,8 @@ fn advance(
     Ok(())
 }
 
-/// Counts a failed extraction; after a few in a row the share is passed over, so that one bad line cannot stop all
-/// remembering for good.
+/// Counts a failed extraction. After a few in a row the chunk is skipped, so that one bad line cannot stop reading for
+/// good.
 fn note_failure(runtime: &Runtime, store: &Store, cursor: Option<Cursor>, served: &Mutex<transcript::Served>) -> Result<()> {
     let Some(mut cursor) = cursor else {
         return Ok(());
@@ -523,7 +528,7 @@ fn note_failure(runtime: &Runtime, store: &Store, cursor: Option<Cursor>, served
         let position = served.lock().unwrap_or_else(PoisonError::into_inner).position;
         runtime.log.note(
             Level::Error,
-            "a stretch of a transcript was passed over because the policy failed on it again and again",
+            "skipped part of a transcript because the policy failed on it repeatedly",
             format!("{} from byte {} to {position}", cursor.path, cursor.offset),
         );
         cursor.offset = cursor.offset.max(position);
@@ -532,7 +537,8 @@ fn note_failure(runtime: &Runtime, store: &Store, cursor: Option<Cursor>, served
     Ok(store.put_cursor(&cursor, runtime.now)?)
 }
 
-/// Transcripts of this namespace, right in `folder`, that have grown, or are new, since they were last read: latest first.
+/// Returns the transcripts directly in `folder` that belong to this namespace and are new or have grown since they were
+/// last read, latest first.
 pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {
     use std::os::unix::fs::MetadataExt;
     let cursors = store.cursors_below(&folder.to_string_lossy())?;

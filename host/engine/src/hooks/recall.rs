@@ -1,4 +1,4 @@
-//! `UserPromptSubmit`: the prompt becomes an event, and what is remembered of its matter is put before the agent.
+//! `UserPromptSubmit`: records the prompt as an event, and injects memories that are relevant to it.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,16 +16,16 @@ use throughline_search::query::Query;
 use throughline_store::journal::Seen;
 use throughline_store::{Access, PROMPT, Search, StoreError};
 
-/// What a prompt is answered with at most, UTF-16 units: it comes with every one.
+/// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
 const BUDGET: u32 = 2_000;
 
-/// The most memories of one answer.
+/// The most memories injected at once.
 const MOST: usize = 5;
 
-/// How many are looked at, since some were shown already.
+/// How many search results are considered, since some were shown already.
 const CANDIDATES: u32 = 30;
 
-/// What the agent is to be shown beside the prompt.
+/// Returns the context to show the agent together with the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
     let store = match runtime.store(Access::Existing, PATIENCE) {
         Ok(store) => Some(store),
@@ -74,7 +74,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         shown.extend(store.shown(&event.session)?);
     }
     let shown: BTreeSet<String> = shown.into_iter().collect();
-    // What this session said since it was compacted last, the agent still has before it.
+    // What this session said since the last compaction is still in the agent's context.
     let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
     let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
     let is_good = |it: &Memory| it.score >= search.min_score || covers(&query, it);
@@ -96,9 +96,10 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     Ok(Some(text))
 }
 
-/// Whether most of the words stand in the memory, two at least: scores are made for databases in which most words are rare.
+/// Returns whether most words of the query occur in the memory, and at least two. Scores alone are not enough: they
+/// assume a database in which most words are rare.
 fn covers(query: &Query, memory: &Memory) -> bool {
-    /// As much of a content as is looked through, bytes: what a memory is about stands at its beginning.
+    /// How many bytes of the content are searched: what a memory is about is said at its beginning.
     const LOOK: usize = 2 << 10;
     let content = &memory.content[..memory.content.floor_char_boundary(LOOK)];
     let text = [memory.title.as_str(), content, &memory.keywords.join(" "), &memory.files.join(" ")].join("\n");
@@ -106,7 +107,7 @@ fn covers(query: &Query, memory: &Memory) -> bool {
     found >= 2 && found * 10 >= all * 6
 }
 
-/// The prompt as an event.
+/// Records the prompt as an event.
 fn keep(
     runtime: &Runtime,
     work: &mut throughline_sandbox::chain::Work<'_>,
@@ -114,7 +115,7 @@ fn keep(
     prompt: &str,
     deadline: Instant,
 ) -> Outcome<()> {
-    // What a task of the agent's own reports comes as a prompt, too.
+    // Reports from the agent's own background tasks come as prompts too.
     if prompt.trim().is_empty() || prompt.trim_start().starts_with("<task-notification>") {
         return Ok(());
     }

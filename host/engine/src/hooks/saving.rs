@@ -1,4 +1,5 @@
-//! PreCompact, PostCompact, Stop and SessionEnd: what the session has come to is stored. `SubagentStop`: what a sub-agent found.
+//! `PreCompact`, `PostCompact`, `Stop` and `SessionEnd`: store the session's state. `SubagentStop`: stores what a
+//! sub-agent found.
 
 use std::time::Instant;
 
@@ -14,8 +15,8 @@ use throughline_sandbox::chain::NotCompiled;
 use throughline_store::journal::Seen;
 use throughline_store::{Access, Store, Turn};
 
-/// Reads the transcript on and stores it; what does not fit into the hook's time goes on in a process of its own. What is
-/// returned is for the agent.
+/// Continues reading the transcript and stores the result; what does not fit into the hook's time is done by a
+/// background process. Returns the text for the agent.
 pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome<Option<String>> {
     let mut job = Job {
         path: event.transcript.clone(),
@@ -28,7 +29,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     };
     let mut store = runtime.store(Access::Write, PATIENCE)?;
     if let Err(error) = noting::store(runtime, &mut store, &event.session) {
-        runtime.log.note(Level::Warn, "what was noted down could not be stored yet", format!("{error:#}"));
+        runtime.log.note(Level::Warn, "the session's journal could not be stored yet", format!("{error:#}"));
     }
     match &event.moment {
         Moment::Compacting { trigger } => {
@@ -58,7 +59,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
         Moment::End { reason } => {
             job.moment = "session-end";
             job.end_reason = Some(reason.clone());
-            // Some agents say it more than once.
+            // Some agents report the end more than once.
             if store.last_event(&event.session)?.as_deref() != Some("session_end") {
                 job.event = Some(("session_end", plain(format!("Session ended ({reason})"))));
             }
@@ -73,7 +74,7 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     let report = match reading::read(runtime, &mut store, &job, deadline) {
         Err(error) if error.is::<throughline_agents::transcript::Refusal>() => {
             runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}"));
-            // What the event itself carried is still worth keeping.
+            // The texts that the event itself carried are still worth keeping.
             job.path = None;
             reading::read(runtime, &mut store, &job, deadline)?
         }
@@ -89,19 +90,20 @@ pub(super) fn save(runtime: &Runtime, event: &Event, deadline: Instant) -> Outco
     if report.finished {
         drop(background::settle(&runtime.paths));
     } else if let Some(path) = &event.transcript {
-        runtime.log.note(Level::Info, "there was not enough time to read a transcript; it is read in the background", "");
+        runtime.log.note(Level::Info, "ran out of time while reading a transcript; continuing in the background", "");
         background::read_on(runtime, path, &event.cwd, &event.session);
     }
     Ok(checkpoints::at_end(runtime, event))
 }
 
-/// Files that the user wants made from what is stored now. Where the reading goes on in the background, so do they.
+/// Writes the projection files that the user configured. If the reading continues in the background, that process
+/// writes them.
 fn write_files(runtime: &Runtime, event: &Event, store: &Store) {
     if !matches!(event.moment, Moment::Compacting { .. } | Moment::Answered { .. } | Moment::End { .. }) {
         return;
     }
     if let Err(error) = projection::write(runtime, store, &event.session) {
-        runtime.log.note(Level::Warn, "files of a project's memory could not be written", format!("{error:#}"));
+        runtime.log.note(Level::Warn, "a project's memory files could not be written", format!("{error:#}"));
     }
 }
 
@@ -109,12 +111,12 @@ fn plain(summary: String) -> Seen {
     Seen { summary, ..Seen::default() }
 }
 
-/// How a turn ended: what the agent said, which files it changed, how long it took.
+/// Records the end of a turn: the agent's answer, the files it changed, and how long it took.
 fn end_of_turn(turn: Turn, said: &str, now: u64) -> Seen {
     let outcome = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Turn ended");
     Seen {
         summary: outcome.trim_start_matches(['#', '*', ' ']).into(),
-        // Cut to its ends once its secrets are gone.
+        // It is cut only after redaction.
         detail: shorten_text(said),
         files: turn.files,
         attributes: vec![("tools".into(), turn.tools.to_string()), ("failed".into(), turn.failed.to_string())],
@@ -123,17 +125,17 @@ fn end_of_turn(turn: Turn, said: &str, now: u64) -> Seen {
     }
 }
 
-/// Notes down what a sub-agent came to, and leaves what it learned to a process of its own.
+/// Records the result of a sub-agent, and leaves reading its transcript to a background process.
 pub(super) fn sub_agent(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome<()> {
     let Moment::SubAgentDone { id, kind, transcript, last_message } = &event.moment else { return Ok(()) };
     let transcript = transcript.as_ref().filter(|path| path.is_file());
-    // The agent's own forks have no type and no transcript: it compacts its context with them.
+    // Forks of the agent itself have no type and no transcript. The agent uses them to compact its context.
     if kind.is_empty() && transcript.is_none() || id.is_empty() {
         return Ok(());
     }
     let said = last_message.as_deref().unwrap_or_default();
     let said = shorten_text(&runtime.privacy.clean(said).unwrap_or_else(|| said.to_owned()));
-    let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("ended without a word");
+    let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("ended without a message");
     let name = if kind.is_empty() { "Sub-agent" } else { kind.as_str() };
     let seen = Seen {
         summary: format!("{name}: {}", first.trim_start_matches(['#', '*', ' '])),
@@ -145,7 +147,7 @@ pub(super) fn sub_agent(runtime: &Runtime, event: &Event, deadline: Instant) -> 
     let policies = runtime.policies(Some(&project.root))?;
     runtime.secrets.look_in(&project.root, &event.cwd);
     let mut work = policies.work(None, deadline)?;
-    // It may stop several times, each time with more to say.
+    // A sub-agent can stop several times, each time with a longer answer.
     let key = format!("subagent:{id}:{}", runtime.now);
     let mut record = noting::record(runtime, event, "subagent_stop", key, seen);
     record.seen.agent = Some(id.clone());

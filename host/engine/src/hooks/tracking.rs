@@ -1,5 +1,5 @@
-//! `PostToolUse`, `PostToolUseFailure` and `PostToolBatch`: the use of a tool becomes an observation in the session's journal. This
-//! runs inside the agent's loop, so the database is opened only where something failed.
+//! `PostToolUse`, `PostToolUseFailure` and `PostToolBatch`: record tool calls as observations in the session's journal.
+//! This runs inside the agent's loop, so the database is opened only after a failure.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -21,11 +21,11 @@ use throughline_sandbox::instance::ToolEvent;
 use throughline_store::journal::{Record, Seen};
 use throughline_store::{Access, Failure, OBSERVATION, StoreError};
 
-/// The attribute by which failures are the same, and how much of its hash is kept.
+/// The attribute that identifies equal failures, and how many digits of its hash are kept.
 const SIGNATURE: &str = "signature";
 const SIGNATURE_DIGITS: usize = 24;
 
-/// Notes the uses down. What is returned is for the agent: that it has met this failure before, or that it is time to save.
+/// Records the tool calls. Returns text for the agent: that it has met this failure before, or that it is time to save.
 pub(super) fn track(
     runtime: &Runtime,
     event: &Event,
@@ -62,9 +62,10 @@ pub(super) fn track(
     Ok((!said.is_empty()).then(|| said.join("\n\n")))
 }
 
-/// The uses with how commands ended. Codex's hook does not say it; its rollout does, the moment before.
+/// Returns the tool calls with the exit codes of commands. Codex's hook does not report them, but its rollout has them
+/// just before the hook runs.
 fn with_codes<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse]) -> Cow<'u, [ToolUse]> {
-    /// How much of the rollout's end is looked through, bytes.
+    /// How many bytes at the end of the rollout are searched.
     const ENDING: u64 = 256 << 10;
     let Some(path) = event.transcript.as_ref().filter(|_| event.agent == Agent::Codex) else { return uses.into() };
     if uses.iter().all(|it| it.tool != "Bash" || it.error.is_some()) {
@@ -80,14 +81,14 @@ fn with_codes<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse]) -> Cow<
     uses.into()
 }
 
-/// Of a batch, what no event of its own told of.
+/// Returns the batched calls that were not reported individually.
 fn unseen<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool) -> Vec<&'u ToolUse> {
     if !batch {
         return uses.iter().collect();
     }
     let keys: Vec<&str> = uses.iter().map(|it| it.id.as_str()).collect();
     let mut known = runtime.journal().holds(&event.session, &keys);
-    // A checkpoint may have taken the journal since.
+    // A checkpoint may have moved the journal into the database since.
     if known.contains(&false)
         && let Ok(store) = runtime.store(Access::Existing, super::PATIENCE)
     {
@@ -98,7 +99,7 @@ fn unseen<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool
     uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it).collect()
 }
 
-/// The use without what the user wants left out; none where it is about that.
+/// Returns the tool call without what the user excluded, or `None` if the call is about an excluded tool or path.
 pub(super) fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
     if rules.is_empty() {
         return Some(tool_use.clone());
@@ -150,7 +151,8 @@ fn observe(
     tool_use: &ToolUse,
     deadline: Instant,
 ) -> Outcome<Option<Seen>> {
-    // A policy may make another text of what it sees, in which a value would not be known again.
+    // Secrets are masked before the policy runs: it may transform the text so that they would not be recognized
+    // afterwards.
     let mut texts = [tool_use.input.clone(), tool_use.output.clone(), tool_use.error.clone().unwrap_or_default()];
     runtime.secrets.mask(&mut texts);
     let [input, output, error] = texts;
@@ -167,7 +169,8 @@ fn observe(
     let mut observation = work.observe(session, &event, deadline)?;
     for (name, value) in observation.iter_mut().flat_map(|seen| &mut seen.attributes) {
         if name == SIGNATURE {
-            // It is only compared, so it need not be readable: no redactor could be sure of a text that was normalized.
+            // The signature is only compared, so it need not be readable. It is hashed because no redactor can
+            // recognize a secret in normalized text.
             sha256_hex(value.as_bytes())[..SIGNATURE_DIGITS].clone_into(value);
         }
     }
@@ -184,7 +187,7 @@ fn observe(
     }))
 }
 
-/// What was learned from the same failures before.
+/// Returns what is known about earlier failures of the same kind.
 fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<Option<String>> {
     if failed.is_empty() {
         return Ok(None);
@@ -206,7 +209,7 @@ fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<O
     Ok((!lines.is_empty()).then(|| lines.join("\n")))
 }
 
-/// A failure that is known, for the agent. Its texts were redacted when they were noted.
+/// Describes a known failure to the agent. Its texts were redacted before they were stored.
 fn warn(failure: &Failure) -> String {
     let times = |number: u32, one: &str, many: &str| match number {
         1 => one.to_owned(),
@@ -217,13 +220,12 @@ fn warn(failure: &Failure) -> String {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match &failure.fix {
         Some(fix) => format!(
-            "Throughline: this failure was met before ({often}): {}. What was done then, before it passed: {}.",
+            "Throughline: this failure has happened before ({often}): {}. What was done before it passed: {}.",
             line(&failure.error),
             line(fix)
         ),
-        None => format!(
-            "Throughline: this failure was met before ({often}) and nothing that helped is known: {}.",
-            line(&failure.error)
-        ),
+        None => {
+            format!("Throughline: this failure has happened before ({often}) and no fix is known: {}.", line(&failure.error))
+        }
     }
 }

@@ -1,5 +1,4 @@
-//! A transcript on trial: it is read, stored and told as ever, by the real ways in and out, into a home that is thrown
-//! away afterwards.
+//! Trial runs: a transcript is read, stored and shown by the real code, in a temporary home that is deleted afterwards.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -20,33 +19,33 @@ use throughline_sandbox::instance::{BuiltContext, Summary};
 use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, Filter};
 
-/// More memories than any session has.
+/// A limit that no session reaches.
 const ALL: u32 = 100_000;
 
-/// A home for one trial.
+/// A temporary home for one trial.
 pub struct Trial {
     runtime: Runtime,
     folder: TempDir,
 }
 
-/// What a trial came to.
+/// The result of a trial.
 pub struct Outcome {
-    /// How the reading went.
+    /// The result of the reading.
     pub report: Report,
-    /// What is remembered, without the turns.
+    /// The memories, without archived turns.
     pub memories: Vec<Memory>,
-    /// Of the session.
+    /// The session's notes.
     pub notes: SessionNotes,
-    /// Of the session; none where there is nothing to say.
+    /// The session's summary; `None` if it is empty.
     pub summary: Option<Summary>,
-    /// What the next session in the project would be told.
+    /// The context that the next session in the project would get.
     pub page: Option<BuiltContext>,
 }
 
 impl Trial {
-    /// With the user's configuration and compiled components, and no policy but the default.
+    /// Creates a trial with the user's configuration and compiled components, and only the default policy.
     pub fn new(paths: &Paths, config: &Config) -> Result<Self> {
-        let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let root = folder.path().canonicalize()?;
         let there = Paths {
             data: root.join("data"),
@@ -65,27 +64,27 @@ impl Trial {
         Ok(Self { runtime: Runtime::with(there, config.clone(), Managed::default()), folder })
     }
 
-    /// With these policies.
+    /// Uses these policies instead.
     #[must_use]
     pub fn with(self, policies: Rc<Policies>) -> Self {
         self.runtime.use_only(policies);
         self
     }
 
-    /// A folder of the trial's own.
+    /// Returns the trial's own folder.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap_or_else(|_| self.folder.path().to_owned())
     }
 
-    /// What the trial has run with.
+    /// Returns the runtime of the trial.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// Plays one transcript.
+    /// Reads one transcript.
     pub fn play(&self, transcript: &Path, deadline: Instant) -> Result<Outcome> {
         let runtime = &self.runtime;
-        let transcript = transcript.canonicalize().with_context(|| format!("{} is not there", transcript.display()))?;
+        let transcript = transcript.canonicalize().with_context(|| format!("{} does not exist", transcript.display()))?;
         let mut store = runtime.store(Access::Write, super::PATIENCE)?;
         let roots = transcript.parent().map(Path::to_path_buf).into_iter().collect();
         let job = Job { path: Some(transcript), roots, moment: "ingest", unterminated: true, ..Job::default() };

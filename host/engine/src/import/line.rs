@@ -1,5 +1,5 @@
-//! One line of an import: JSON of somebody else's making, read leniently where there is no doubt and refused with a reason
-//! where there is.
+//! Parses one line of an import. The JSON comes from other programs: it is read leniently where the meaning is clear,
+//! and rejected with a reason where it is not.
 
 use jiff::civil;
 use jiff::tz::TimeZone;
@@ -8,65 +8,66 @@ use serde_json::Value;
 
 use throughline_model::contract::Timestamp;
 
-/// The longest line, bytes: the longest content with every character escaped, and all else that may stand beside it.
+/// The longest line, bytes: the longest content with every character escaped, plus the other fields.
 pub const MOST_LINE: usize = 1 << 20;
 
-/// The longest content, bytes; the contract says so of every memory.
+/// The longest content, bytes. The contract sets this limit for every memory.
 pub const MOST_CONTENT: usize = 64 << 10;
 
 /// The longest identifier of a memory or a session, bytes.
 pub const MOST_ID: usize = 128;
 
-/// The longest project, bytes: that of a path on Linux.
+/// The longest project, bytes: the limit of a path on Linux.
 const MOST_PROJECT: usize = 4096;
 
-/// The longest type, bytes, as of what is saved by hand.
+/// The longest type, bytes: the same as for memories saved by hand.
 pub(super) const MOST_TYPE: usize = 64;
 
 /// The longest title, characters.
 pub(crate) const MOST_TITLE: usize = 200;
 
-/// From this length on a title that was made of a content ends with a sentence, characters.
+/// A title made from content that is at least this long, in characters, ends after a sentence.
 const LONG_TITLE: usize = 120;
 
 /// The most keywords, or files, of one memory.
 pub(crate) const MOST_LIST: usize = 256;
 
-/// The type of what has none.
+/// The type of a memory that has none.
 pub(crate) const DEFAULT_TYPE: &str = "learning";
 
-/// The importance of what has none: as much as anything.
+/// The importance of a memory that has none: the middle.
 const DEFAULT_IMPORTANCE: f32 = 0.5;
 
-/// Numbers below this are seconds, others milliseconds: as seconds it is the year 5138, as milliseconds March 1973.
+/// Numbers below this are seconds, others milliseconds: in seconds it is the year 5138, in milliseconds March 1973.
 const LEAST_MILLISECONDS: f64 = 1e11;
 
-/// What a line says.
+/// A parsed line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
-    /// Its author's name of the memory.
+    /// The identifier that the memory's author gave it.
     pub id: Option<String>,
-    /// A folder's path or a plain name.
+    /// A folder's path, or a plain name.
     pub project: Option<String>,
-    /// Empty where it is of none.
+    /// The session; empty if there is none.
     pub session: String,
-    /// A word in lower case.
+    /// The type, a word in lower case.
     pub kind: String,
-    /// Empty where it has none of its own.
+    /// The title; empty if the line has none.
     pub title: String,
-    /// What is to be remembered.
+    /// The text to remember.
     pub content: String,
     /// Words to find it by.
     pub keywords: Vec<String>,
-    /// Files that it is about.
+    /// Files that the memory is about.
     pub files: Vec<String>,
-    /// 0 to 1.
+    /// The importance, from 0 to 1.
     pub importance: f32,
-    /// When it was learned.
+    /// When the memory was learned.
     pub created: Option<Timestamp>,
 }
 
-/// The fields as they stand there. Those with a value of another type are told by name, which serde would not do.
+/// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
+/// serde would not do.
 #[derive(Deserialize)]
 struct Fields {
     #[serde(default)]
@@ -91,23 +92,23 @@ struct Fields {
     created_at: Value,
 }
 
-/// What the line says, or why it cannot be used: words without the line's own text, which was not redacted.
+/// Parses a line, or says why it cannot be used. The reason never contains text of the line, which is not redacted yet.
 pub fn parse(line: &[u8]) -> Result<Line, String> {
     let text = std::str::from_utf8(line).map_err(|error| format!("it is not UTF-8 at byte {}", error.valid_up_to() + 1))?;
-    // serde would take a list for the fields in their order.
+    // serde would also accept a list of the fields in order.
     if !text.starts_with('{') {
-        return Err("it is no JSON object".into());
+        return Err("it is not a JSON object".into());
     }
     let fields: Fields =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON at column {}", error.column()))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON at column {}", error.column()))?;
     let content = match fields.content {
         Value::String(content) if !content.trim().is_empty() => content,
         Value::String(_) => return Err("its content is empty".into()),
         Value::Null => return Err("it has no content".into()),
-        _ => return Err("its content is no string".into()),
+        _ => return Err("its content is not a string".into()),
     };
     if content.len() > MOST_CONTENT {
-        return Err("its content has more than 64 KiB; cut it into several memories".into());
+        return Err("its content is larger than 64 KiB; split it into several memories".into());
     }
     Ok(Line {
         id: name(fields.id, "id", MOST_ID)?,
@@ -123,7 +124,7 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
     })
 }
 
-/// The title of a memory that has none: its first line, and of a long one its first sentences.
+/// Returns a title for a memory that has none: its first line, or the first sentences of a long first line.
 pub fn title_of(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches('#').trim_start();
@@ -138,12 +139,12 @@ pub fn title_of(content: &str) -> String {
     match sentence {
         Some(end) => start[..end].to_owned(),
         None if start.len() == line.len() => line.to_owned(),
-        // Scripts without spaces are cut where the room ends.
+        // Without sentence ends, cut at a space; scripts without spaces are cut at the limit.
         None => format!("{}…", start.rfind(' ').map_or(start, |space| &start[..space])),
     }
 }
 
-/// The first so many characters.
+/// Returns the first `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
@@ -152,11 +153,11 @@ fn string(value: Value, field: &str) -> Result<Option<String>, String> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text)),
-        _ => Err(format!("its {field} is no string")),
+        _ => Err(format!("its {field} is not a string")),
     }
 }
 
-/// A string or a number, as databases name their rows. An empty one is none.
+/// Parses an identifier: a string, or a number, as databases often use. An empty one is `None`.
 fn name(value: Value, field: &str, most: usize) -> Result<Option<String>, String> {
     let text = match value {
         Value::Number(number) => number.to_string(),
@@ -168,13 +169,13 @@ fn name(value: Value, field: &str, most: usize) -> Result<Option<String>, String
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-/// A type in lower case; `Error Fix` is taken for `error_fix`.
+/// Parses a type into lower case; `Error Fix` becomes `error_fix`.
 fn kind(value: Value) -> Result<String, String> {
     let Some(kind) = string(value, "type")? else { return Ok(DEFAULT_TYPE.into()) };
-    plain_type(&kind).ok_or_else(|| "its type is no word of ASCII letters, such as decision or learning".into())
+    plain_type(&kind).ok_or_else(|| "its type is not a word of ASCII letters, such as decision or learning".into())
 }
 
-/// The type as it is stored; none where it cannot be made a word of ASCII letters.
+/// Returns the type as it is stored, or `None` if it cannot be turned into a word of ASCII letters.
 pub(crate) fn plain_type(kind: &str) -> Option<String> {
     let kind = kind.trim().to_lowercase().replace([' ', '.', '/'], "_");
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
@@ -184,9 +185,9 @@ pub(crate) fn plain_type(kind: &str) -> Option<String> {
     (kind.len() <= MOST_TYPE && kind.bytes().all(is_plain)).then_some(kind)
 }
 
-/// A list of strings, or one string.
+/// Parses a list of strings, or a single string.
 fn list(value: Value, field: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("its {field} are no list of strings");
+    let wrong = || format!("its {field} are not a list of strings");
     let list = match value {
         Value::Null => Vec::new(),
         Value::String(text) => vec![text],
@@ -210,11 +211,12 @@ fn importance(value: &Value) -> Result<f32, String> {
             .as_f64()
             .filter(|importance| (0.0..=1.0).contains(importance))
             .map(|importance| importance as f32)
-            .ok_or_else(|| "its importance is no number from 0 to 1".into()),
+            .ok_or_else(|| "its importance is not a number from 0 to 1".into()),
     }
 }
 
-/// Seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a day, or a day and a time, in UTC.
+/// Parses a time: seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a date, with or
+/// without a time, in UTC.
 pub(super) fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
     let at = match value {
         Value::Null => return Ok(None),
@@ -223,12 +225,12 @@ pub(super) fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
         Value::String(text) => written(text.trim()),
         _ => None,
     };
-    at.map(Some).ok_or_else(|| "its created_at is no time after 1970: milliseconds, seconds, or RFC 3339 is wanted".into())
+    at.map(Some).ok_or_else(|| "its created_at is not a time after 1970: use milliseconds, seconds, or RFC 3339".into())
 }
 
 fn since_epoch(number: f64) -> Option<Timestamp> {
     let milliseconds = if number < LEAST_MILLISECONDS { number * 1000.0 } else { number };
-    // What jiff can show: to the end of the year 9999.
+    // The latest time that jiff can represent: the end of the year 9999.
     #[expect(clippy::cast_precision_loss, reason = "a bound")]
     let most = jiff::Timestamp::MAX.as_millisecond() as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within these bounds")]
@@ -240,7 +242,7 @@ fn written(text: &str) -> Option<Timestamp> {
         return text.parse().ok().and_then(since_epoch);
     }
     let utc = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
-    // `2026-02-20 10:00:00.5 +0900 KST`, as Go writes a time into a database.
+    // The format in which Go writes times into a database: `2026-02-20 10:00:00.5 +0900 KST`.
     let zoned = || match text.split_whitespace().collect::<Vec<_>>()[..] {
         [day, time, zone, ..] if zone.starts_with(['+', '-']) => {
             format!("{day}T{time}{zone}").parse::<jiff::Timestamp>().ok()
@@ -273,11 +275,11 @@ mod tests {
         for (text, why) in [
             ("{}", "no content"),
             (r#"{"content": " \n"}"#, "empty"),
-            (r#"{"content": 7}"#, "no string"),
-            ("[1]", "no JSON object"),
-            ("\"text\"", "no JSON object"),
-            ("{\"content\": \"half", "no JSON at"),
-            (r#"{"content": "\ud800"}"#, "no JSON"),
+            (r#"{"content": 7}"#, "not a string"),
+            ("[1]", "not a JSON object"),
+            ("\"text\"", "not a JSON object"),
+            ("{\"content\": \"half", "not valid JSON at"),
+            (r#"{"content": "\ud800"}"#, "not valid JSON"),
         ] {
             let error = of(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

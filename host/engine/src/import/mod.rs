@@ -1,7 +1,8 @@
-//! Memories that somebody made elsewhere, a line of JSON each, become ours: read, redacted and stored in large batches. What
-//! was imported before is known again, so that it can be stopped and repeated at any time.
+//! Imports memories made elsewhere, given as one line of JSON each: reads, redacts and stores them in large batches.
+//! Lines that were imported before are recognized, so an import can be stopped and repeated at any time.
 //!
-//! Other systems' databases and files ([`from`]) come as the same lines, through the same door: [`Importer`].
+//! Databases and files of other systems ([`from`]) are converted to the same lines and pass through the same
+//! [`Importer`].
 
 pub mod from;
 pub(crate) mod line;
@@ -23,32 +24,32 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_store::{Import, Put, Store};
 
-/// How many memories are stored in one transaction, at most.
+/// The most memories stored in one transaction.
 const BATCH: usize = 2_000;
 
-/// How much text is held at once, bytes; whichever comes first.
+/// The most text held at once, bytes. A batch ends at whichever limit comes first.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// How much text the redactors get in one call, bytes: a policy's memory has an end.
+/// How much text is redacted in one call, bytes, because a policy's memory is limited.
 const SHARE_BYTES: usize = 512 << 10;
 
-/// The longest that the redactors may take for a share.
+/// The longest that redacting one chunk may take.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// The most lines that are told one by one; the others are counted.
+/// How many bad lines are listed; further ones are only counted.
 const MOST_TOLD: usize = 100;
 
 /// A line that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bad {
-    /// Its number, from 1.
+    /// The line's number, starting at 1.
     pub line: u64,
-    /// Why: no text of the line itself.
+    /// The reason, without any text of the line itself.
     pub reason: String,
 }
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
@@ -58,17 +59,17 @@ pub struct Report {
     pub bytes: u64,
     /// New memories.
     pub memories: u64,
-    /// Of other places the same content was known.
+    /// Memories whose content was already known from another place.
     pub seen_again: u64,
-    /// Known from an earlier import of the same.
+    /// Memories known from an earlier import of the same source.
     pub known: u64,
-    /// Deleted for good before: they stay deleted.
+    /// Memories that were deleted for good before, and stay deleted.
     pub forgotten: u64,
-    /// Of projects, sessions or times of which nothing is remembered.
+    /// Memories of projects, sessions or times that are excluded, paused or forgotten.
     pub left_out: u64,
     /// Lines that could not be used.
     pub failed: u64,
-    /// The first of these.
+    /// The first lines that could not be used.
     pub errors: Vec<Bad>,
 }
 
@@ -91,11 +92,11 @@ impl Report {
     }
 }
 
-/// Reads all of `input` into the store. Lines without a project are of the folder `default`. `progress` is told how many bytes
-/// were read so far.
+/// Imports all of `input` into the store. Lines without a project belong to the folder `default`. `progress` gets the
+/// number of bytes read so far.
 ///
-/// A line that cannot be used is in the report, and the others go on; an error is one of the input, the redactors or the
-/// store, and all batches before it are stored.
+/// A line that cannot be used is reported, and the import continues. An error comes from the input, the redactors or
+/// the store; all batches before it are stored.
 pub fn run(
     runtime: &Runtime,
     store: &mut Store,
@@ -126,11 +127,11 @@ pub fn run(
     importer.finish()
 }
 
-/// The door through which all that is imported comes: it knows what is left out, redacts, and stores in batches.
+/// The common path of all imports: checks what is excluded, redacts, and stores in batches.
 struct Importer<'a> {
     runtime: &'a Runtime,
     store: Option<&'a mut Store>,
-    /// Else all is only looked at.
+    /// If false, nothing is stored.
     stores: bool,
     places: Places<'a>,
     batch: Batch,
@@ -138,7 +139,7 @@ struct Importer<'a> {
 }
 
 impl<'a> Importer<'a> {
-    /// Without a store, or where `stores` says no, nothing is stored.
+    /// Creates an importer. Without a store, or if `stores` is false, nothing is stored.
     fn new(runtime: &'a Runtime, store: Option<&'a mut Store>, stores: bool, default: &'a Path) -> Result<Self> {
         if let Some(store) = store.as_ref().filter(|_| stores) {
             store.prepare_import()?;
@@ -147,7 +148,7 @@ impl<'a> Importer<'a> {
         Ok(Self { runtime, store, stores, places, batch: Batch::default(), report: Report::default() })
     }
 
-    /// Takes a line, and stores it with others when there are enough of them. Inside: why it cannot be used.
+    /// Takes a line, and stores a batch when it is full. The inner error says why the line cannot be used.
     fn take(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
         let place = match self.places.of(line.project.as_deref()) {
             Ok(place) => place,
@@ -173,7 +174,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Stores what is left, and says what became of all.
+    /// Stores the last batch and returns the report.
     fn finish(mut self) -> Result<Report> {
         self.flush()?;
         if let Some(store) = self.store.as_ref().filter(|_| self.stores) {
@@ -186,14 +187,14 @@ impl<'a> Importer<'a> {
 /// A project that lines name.
 struct Place {
     project: Project,
-    /// Whether nothing of it is remembered.
+    /// Whether the project is excluded.
     is_off: bool,
-    /// The folder whose policies redact; none for a plain name, which may be that of a folder by chance.
+    /// The folder whose policies redact; `None` for a plain name, which could match a folder only by chance.
     root: Option<PathBuf>,
 }
 
 impl Place {
-    /// Whether the line may be remembered: not of what is paused, left out, or of a time that was forgotten.
+    /// Returns whether the line may be remembered: it must not be paused, excluded, or from a forgotten time.
     fn takes(&self, runtime: &Runtime, line: &Line) -> bool {
         let at = line.created.unwrap_or(runtime.now);
         !self.is_off
@@ -202,7 +203,8 @@ impl Place {
     }
 }
 
-/// The projects that were named so far: looking for a folder's repository is work, and many lines name one.
+/// The projects named so far. They are cached, because finding a folder's repository takes time and many lines name the
+/// same project.
 struct Places<'a> {
     runtime: &'a Runtime,
     default: &'a Path,
@@ -233,10 +235,10 @@ impl Places<'_> {
             return Ok(is_folder(Project::of(&self.runtime.paths.home.join(below))));
         }
         if !Project::is_name(name) {
-            let folder = std::path::absolute(name).map_err(|_| "its project is no path".to_owned())?;
+            let folder = std::path::absolute(name).map_err(|_| "its project is not a path".to_owned())?;
             return Ok(is_folder(Project::of(&folder)));
         }
-        // A name is an identity: with something taken out, two projects could become one.
+        // A name is an identity: redacting it could merge two projects into one.
         let mut texts = [name.to_owned()];
         let until = Instant::now() + PATIENT;
         let redacted =
@@ -271,7 +273,7 @@ impl Batch {
         if lines.is_empty() {
             return Ok(());
         }
-        // As its author wrote it, because with something taken out two could become one.
+        // The original identifier, because redaction could make two identifiers equal.
         let keys: Vec<Option<String>> = lines.iter().map(|(_, line)| line.id.clone()).collect();
         let mut groups: HashMap<*const Place, (Rc<Place>, Vec<&mut Line>)> = HashMap::new();
         for (place, line) in &mut lines {
@@ -308,7 +310,7 @@ impl Batch {
     }
 }
 
-/// Takes out of all texts of the lines what must not be stored, a share after another.
+/// Redacts all texts of the lines, one chunk at a time.
 fn redact(runtime: &Runtime, root: Option<&Path>, lines: Vec<&mut Line>) -> Result<()> {
     if let Some(root) = root {
         runtime.secrets.look_in(root, root);

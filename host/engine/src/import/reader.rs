@@ -1,8 +1,8 @@
-//! Lines of a file that may hold anything: one that is too long is passed over without being held.
+//! Reads the lines of a file with any content. A line that is too long is skipped without being held in memory.
 
 use std::io::{self, BufRead};
 
-/// Lines one after another, in one buffer.
+/// Reads lines one after another into one buffer.
 pub(super) struct Lines<R> {
     input: R,
     most: usize,
@@ -11,41 +11,41 @@ pub(super) struct Lines<R> {
     bytes: u64,
 }
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Read {
-    /// A line; [`Lines::line`] has it.
+    /// A line; get it with [`Lines::line`].
     Line,
-    /// A line with nothing on it.
+    /// A blank line.
     Blank,
-    /// A line of more bytes than are wanted.
+    /// A line longer than the limit.
     TooLong,
-    /// There is no further line.
+    /// The end of the input.
     End,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Lines of at most so many bytes.
+    /// Creates a reader of lines of at most `most` bytes.
     pub(super) fn new(input: R, most: usize) -> Self {
         Self { input, most, buffer: Vec::new(), number: 0, bytes: 0 }
     }
 
-    /// The number of the line that was read last, from 1.
+    /// Returns the number of the last line read, starting at 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The line that was read last, without its end.
+    /// Returns the last line read, without its newline.
     pub(super) fn line(&self) -> &[u8] {
         self.buffer.trim_ascii()
     }
 
-    /// Reads on to the next end of a line, or to the end of all.
+    /// Reads up to the next newline or the end of the input.
     pub(super) fn next(&mut self) -> io::Result<Read> {
         self.buffer.clear();
         let before = self.bytes;

@@ -1,4 +1,4 @@
-//! Old memories that nobody looks at, folded into digests: by hand, and after a session's end.
+//! Folds old, unused memories into digests: on request, and after the end of a session.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,18 @@ use throughline_store::{Folding, Group, Source, Store, StoreError};
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// How long the background works on one project; it goes on the next day.
+/// How long the background process works on one project. It continues the next day.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// What was folded, or would be.
+/// What was folded, or would be folded.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Memories that are in digests now.
+    /// The number of memories folded into digests.
     pub memories: u64,
     /// The digests.
     pub digests: Vec<Digest>,
-    /// Whether they only would be made.
+    /// Whether this was a dry run.
     pub dry_run: bool,
 }
 
@@ -31,26 +31,26 @@ pub struct Report {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Digest {
-    /// Its identifier; null where it was not made.
+    /// The digest's identifier; null in a dry run.
     pub id: Option<String>,
-    /// Its type, which is that of its sources.
+    /// The digest's type, which is that of its sources.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The root folder of its project.
+    /// The root folder of the digest's project.
     pub project: String,
-    /// What it was made of, oldest first.
+    /// The folded memories, oldest first.
     pub sources: Vec<Folded>,
 }
 
-/// A memory that was folded.
+/// A folded memory.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Folded {
-    /// Its identifier.
+    /// The memory's identifier.
     pub id: String,
-    /// Its title; of one whose text is gone, its line in the digest.
+    /// The memory's title, or its line in the digest if its text was purged.
     pub title: String,
-    /// RFC 3339, UTC.
+    /// When it was created: RFC 3339, UTC.
     pub created_at: String,
 }
 
@@ -60,7 +60,7 @@ impl From<Source> for Folded {
     }
 }
 
-/// What the configuration says is folded; `days` instead of its own.
+/// Reads from the configuration what to fold. `days` overrides the configured age.
 fn folding<'a>(runtime: &Runtime, project: Option<&'a Project>, days: Option<u32>) -> Folding<'a> {
     let settings = &runtime.config.compress;
     let days = days.unwrap_or(settings.older_than_days);
@@ -74,7 +74,7 @@ fn folding<'a>(runtime: &Runtime, project: Option<&'a Project>, days: Option<u32
     }
 }
 
-/// Folds what is old, a transaction a digest; without `really`, says what would be.
+/// Folds old memories, one transaction per digest. Without `really`, only reports what would be folded.
 pub fn compress(
     runtime: &Runtime,
     store: &mut Store,
@@ -89,7 +89,7 @@ pub fn compress(
         let sources = store.in_group(&group)?;
         let (id, sources) = if really {
             let Some(id) = store.fold(&group, &folding)? else { continue };
-            // Others may have changed what is in it.
+            // Another process may have changed the group meanwhile.
             let folded = store.folded(&id)?.map_or(sources, |folded| folded.sources);
             (Some(id), folded)
         } else {
@@ -107,7 +107,7 @@ pub fn compress(
     Ok(report)
 }
 
-/// Whether a project's memories are to be folded without anybody's asking.
+/// Returns whether a project's memories are due for automatic folding.
 pub fn is_due(runtime: &Runtime, store: &Store, project: &Project) -> Result<bool, StoreError> {
     if !runtime.config.compress.auto {
         return Ok(false);
@@ -115,9 +115,9 @@ pub fn is_due(runtime: &Runtime, store: &Store, project: &Project) -> Result<boo
     store.is_folding_due(&project.id, folding(runtime, None, None).before, runtime.now)
 }
 
-/// Folds what is old in a project, for some time. Returns how many memories.
+/// Folds a project's old memories for a limited time. Returns the number of memories folded.
 pub fn in_background(runtime: &Runtime, store: &mut Store, project: &Project) -> Result<u64> {
-    // Another one may just have done it.
+    // Another process may have just done it.
     if !is_due(runtime, store, project)? {
         return Ok(0);
     }
@@ -139,7 +139,7 @@ fn fold(store: &mut Store, group: &Group, folding: &Folding<'_>) -> Result<u64, 
     Ok(store.folded(&id)?.map_or(0, |folded| folded.sources.len() as u64))
 }
 
-/// Deletes for good what digests were made of, where that was long enough ago. Returns how many memories.
+/// Permanently deletes the sources of digests that are old enough. Returns the number of memories.
 pub fn purge(runtime: &Runtime, store: &mut Store, project: Option<&Project>, really: bool) -> Result<u64, StoreError> {
     let before = runtime.now.saturating_sub(u64::from(runtime.config.compress.purge_after_days) * DAY);
     store.purge(before, project.map(|project| project.id.as_str()), runtime.now, really)

@@ -1,4 +1,4 @@
-//! Forgetting for good: what was said with all that was derived from it, and single memories.
+//! Forgets permanently: the selected sessions or texts with everything derived from them, and single memories.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -13,23 +13,23 @@ use throughline_platform::log;
 use throughline_privacy::intervals::{Interval, Intervals};
 use throughline_store::{Forgotten, Selection, Store, folded};
 
-/// What was forgotten, or would be.
+/// What was forgotten, or would be forgotten.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// In the database.
+    /// What was forgotten in the database.
     #[serde(flatten)]
     pub forgotten: Forgotten,
-    /// Lines of the log.
+    /// The number of log lines deleted.
     pub log_lines: u64,
-    /// Whether it only would be.
+    /// Whether this was a dry run.
     pub dry_run: bool,
 }
 
-/// Forgets what the selection says, with `really`; else says what would go, and deletes nothing.
+/// Forgets the selection with `really`; otherwise reports what would be deleted.
 pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, really: bool) -> Result<Report> {
     if really && selection.words.is_empty() {
-        // First, so that a kill on the way cannot leave what a next reading would bring back.
+        // This comes first, so that after a kill the next reading cannot bring the deleted memories back.
         let interval = Interval {
             project: selection.project.clone(),
             session: selection.session.clone(),
@@ -44,7 +44,7 @@ pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, reall
         })
         .map_err(anyhow::Error::msg)?;
     }
-    // What is still in a journal would come into the store afterwards.
+    // Records that are still in a journal would otherwise get into the store later.
     hooks::take_journals(runtime, store)?;
     let projects = store.all_projects()?;
     let forgotten = store.forget(selection, runtime.now, really)?;
@@ -56,15 +56,16 @@ pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, reall
             of_words || selection.session.as_ref().is_some_and(|id| selection.words.is_empty() && line.contains(&folded(id)))
         };
         hooks::minutes::forget(runtime, selection)?;
-        log_lines = log::forget(&runtime.paths.log(), is_gone)
-            .map_err(|error| Refused::new(format!("the log cannot be rewritten: {error}"), "mend that, and say it again"))?;
+        log_lines = log::forget(&runtime.paths.log(), is_gone).map_err(|error| {
+            Refused::new(format!("the log cannot be rewritten: {error}"), "fix that, then run the command again")
+        })?;
         erase(store, "deleted")?;
         make_anew(runtime, store, &projects)?;
     }
     Ok(Report { forgotten, log_lines, dry_run: !really })
 }
 
-/// Deletes memories for good. Returns those that there were; one that is named twice is gone by the second time.
+/// Permanently deletes memories. Returns those that existed; a memory named twice is returned once.
 pub fn delete(runtime: &Runtime, store: &mut Store, memories: Vec<Memory>) -> Result<Vec<Memory>> {
     let projects = store.all_projects()?;
     let mut deleted = Vec::new();
@@ -80,30 +81,32 @@ pub fn delete(runtime: &Runtime, store: &mut Store, memories: Vec<Memory>) -> Re
     Ok(deleted)
 }
 
-/// Leaves nothing of what was taken out in the database's free pages and its write-ahead log; `done` says what was done to it.
+/// Clears the database's free pages and its write-ahead log, so that nothing deleted remains there. `done` names the
+/// operation, for the error message.
 pub fn erase(store: &Store, done: &str) -> Result<()> {
     if store.erase()? {
         return Ok(());
     }
     Err(Refused::new(
-        format!("it is {done}, but another process still holds the database's log, in which it may stand"),
-        "say it again when no session is at work",
+        format!("it is {done}, but its text may remain in the database's write-ahead log, which another process is using"),
+        "run the command again when no session is running",
     )
     .into())
 }
 
-/// Makes the files of projects anew after something was forgotten; `before` are the projects that there were.
+/// Rewrites the projections after something was forgotten. `before` are the projects that existed before.
 pub fn make_anew(runtime: &Runtime, store: &Store, before: &[Project]) -> Result<()> {
     projection::make_anew(store, &runtime.config.projections, before).map_err(|error| {
         Refused::new(
-            format!("files that were made of it could not be made anew: {error:#}"),
-            "mend that and run `throughline projections --all-projects`, or delete them",
+            format!("its projection files could not be rewritten: {error:#}"),
+            "fix that and run `throughline projections --all-projects`, or delete those files",
         )
         .into()
     })
 }
 
-/// The words of a query as [`Selection`] wants them; what stands in quotes is one. At least one must have three characters.
+/// Splits a query into the words that [`Selection`] wants; a quoted phrase is one word. At least one word must have
+/// three characters.
 pub fn words(query: &str) -> Result<Vec<String>, Refused> {
     let words: Vec<String> = query
         .split('"')
@@ -116,17 +119,17 @@ pub fn words(query: &str) -> Result<Vec<String>, Refused> {
         .map(folded)
         .collect();
     if words.iter().all(|word| word.chars().count() < 3) {
-        return Err(Refused::new("a word of at least three characters is needed", "say more of what is to be forgotten"));
+        return Err(Refused::new("a word of at least three characters is needed", "describe more precisely what to forget"));
     }
     Ok(words)
 }
 
-/// A day or moment as milliseconds since the Unix epoch.
+/// Parses a day or a timestamp into milliseconds since the Unix epoch.
 pub fn moment(text: &str) -> Result<u64, Refused> {
     let zoned = |day: jiff::civil::Date| day.to_zoned(jiff::tz::TimeZone::system()).ok().map(|day| day.timestamp());
     let at = text.parse::<jiff::Timestamp>().ok().or_else(|| text.parse::<jiff::civil::Date>().ok().and_then(zoned));
     at.and_then(|at| u64::try_from(at.as_millisecond()).ok())
-        .ok_or_else(|| Refused::new(format!("{text:?} is no date"), "such as 2026-01-31, or 2026-01-31T12:00:00Z"))
+        .ok_or_else(|| Refused::new(format!("{text:?} is not a date"), "use a form like 2026-01-31 or 2026-01-31T12:00:00Z"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is done with memories on somebody's behalf: by the commands and by the MCP server alike.
+//! Operations on memories that a person or an agent asks for, shared by the commands and the MCP server.
 
 pub mod compressing;
 pub mod forgetting;
@@ -7,17 +7,17 @@ pub mod saving;
 
 use std::fmt;
 
-/// Why something that was asked for is not done, and what the one who asked can do about it.
+/// The reason a request is refused, and what the caller can do about it.
 #[derive(Debug)]
 pub struct Refused {
-    /// One line; begins in lower case, no full stop.
+    /// The reason: one line, starting in lower case, without a full stop.
     pub what: String,
-    /// The same of what to do.
+    /// What to do about it, in the same form.
     pub hint: String,
 }
 
 impl Refused {
-    /// Why, and what to do about it.
+    /// Creates a refusal from a reason and a hint.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), hint: hint.into() }
     }

@@ -1,4 +1,4 @@
-//! The query as a vector, by whom the database's vectors are of.
+//! Turns a query into a vector, using the same model as the database's vectors.
 
 use crate::reindex::provider_of;
 use crate::runtime::Runtime;
@@ -8,8 +8,9 @@ use throughline_search::rank::Profile;
 use throughline_search::vector::Probe;
 use throughline_store::{IndexState, Store, StoreError};
 
-/// The query as a vector where the database's are of another model than the built-in one, else none; and where there should
-/// be one, why there is not. Only the maker of the database's vectors is asked, and only where the configuration names it.
+/// Returns the query's vector if the database's vectors are from another model than the built-in one, otherwise `None`.
+/// If a vector was needed but could not be computed, also returns the reason. Only the provider of the database's
+/// vectors is asked, and only if the configuration includes it.
 pub fn probe(
     runtime: &Runtime,
     store: &Store,
@@ -18,7 +19,7 @@ pub fn probe(
 ) -> Result<(Option<Probe>, Option<String>), StoreError> {
     let IndexState { model, is_current, .. } = store.index_state()?;
     if !is_current {
-        let why = "the index is one of another version, and not all is found before it is made anew: this begins when a \
+        let why = "the index was built by another version, so some memories are not found until it is rebuilt: that starts when a \
                    session starts, or with `throughline memory reindex`";
         return Ok((None, Some(why.into())));
     }
@@ -32,15 +33,15 @@ pub fn probe(
     let choice = Provider::choose(settings, |name| embedder.is_set(name));
     if !choice.order.contains(&provider) {
         let lacks = choice.passed_over.into_iter().find(|(passed_over, _)| *passed_over == provider);
-        let why = lacks.map_or_else(|| "the configuration does not name it".into(), |(_, what)| what);
-        return degraded(format!("the vectors are those of {model}, which was not asked: {why}"));
+        let why = lacks.map_or_else(|| "it is not in the configuration".into(), |(_, what)| what);
+        return degraded(format!("the stored vectors are from {model}, which was not used: {why}"));
     }
     match embedder.embed(settings, provider, std::slice::from_ref(&query.text), Purpose::Query) {
         Ok((by, found)) if by.to_string() == model => {
             Ok((found.into_iter().next().map(|found| Probe::new(found.vector, found.known)), None))
         }
         Ok((by, _)) => degraded(format!(
-            "the vectors are those of {model}, and {by} answered (`throughline memory reindex` makes them anew)"
+            "the stored vectors are from {model}, but {by} answered (`throughline memory reindex` recomputes them)"
         )),
         Err(failure) => degraded(format!("{failure} ({})", failure.hint)),
     }

@@ -1,4 +1,4 @@
-//! A memory that somebody asks to be stored: checked, redacted, stored.
+//! Saves a memory on request: checks it, redacts it and stores it.
 
 use std::time::{Duration, Instant};
 
@@ -10,53 +10,53 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_store::{Put, SAVED, SAVED_BY_AGENT, Store};
 
-/// The longest text, bytes; the contract says so of every memory.
+/// The longest text, bytes. The contract sets this limit for every memory.
 pub const MOST_TEXT: usize = 64 << 10;
 
 /// The longest title, characters.
 const MOST_TITLE: usize = 200;
 
-/// The longest name of a type, bytes.
+/// The longest type name, bytes.
 const MOST_TYPE: usize = 64;
 
-/// The most tags, and the longest, bytes.
+/// The most tags, and the longest tag in bytes.
 const MOST_TAGS: usize = 32;
 const MOST_TAG: usize = 200;
 
-/// The longest that the redactors may take.
+/// The longest that redaction may take.
 const PATIENT: Duration = Duration::from_mins(1);
 
-/// The type of what is saved of a session, and its key there: a later one takes the place of the one before.
+/// The type of a saved session summary, and its key in the session: a later summary replaces the earlier one.
 pub const SUMMARY: &str = "session_summary";
 const SUMMARY_KEY: &str = "saved-summary";
 
-/// Who asks.
+/// Who asks to save a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
     /// A person.
     Person,
-    /// The agent, of its own accord.
+    /// The agent, on its own initiative.
     Agent,
 }
 
-/// What is to be stored.
+/// A request to save a memory.
 #[derive(Debug, Clone)]
 pub struct Wish {
     /// Who asks.
     pub author: Author,
-    /// What to remember, at most [`MOST_TEXT`] bytes.
+    /// The text to remember, at most [`MOST_TEXT`] bytes.
     pub text: String,
-    /// Without it the text's first line.
+    /// The title; `None` for the text's first line.
     pub title: Option<String>,
-    /// Without it `session_summary` of a session, else `learning`.
+    /// The type; `None` for `session_summary` in a session, and otherwise `learning`.
     pub kind: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// The session that it is about.
+    /// The session that the memory is about.
     pub session: Option<String>,
 }
 
-/// What was stored.
+/// The memory that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
     /// The memory's identifier.
@@ -65,22 +65,22 @@ pub struct Saved {
     pub kind: String,
     /// Its title, redacted.
     pub title: String,
-    /// Whether the same text was not stored before.
+    /// Whether this text was not stored before.
     pub is_new: bool,
-    /// Characters of the text as it was given.
+    /// Length of the given text, characters.
     pub length: usize,
 }
 
-/// Stores it in the project. Refused where it cannot be a memory, where nothing of the project or session is remembered, and
-/// where this very text was deleted for good.
+/// Stores a memory in the project. Refuses if the request is invalid, if the project or session is paused or excluded,
+/// or if this exact text was deleted for good.
 pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish) -> Result<Saved> {
     let kind = kind(wish)?;
     check(wish)?;
     let session = wish.session.as_deref().unwrap_or_default();
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {
         return Err(Refused::new(
-            "of this project, or session, nothing is remembered: it is paused or left out",
-            "`throughline resume` ends a pause; privacy.exclude_projects leaves projects out",
+            "nothing is remembered for this project or session: it is paused or excluded",
+            "`throughline resume` ends a pause; privacy.exclude_projects lists excluded projects",
         )
         .into());
     }
@@ -92,10 +92,10 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish
     let (content, title) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
     let title = [title.as_str(), content.as_str()].into_iter().flat_map(str::lines).map(str::trim).find(|it| !it.is_empty());
     let (source, importance) = match wish.author {
-        // Somebody thought it worth the trouble.
+        // A person thought it worth saving.
         Author::Person if kind != SUMMARY => (SAVED, 0.8),
         Author::Person => (SAVED, 0.6),
-        // What people say outranks what agents think of themselves.
+        // What people say outranks what agents conclude.
         Author::Agent => (SAVED_BY_AGENT, if kind == SUMMARY { 0.6 } else { 0.7 }),
     };
     let draft = Draft {
@@ -111,7 +111,7 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish
     };
     let (put, id) = store.save_memory(project, session, &draft, runtime.now)?;
     let (Some(id), Put::Stored | Put::SeenAgain | Put::Known) = (id, put) else {
-        return Err(Refused::new("this very text was deleted for good", "say it in other words").into());
+        return Err(Refused::new("this exact text was deleted for good", "reword it").into());
     };
     if wish.session.is_some() {
         runtime.journal().recount(session);
@@ -125,8 +125,8 @@ fn kind(wish: &Wish) -> Result<String, Refused> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
     if kind.is_empty() || kind.len() > MOST_TYPE || !kind.bytes().all(plain) {
         return Err(Refused::new(
-            format!("{kind:?} is no type"),
-            "a word in lower case, such as decision, learning, preference or session_summary",
+            format!("{kind:?} is not a type"),
+            "use a lower-case word such as decision, learning, preference or session_summary",
         ));
     }
     Ok(kind.to_owned())
@@ -134,15 +134,15 @@ fn kind(wish: &Wish) -> Result<String, Refused> {
 
 fn check(wish: &Wish) -> Result<(), Refused> {
     if wish.text.len() > MOST_TEXT || wish.title.as_ref().is_some_and(|title| title.len() > MOST_TEXT) {
-        return Err(Refused::new("the text has more than 64 KiB", "save what is worth remembering of it"));
+        return Err(Refused::new("the text is larger than 64 KiB", "save only the part worth remembering"));
     }
     if wish.text.trim().is_empty() {
-        return Err(Refused::new("there is no text", "say what to remember"));
+        return Err(Refused::new("the text is empty", "say what to remember"));
     }
     if wish.tags.len() > MOST_TAGS || wish.tags.iter().any(|tag| tag.len() > MOST_TAG) {
         return Err(Refused::new(
-            format!("these are too many tags, or one is too long: at most {MOST_TAGS} of {MOST_TAG} bytes"),
-            "keep those that somebody would search for",
+            format!("too many tags, or a tag is too long: at most {MOST_TAGS} tags of {MOST_TAG} bytes each"),
+            "keep the tags that someone would search for",
         ));
     }
     Ok(())

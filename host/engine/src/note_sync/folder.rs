@@ -1,4 +1,4 @@
-//! The folder that notes are synced with: what stands in it, read and written without ever following a link.
+//! The folder that notes are synced with. It is read and written without following symbolic links.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -10,50 +10,51 @@ use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
 
 use throughline_notes::registry::SCHEMA_FOLDER;
 
-/// The largest file that is read, bytes: four times the largest note, with room for front matter.
+/// The largest file that is read, bytes: more than four times the largest note, with room for front matter.
 const MOST_BYTES: u64 = 320 << 10;
 
-/// How deep folders may lie in each other.
+/// How deep folders may be nested.
 const DEEPEST: usize = 8;
 
-/// The most files that a folder may hold.
+/// The most files that the folder may contain.
 const MOST_FILES: usize = 200_000;
 
-/// What stands before the ending of the other side of a conflict.
+/// The suffix of a file that holds the note's side of a conflict.
 pub const CONFLICT: &str = ".conflict.md";
 
-/// A file was changed so shortly before it was looked at that a later change may have the same time.
+/// A file modified less than this before it was examined may be modified again without its time changing.
 const RACY: Duration = Duration::from_millis(100);
 
 /// An open folder.
 pub struct Folder {
     dir: Dir,
-    /// Where it is.
+    /// The folder's path.
     pub path: PathBuf,
 }
 
-/// What is known of a file without reading it.
+/// The state of a file, known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Bytes.
+    /// The size, bytes.
     pub size: u64,
-    /// Nanoseconds since the Unix epoch; 0 where the time may not tell a later change.
+    /// Nanoseconds since the Unix epoch; 0 if the time cannot be relied on to show a later change.
     pub modified: i64,
 }
 
-/// What stands in a folder.
+/// The content of a folder.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// Markdown files, by their path below the folder.
     pub files: BTreeMap<String, Stat>,
-    /// The other sides of conflicts, by the path of the file that they stand beside.
+    /// Conflict files, by the path of the file that they belong to.
     pub conflicts: BTreeMap<String, String>,
-    /// What was passed over: the path, and why.
+    /// What was skipped: the path, and why.
     pub passed_over: Vec<(String, String)>,
 }
 
 impl Folder {
-    /// Opens the folder; where it is missing it is made, unless `dry`, and then there is none.
+    /// Opens the folder and creates it if it is missing. With `dry`, nothing is created, and a missing folder gives
+    /// `None`.
     pub fn open(path: &Path, dry: bool) -> io::Result<Option<Self>> {
         if !path.is_dir() {
             if dry && !path.exists() {
@@ -65,7 +66,7 @@ impl Folder {
         Ok(Some(Self { dir: Dir::open_ambient_dir(&path, ambient_authority())?, path }))
     }
 
-    /// Looks at all that is in it.
+    /// Lists everything in the folder.
     pub fn scan(&self) -> io::Result<Scan> {
         let mut scan = Scan::default();
         self.look(&self.dir, "", 0, &mut scan)?;
@@ -90,7 +91,7 @@ impl Folder {
                 scan.passed_over.push((path, "it is a link, and links are not followed".into()));
             } else if kind.is_dir() {
                 if depth >= DEEPEST {
-                    scan.passed_over.push((path, format!("it lies more than {DEEPEST} folders deep")));
+                    scan.passed_over.push((path, format!("it is more than {DEEPEST} folders deep")));
                 } else {
                     self.look(&entry.open_dir()?, &format!("{path}/"), depth + 1, scan)?;
                 }
@@ -98,7 +99,7 @@ impl Folder {
                 scan.conflicts.insert(format!("{at}{of}.md"), path);
             } else if name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty()) {
                 if !kind.is_file() {
-                    scan.passed_over.push((path, "it is no file".into()));
+                    scan.passed_over.push((path, "it is not a file".into()));
                     continue;
                 }
                 if scan.files.len() >= MOST_FILES {
@@ -110,17 +111,17 @@ impl Folder {
         Ok(())
     }
 
-    /// What a file holds, and its state at that time. The error is one line for a person.
+    /// Reads a file, and its state at that time. The error is one line for a person.
     pub fn read(&self, path: &str) -> Result<(Vec<u8>, Stat), String> {
         let read = || -> io::Result<(Vec<u8>, Stat)> {
-            // A link may have taken its place since.
+            // A symbolic link may have replaced it since.
             if !self.dir.symlink_metadata(path)?.is_file() {
-                return Err(io::Error::other("it is no file"));
+                return Err(io::Error::other("it is not a file"));
             }
             let file = self.dir.open(path)?;
             let stat = stat(&file.metadata()?);
             if stat.size > MOST_BYTES {
-                return Err(io::Error::other(format!("it has {} KiB, and a note may have 64", stat.size >> 10)));
+                return Err(io::Error::other(format!("it has {} KiB, but a note may have at most 64", stat.size >> 10)));
             }
             let mut bytes = Vec::new();
             file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -129,7 +130,7 @@ impl Folder {
         read().map_err(|error| error.to_string())
     }
 
-    /// Lets a file hold this: a reader sees the old one or the new one. Folders are made as needed.
+    /// Replaces a file's content: a reader sees the old or the new content. Folders are created as needed.
     pub fn write(&self, path: &str, text: &str) -> io::Result<Stat> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         if !folder.is_empty() {
@@ -151,7 +152,7 @@ impl Folder {
         written
     }
 
-    /// Takes a file away, where it is there, and its folder where that is empty then.
+    /// Deletes a file if it exists, and its folder if that is empty then.
     pub fn remove(&self, path: &str) -> io::Result<()> {
         match self.dir.remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -163,7 +164,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether there is something at a path.
+    /// Returns whether there is something at a path.
     pub fn has(&self, path: &str) -> bool {
         self.dir.symlink_metadata(path).is_ok()
     }
@@ -174,7 +175,7 @@ fn stat(meta: &cap_std::fs::Metadata) -> Stat {
     Stat { size: meta.size(), modified }
 }
 
-/// A state as it may be relied on later.
+/// Returns the state as it may be stored: without the modification time if that is too recent to be reliable.
 pub fn settled(stat: Stat, now: SystemTime) -> Stat {
     let limit = now.checked_sub(RACY).and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let is_racy = u128::try_from(stat.modified).is_ok_and(|at| at > limit.as_nanos());
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(scan.conflicts["general/two.md"], "general/two.conflict.md");
         assert_eq!(scan.passed_over.len(), 2, "{:?}", scan.passed_over);
         assert!(folder.read("link.md").is_err());
-        // Nor is a link written through.
+        // Writing does not follow a link either.
         folder.write("link.md", "ours").unwrap();
         assert!(folder.write("link/theirs.md", "ours").is_err());
         assert_eq!(fs::read_to_string(outside.path().join("theirs.md")).unwrap(), "theirs");

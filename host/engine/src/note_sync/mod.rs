@@ -1,8 +1,8 @@
-//! Notes and a folder of Markdown, brought to agree: what was written, edited, renamed or deleted on either side since they
-//! last agreed happens on the other. Where both sides changed, both stay, and a person decides.
+//! Syncs notes with a folder of Markdown files: what was written, edited, renamed or deleted on one side since the last
+//! sync is done on the other side. If both sides changed, both are kept, and a person decides.
 //!
-//! The last agreement is stored (`note_files`): the file's digest and the note's. So each side's change is known by itself, and a
-//! sync that was cut off goes on where it was.
+//! The state of the last sync is stored (`note_files`): the file's digest and the note's. So each side's changes are
+//! detected independently, and an interrupted sync can be continued.
 
 pub mod folder;
 
@@ -23,58 +23,58 @@ use throughline_notes::registry::Registry;
 use throughline_notes::{Note, markdown, slug};
 use throughline_store::{NoteChange, NoteRow, PutNote, Store, StoredNote, SyncedFile};
 
-/// How many changes are made in one transaction: hooks wait meanwhile.
+/// How many changes are made in one transaction. Hooks wait meanwhile, so this is limited.
 const BATCH: usize = 200;
 
-/// So many files must be gone, and more than half of all, before it is taken for an accident.
+/// If at least this many files are missing, and more than half of all, it is taken for an accident.
 const ACCIDENT: usize = 5;
 
-/// What a sync did, or would do.
+/// What a sync did, or would do in a dry run.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Files that were new, and became notes.
+    /// New files that became notes.
     pub stored: u64,
-    /// Notes that were changed because their file was.
+    /// Notes that were updated from their edited file.
     pub edited: u64,
-    /// Notes whose file has another name now.
+    /// Notes whose file was renamed.
     pub renamed: u64,
     /// Notes that were deleted because their file was.
     pub deleted: u64,
-    /// Notes that had no file, and got one.
+    /// Notes without a file, which got one.
     pub written: u64,
-    /// Files that were changed because their note was.
+    /// Files that were updated from their edited note.
     pub rewritten: u64,
     /// Files that were deleted because their note was.
     pub removed: u64,
-    /// Notes and files that agree already.
+    /// Notes and files that already agreed.
     pub unchanged: u64,
-    /// Where both sides changed: nothing was lost, and a person must decide.
+    /// Notes changed on both sides: nothing was lost, and a person must decide.
     pub conflicts: Vec<Told>,
-    /// What could not be used, or is worth knowing.
+    /// Files that could not be used, and other remarks.
     pub told: Vec<Told>,
 }
 
-/// A file, and what there is to say of it.
+/// A remark about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
-    /// Below the folder.
+    /// The path below the folder.
     pub path: String,
-    /// One line.
+    /// The remark, one line.
     pub why: String,
 }
 
-/// How to sync.
+/// Options of a sync.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
-    /// Say what would be done, and do nothing.
+    /// Only report what would be done.
     pub is_dry: bool,
-    /// Many files that are gone are meant to be.
+    /// Delete notes even if many files are missing.
     pub may_delete: bool,
 }
 
-/// Brings the notes of a project and a folder to agree.
+/// Syncs the notes of a project with a folder.
 pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path, settings: Settings) -> Result<Report> {
     let mut report = Report::default();
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
@@ -104,33 +104,33 @@ pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path,
     Ok(report)
 }
 
-/// One thing to do.
+/// One step of a sync.
 #[derive(Debug)]
 enum Step {
-    /// A file's note is new.
+    /// A new file becomes a note.
     Store { path: String, file: ReadFile },
     /// A file was edited.
-    Edit { path: String, row: NoteRow, file: ReadFile },
-    /// A file has another name, and says what it said.
-    Rename { path: String, row: NoteRow, note: Note, agreed: SyncedFile },
-    /// A file is gone.
-    Delete { path: String, row: NoteRow },
-    /// A note has no file. `row`: it has no name of its own yet.
-    Write { path: String, row: Option<NoteRow>, note: Note },
-    /// A note was changed.
+    Edit { path: String, rowid: i64, file: ReadFile },
+    /// A file was renamed without a change of content.
+    Rename { path: String, rowid: i64, note: Note, agreed: SyncedFile },
+    /// A file was deleted.
+    Delete { path: String, rowid: i64 },
+    /// A note has no file. `rowid` is set if the note has no file name of its own yet.
+    Write { path: String, rowid: Option<i64>, note: Note },
+    /// A note was edited.
     Rewrite { path: String, note: Note },
-    /// A note is gone.
+    /// A note was deleted.
     Remove { path: String },
-    /// Both sides changed: the note's is written beside the file.
+    /// Both sides changed: the note's content is written beside the file.
     Conflict { path: String, note: Note, agreed: SyncedFile },
-    /// Both agree, and this is how.
+    /// Both sides agree; this state is recorded.
     Agree { path: String, agreed: SyncedFile },
-    /// A file that is gone was of a note that is gone.
+    /// File and note are both gone, so the record is deleted.
     Forget { path: String },
 }
 
 impl Step {
-    /// The file that it is about.
+    /// The file that the step is about.
     fn path(&self) -> &str {
         match self {
             Self::Store { path, .. }
@@ -162,10 +162,10 @@ fn count(report: &mut Report, step: &Step) {
     *number += 1;
 }
 
-/// A file that was read, because it is new or was changed.
+/// A file that was read because it is new or may have changed.
 #[derive(Debug)]
 struct ReadFile {
-    /// As it may be stored: without secrets.
+    /// The note, later redacted.
     note: Note,
     hash: [u8; 32],
     stat: Stat,
@@ -177,32 +177,33 @@ impl ReadFile {
     }
 }
 
-/// A note's digest: that of the file that would be written.
+/// Returns a note's digest: that of the file that would be written for it.
 fn digest(note: &Note, registry: &Registry) -> [u8; 32] {
     sha256_parts(&[&markdown::write(note, registry)])
 }
 
-/// What a note of a file that names none is known by: every machine that reads the file gives it the same.
+/// Returns the identifier for a note whose file gives none. It is derived from the content, so every machine that reads
+/// the file assigns the same one.
 fn uid_of(note: &Note) -> String {
     hex(&sha256_parts(&["note", &note.note_type, &note.title, &note.content, &note.created.to_string()])[..6])
 }
 
-/// Both sides as they stand, and what is to be done.
+/// The state of both sides, and the steps to take.
 struct Plan<'a> {
     folder: &'a Folder,
     registry: &'a Registry,
     project: &'a Project,
     scan: &'a Scan,
     settings: Settings,
-    /// The last agreement, by path.
+    /// The state of the last sync, by path.
     known: BTreeMap<String, SyncedFile>,
     notes: &'a [StoredNote],
     by_uid: HashMap<&'a str, &'a StoredNote>,
-    /// Files that were read, by path.
+    /// The files that were read, by path.
     read: BTreeMap<String, ReadFile>,
-    /// Files with another name now: the agreement that they had under the old one.
+    /// Renamed files: their state of the last sync under the old name, by the new path.
     moved: HashMap<String, SyncedFile>,
-    /// Paths that nothing is done with.
+    /// Paths that are left alone.
     left: HashSet<String>,
     steps: Vec<Step>,
     told: Vec<Told>,
@@ -247,7 +248,7 @@ impl<'a> Plan<'a> {
         self.told.push(Told { path: path.to_owned(), why: why.into() });
     }
 
-    /// Nothing is done with a file that cannot be used, nor with its note.
+    /// Leaves a file that cannot be used, and its note, alone.
     fn leave(&mut self, path: &str, why: String) {
         self.tell(path, why);
         self.left.insert(path.to_owned());
@@ -280,12 +281,15 @@ impl<'a> Plan<'a> {
             format!("line {line}: it is not UTF-8")
         })?;
         if let Some(line) = marks_of_a_merge(text) {
-            return Err(format!("line {line}: it has the marks of a merge that was not finished"));
+            return Err(format!("line {line}: it contains conflict markers of an unfinished merge"));
         }
         let around = Around::of(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
         let mut note = markdown::parse(text, around, self.registry)?;
         if self.registry.get(&note.note_type).is_none() {
-            return Err(format!("there is no type {:?}; a team's own stand in _schema/types.yaml", note.note_type));
+            return Err(format!(
+                "there is no type {:?}; a team's own types are defined in _schema/types.yaml",
+                note.note_type
+            ));
         }
         if note.uid.is_empty() {
             note.uid = match self.known.get(path) {
@@ -310,14 +314,14 @@ impl<'a> Plan<'a> {
                 known.as_ref().map(|known| known.uid.clone()).or_else(|| read.as_ref().map(|file| file.note.uid.clone()));
             let Some(uid) = uid else { continue };
             if !has_file.insert(uid.clone()) {
-                self.tell(&path, format!("another file is the note {uid} too; take the line `id` out of one of them"));
+                self.tell(&path, format!("another file is also the note {uid}; remove the line `id` from one of them"));
                 continue;
             }
             let note = self.by_uid.get(uid.as_str()).copied();
             match (known, read) {
                 (Some(known), None) => self.unedited(path, known, note, true),
                 (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
-                    // Only its time, or its name, is another.
+                    // Only the modification time or the name differs.
                     let stat = settled(file.stat, SystemTime::now());
                     let agreed = SyncedFile { size: stat.size, modified: stat.modified, ..known };
                     self.unedited(path, agreed, note, false);
@@ -332,8 +336,9 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// A file that names another note than it was took its place, as where two machines gave the same name and one side of git's
-    /// conflict was taken: the note that stood there has no file now, and is not changed into the other.
+    /// Finds files that were replaced by the file of another note. This happens if two machines chose the same name and
+    /// git's conflict was resolved for one side. The note that had the file has none now, and must not be overwritten
+    /// by the other.
     fn replaced(&mut self) {
         for (path, file) in &self.read {
             if self.known.get(path).is_some_and(|known| known.uid != file.note.uid) {
@@ -343,8 +348,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Of files that are the same note the first by its name is it, on every machine, whichever was there before; nothing is
-    /// done with the others until a person decides.
+    /// If several files are the same note, the first one by name counts, on every machine and regardless of which
+    /// existed before. The others are left alone until a person decides.
     fn one_file_each(&mut self, paths: &[String]) {
         let mut first: HashMap<String, &String> = HashMap::new();
         for path in paths {
@@ -364,7 +369,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Files that are gone are looked for under new names: by their content, or by the identifier that they hold.
+    /// Looks for missing files under new names: by their content, or by the identifier that they contain.
     fn find_moved(&mut self) {
         let gone: Vec<String> = self.known.keys().filter(|path| !self.scan.files.contains_key(*path)).cloned().collect();
         let mut by_hash: HashMap<[u8; 32], &String> = HashMap::new();
@@ -385,7 +390,7 @@ impl<'a> Plan<'a> {
             .collect();
         let mut taken = HashSet::new();
         for (path, from) in found {
-            // By content and by identifier it may have been found twice.
+            // The same old file may have been found both by content and by identifier.
             if !taken.insert(from.clone()) {
                 continue;
             }
@@ -397,7 +402,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A file that says what it said; `is_known`: that it does so at this place is stored already.
+    /// Handles a file with unchanged content. `is_known` says that this state at this path is already stored.
     fn unedited(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>, is_known: bool) {
         match note {
             None => self.steps.push(Step::Remove { path }),
@@ -421,8 +426,8 @@ impl<'a> Plan<'a> {
             let agreed = file.agreed(self.registry);
             self.steps.push(Step::Agree { path, agreed });
         } else if now == known.note_hash || (known.conflict && !self.scan.conflicts.contains_key(&path)) {
-            // Only the file was changed; or both, and a person took the other side away.
-            self.steps.push(Step::Edit { path, row: it.row, file });
+            // Only the file was changed; or both were, and a person deleted the conflict file.
+            self.steps.push(Step::Edit { path, rowid: it.rowid, file });
         } else {
             self.both(path, it, known);
         }
@@ -431,7 +436,7 @@ impl<'a> Plan<'a> {
     fn both(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
         let other = beside(&path);
         let why = format!(
-            "both the file and the note were changed; the note stands in {other}: make the file what you want, and delete that one"
+            "both the file and the note were changed; the note was written to {other}: edit the file, then delete that one"
         );
         self.conflict(&path, &why);
         self.steps.push(Step::Conflict { path, note: it.note.clone(), agreed: SyncedFile { conflict: true, ..agreed } });
@@ -447,21 +452,21 @@ impl<'a> Plan<'a> {
                 let agreed = file.agreed(self.registry);
                 self.unedited(path, agreed, note, false);
             } else {
-                // They never agreed: nothing says which is younger.
+                // They were never synced, so nothing says which is newer.
                 let agreed = SyncedFile { note_hash: [0; 32], ..file.agreed(self.registry) };
                 self.both(path, it, agreed);
             }
             return Ok(());
         }
         if store.is_forgotten(&self.project.id, &file.note, self.registry)? {
-            self.tell(&path, "what it says was deleted for good here: delete the file, or say it in other words");
+            self.tell(&path, "its content was deleted for good here: delete the file, or reword it");
             return Ok(());
         }
         self.steps.push(Step::Store { path, file });
         Ok(())
     }
 
-    /// Files that are gone without a new name.
+    /// Handles files that are missing and have no new name.
     fn gone(&mut self, has_file: &mut HashSet<String>) {
         let gone: Vec<(String, SyncedFile)> = self
             .known
@@ -475,7 +480,7 @@ impl<'a> Plan<'a> {
             self.tell(
                 "",
                 format!(
-                    "{deleted} of {} files are gone: their notes were kept. Say --delete if that is meant",
+                    "{deleted} of {} files are gone: their notes were kept. Use --delete if that is intended",
                     self.known.len()
                 ),
             );
@@ -499,7 +504,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Notes that have no file yet.
+    /// Handles notes that have no file yet.
     fn without_file(&mut self, has_file: &HashSet<String>) {
         let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
         for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
@@ -520,37 +525,15 @@ fn stem_of(path: &str) -> &str {
     Around::of(path, 0).stem
 }
 
-/// Where the other side of a conflict stands.
+/// Returns the path of the conflict file.
 fn beside(path: &str) -> String {
     format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(path))
 }
 
-/// The line where git left both sides of a merge.
+/// Returns the line at which git left conflict markers.
 fn marks_of_a_merge(text: &str) -> Option<usize> {
-    let begins = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
-    text.lines().skip(begins).any(|line| line.starts_with(">>>>>>> ")).then_some(begins + 1)
-}
-
-/// Takes out of what was read what must not be stored.
-fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Result<()> {
-    let before: Vec<Note> = plan.read.values().map(|file| file.note.clone()).collect();
-    let texts = plan.read.values_mut().flat_map(|file| texts_of(&mut file.note)).collect();
-    redaction::in_place(runtime, Some(&project.root), texts)?;
-    let changed: Vec<String> = plan
-        .read
-        .iter()
-        .zip(before)
-        .filter(|((_, file), before)| file.note != *before)
-        .map(|((path, _), _)| path.clone())
-        .collect();
-    for path in changed {
-        plan.tell(&path, "it holds what looks like a secret: the note was stored without it; take it out of the file");
-    }
-    Ok(())
-}
-
-/// All texts of a note that a person wrote.
-pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
+    let begins = text.lines().position(|line| line.starts_with("/// Returns all texts of a note that a person wrote.
+pub(crate) fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
     [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
         .into_iter()
         .chain(&mut note.tags)
@@ -559,7 +542,7 @@ pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
         .chain(&mut note.files)
 }
 
-/// What steps are carried out with.
+/// The context in which steps are carried out.
 struct Work<'a> {
     runtime: &'a Runtime,
     project: &'a Project,
@@ -606,7 +589,7 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Re
     Ok(())
 }
 
-/// The files that steps write, without secrets: rules may be younger than what is stored.
+/// Returns the redacted texts of the files that the steps write. The rules may be newer than the stored notes.
 fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>> {
     let mut texts: Vec<Option<String>> = steps
         .iter()
@@ -621,8 +604,8 @@ fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>
     Ok(texts)
 }
 
-/// Does what a step says outside of the database, in which it is done already. How file and note agree then; none: there is no
-/// file. Inside: why nothing was done.
+/// Carries out a step's part outside the database; the database part is already done. Returns the new state of file and
+/// note, or `None` if there is no file. The inner error says why nothing was done.
 fn carry_out_one(
     work: &Work<'_>,
     step: &Step,
@@ -638,9 +621,9 @@ fn carry_out_one(
         Step::Store { file, .. } | Step::Edit { file, .. } => match puts.next() {
             Some(PutNote::Stored { .. }) => Some(file.agreed(work.registry)),
             Some(PutNote::Duplicate { note_type, stem, .. }) => {
-                return Ok(Err(format!("it says the same as {note_type}/{stem}: it was not stored twice")));
+                return Ok(Err(format!("it has the same content as {note_type}/{stem}: it was not stored again")));
             }
-            _ => return Ok(Err("what it says was deleted for good here".into())),
+            _ => return Ok(Err("its content was deleted for good here".into())),
         },
         Step::Rename { agreed, .. } => {
             puts.next();

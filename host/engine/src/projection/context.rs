@@ -1,4 +1,4 @@
-//! `.claude/session-context.json`: what is known of a session, for programs.
+//! `.claude/session-context.json`: the state of a session, for programs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,47 +10,47 @@ use throughline_model::contract::{Decision, SessionNotes};
 use throughline_model::project::Project;
 use throughline_store::{Result, Store};
 
-/// Where it stands in a project's root.
+/// The folder in a project's root.
 pub(super) const FOLDER: &str = ".claude";
-/// Its name there.
+/// The file's name.
 pub(super) const FILE: &str = "session-context.json";
-/// The one before.
+/// The name of the previous version.
 pub(super) const BACKUP: &str = "session-context.json.bak";
 
-/// The version of its form.
+/// The version of the file's format.
 const VERSION: &str = "2.0";
 
-/// The most files that count as recent, and the most failures that are added to the notes' own.
+/// The most files listed as recent, and the most failures added to the notes' own errors.
 const MOST_FILES: usize = 20;
 const MOST_ERRORS: u32 = 10;
 
-/// The file.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionContext {
-    /// Whose it is.
+    /// Which session this is.
     pub meta: Meta,
-    /// What it is about.
+    /// What the session is about.
     pub goal: Goal,
-    /// How far it is.
+    /// How far the session is.
     pub progress: Progress,
-    /// What was chosen.
+    /// The decisions made.
     pub decisions: Vec<Decision>,
-    /// What was found.
+    /// The discoveries made.
     pub discoveries: Vec<Discovery>,
-    /// How it stands.
+    /// The current state.
     pub state: State,
 }
 
-/// Whose a context is.
+/// Which session a context belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meta {
-    /// Of the form.
+    /// The version of the format.
     pub version: &'static str,
-    /// RFC 3339, UTC.
+    /// When the session was stored: RFC 3339, UTC.
     pub saved_at: String,
-    /// The agent's identifier.
+    /// The agent's session identifier.
     pub session_id: String,
     /// The root of the project.
     pub project: String,
@@ -60,9 +60,9 @@ pub struct Meta {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
-    /// What the human asked for first.
+    /// What the user asked for first.
     pub original_request: String,
-    /// What it is about now; the same where nothing else was asked since.
+    /// What the session is about now; the same as the original request if nothing else was asked since.
     pub current_objective: String,
 }
 
@@ -70,45 +70,45 @@ pub struct Goal {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {
-    /// Finished.
+    /// Finished work.
     pub done: Vec<String>,
-    /// In hand.
+    /// Work in progress.
     pub current: Vec<String>,
-    /// Not begun.
+    /// Work not started yet.
     pub pending: Vec<String>,
 }
 
-/// What was found in a file.
+/// A discovery in a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Discovery {
     /// The file.
     pub file: String,
-    /// One line.
+    /// The discovery in one line.
     pub insight: String,
-    /// RFC 3339, UTC; empty where it is not known.
+    /// RFC 3339, UTC; empty if unknown.
     pub timestamp: String,
 }
 
-/// How a session stands.
+/// The state of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
-    /// Files that it changed, the last one first.
+    /// Files that the session changed, the latest first.
     pub recent_files: Vec<String>,
-    /// What is in the way.
+    /// What blocks the work.
     pub blockers: Vec<String>,
-    /// Failures that are still open.
+    /// Failures that are not fixed yet.
     pub errors: Vec<String>,
 }
 
-/// What a session is about now.
+/// Returns what a session is about now.
 pub(super) fn objective(notes: &SessionNotes) -> String {
     let moved_on = !notes.current_objective.trim().is_empty();
     if moved_on { &notes.current_objective } else { &notes.original_request }.clone()
 }
 
-/// What is stored of a session of the project; none where it is not known.
+/// Builds the context of a session of the project, or returns `None` if the session is unknown.
 pub fn context(store: &Store, project: &Project, session: &str) -> Result<Option<SessionContext>> {
     let Some(notes) = store.session(&project.id, session)?.and_then(|record| record.notes) else { return Ok(None) };
     let saved_at = store.saved_at(session)?.unwrap_or_default();
@@ -145,12 +145,12 @@ pub fn context(store: &Store, project: &Project, session: &str) -> Result<Option
     }))
 }
 
-/// Whether a git repository at `root` would take the file up. Asks git, so not for hooks.
+/// Returns whether a git repository at `root` would track the file. Runs git, so hooks must not call this.
 pub fn would_be_tracked(root: &Path) -> bool {
     Command::new("git")
         .arg("-C")
         .arg(root)
-        // The repository's own configuration could name a program here.
+        // The repository's own configuration could name a program to run.
         .args(["-c", "core.fsmonitor=false", "check-ignore", "-q", "--"])
         .arg(Path::new(FOLDER).join(FILE))
         .env("GIT_OPTIONAL_LOCKS", "0")
@@ -158,6 +158,6 @@ pub fn would_be_tracked(root: &Path) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
-        // 0: it is ignored; 128: there is no repository.
+        // 0: the file is ignored; 128: there is no repository.
         .is_ok_and(|status| status.code() == Some(1))
 }

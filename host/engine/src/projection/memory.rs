@@ -1,4 +1,4 @@
-//! `memory.md` of a project: what was decided, where it stands, what was done last, what is known to be broken.
+//! `memory.md` of a project: its decisions, its current state, its latest sessions and its known issues.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,18 @@ use throughline_model::contract::{Memory, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
 use throughline_store::{Failure, Filter, Result, Store};
 
-/// What counts as a decision.
+/// The types that count as decisions.
 const DECISIONS: [&str; 3] = ["decision", "preference", "architecture"];
 
-/// The most of each section.
+/// The most entries of each section.
 const MOST_DECISIONS: u32 = 15;
 const MOST_SESSIONS: u32 = 5;
 const MOST_ISSUES: usize = 10;
 
-/// What stands where there is nothing to say.
+/// The text of an empty section.
 const NONE: &str = "- None known";
 
-/// The file; none where nothing is stored of the project.
+/// Returns the file's text, or `None` if nothing is stored of the project.
 pub(super) fn page(store: &Store, project: &Project, zone: &TimeZone) -> Result<Option<String>> {
     let kinds = DECISIONS.map(str::to_owned).to_vec();
     let filter = Filter { project: Some(project.id.clone()), kinds, ..Filter::default() };
@@ -77,7 +77,7 @@ fn decision(memory: &Memory) -> String {
     }
 }
 
-/// How the project stands: as the last session left it.
+/// Describes the project's state as the last session left it.
 fn state(notes: &SessionNotes) -> String {
     let (outcome, objective) = (line(&notes.outcome), line(&super::context::objective(notes)));
     match (outcome.is_empty(), objective.is_empty()) {
@@ -87,7 +87,7 @@ fn state(notes: &SessionNotes) -> String {
     }
 }
 
-/// A session in one line: what its agent saved of it by hand, where it did.
+/// Returns a session in one line, preferring the summary that its agent saved.
 fn gist(session: &SessionRecord, saved: Option<&Memory>) -> String {
     let notes = session.notes.as_ref();
     let texts = [
@@ -99,11 +99,11 @@ fn gist(session: &SessionRecord, saved: Option<&Memory>) -> String {
     texts.into_iter().flatten().map(line).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// What is in the way first, then what fails again and again, then what the last session left broken.
+/// Lists what blocks the work first, then what fails repeatedly, then what the last session left broken.
 fn issues(failures: &[Failure], notes: Option<&SessionNotes>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |text: String, told: &str| {
-        // The same error is known from the session's notes and from its uses of tools.
+        // The same error can come from the session's notes and from its tool calls.
         if !text.is_empty() && !all.iter().any(|known| known.contains(told)) {
             all.push(text);
         }

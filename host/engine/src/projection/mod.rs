@@ -1,6 +1,6 @@
-//! Files that are made from the database and nothing else, and can be made again at any time: a project's `memory.md` and a
-//! file for each of its sessions, and `.claude/session-context.json` in its root. All text in them was redacted before it was
-//! stored.
+//! Projections: files that are generated from the database alone and can be generated again at any time. These are a
+//! project's `memory.md`, one file for each of its sessions, and `.claude/session-context.json` in its root. All text
+//! in them was redacted before it was stored.
 
 mod context;
 mod memory;
@@ -27,29 +27,29 @@ use place::Place;
 use throughline_model::project::Project;
 use throughline_store::Store;
 
-/// The file of a project.
+/// The name of a project's file.
 const MEMORY: &str = "memory.md";
-/// The folder of its sessions' files.
+/// The name of the folder of session files.
 const SESSIONS: &str = "sessions";
 
-/// Sessions whose file is missing, of which so many are made up for along the way: those that were read without a hook.
+/// How many missing session files are written along with another, for sessions that were read without a hook.
 const MOST_MISSING: usize = 10;
 
-/// Which sessions' files are made.
+/// The sessions whose files are written.
 #[derive(Debug, Clone, Copy)]
 enum Which<'a> {
-    /// All of them, and files of those that are no more go.
+    /// All sessions; files of sessions that no longer exist are deleted.
     All,
-    /// This one, and those that share its minute.
+    /// This session, and those that started in the same minute.
     One(&'a str),
 }
 
-/// Whether the user wants any.
+/// Returns whether the user configured any projections.
 pub fn are_wanted(settings: &Projections) -> bool {
     settings.folder.is_some() || settings.session_context
 }
 
-/// Writes what is wanted of a session and its project, after the session was stored.
+/// Writes the configured projections of a session and its project, after the session was stored.
 pub fn write(runtime: &Runtime, store: &Store, session: &str) -> Result<Vec<Written>> {
     let settings = &runtime.config.projections;
     if !are_wanted(settings) {
@@ -69,7 +69,7 @@ pub fn write(runtime: &Runtime, store: &Store, session: &str) -> Result<Vec<Writ
     Ok(written)
 }
 
-/// Writes all that is wanted of a project.
+/// Writes all configured projections of a project.
 pub fn write_all(store: &Store, settings: &Projections, project: &Project) -> Result<Vec<Written>> {
     let mut written = Vec::new();
     if settings.session_context
@@ -83,15 +83,15 @@ pub fn write_all(store: &Store, settings: &Projections, project: &Project) -> Re
     Ok(written)
 }
 
-/// Takes out of what was written all that is stored no more: `projects` are those that there were before something was
-/// forgotten.
+/// Rewrites the projections so that nothing deleted from the store remains in them. `projects` are those that existed
+/// before the deletion.
 pub fn make_anew(store: &Store, settings: &Projections, projects: &[Project]) -> Result<()> {
     for project in projects {
         if settings.session_context
             && let Ok(place) = Place::open(&project.root).and_then(|root| root.existing(FOLDER))
         {
             for file in [FILE, BACKUP] {
-                // Only what was made here.
+                // Delete only files that this program wrote.
                 if place.text(file).is_some_and(|text| is_context(&text)) {
                     place.remove(file);
                 }
@@ -112,7 +112,7 @@ fn write_context(store: &Store, project: &Project, session: &str) -> Result<Opti
     let mut text = serde_json::to_string_pretty(&context)?;
     text.push('\n');
     let root = match Place::open(&project.root) {
-        // The project was moved or deleted; what is stored of it stays.
+        // The project was moved or deleted; its stored memories stay.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.with_context(|| project.root.display().to_string())?,
     };
@@ -154,7 +154,7 @@ fn write_sessions(
         let name = &names[id];
         let is_wanted = match which {
             Which::All => true,
-            // A session that was read late can move the others of its minute on.
+            // A session that was read late can renumber the others of its minute.
             Which::One(_) if minute.as_ref().is_some_and(|minute| name.starts_with(minute.as_str())) => true,
             Which::One(_) => {
                 let made_up_for = !there.contains(name) && missing < MOST_MISSING;
@@ -177,7 +177,7 @@ fn write_sessions(
     Ok(written)
 }
 
-/// Takes away files of sessions.
+/// Deletes session files for which `is_gone` returns true.
 fn prune(place: &Place, is_gone: impl Fn(&String) -> bool) -> io::Result<()> {
     for name in place.names()? {
         if is_gone(&name) && place.text(&name).is_some_and(|text| session::is_ours(&name, &text)) {
@@ -187,7 +187,7 @@ fn prune(place: &Place, is_gone: impl Fn(&String) -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing is stored of the project: nor do files say anything of it. What the user put beside them stays.
+/// Deletes a project's files when nothing is stored of it. Files that the user put beside them stay.
 fn remove_notes(project: &Project, folder: &Path) -> io::Result<()> {
     let all = match Place::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

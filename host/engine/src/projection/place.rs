@@ -1,4 +1,5 @@
-//! Folders that projections are written to: whole files, replaced at once, and never through a link that leads out of them.
+//! Folders that projections are written to. Files are replaced as a whole, and never through a symbolic link that leads
+//! out of the folder.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -9,48 +10,49 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
 use throughline_model::project::Project;
 
-/// What says whose a project's folder is: the project's identifier, in a line.
+/// The file that says which project a folder belongs to; it holds the project's identifier on one line.
 const MARKER: &str = ".project";
 
 /// The largest marker that is read, bytes.
 const MOST_MARKER: u64 = 4 << 10;
 
-/// The largest file that is compared with what is about to be written, or kept as the one before, bytes.
+/// The largest file that is compared with the new content, or kept as a backup, bytes.
 const MOST_FILE: u64 = 16 << 20;
 
-/// The longest name of a project's folder, bytes; what is behind must fit too.
+/// The longest name of a project's folder, bytes; the suffix must fit too.
 const MOST_NAME: usize = 80;
 
 /// An open folder.
 #[derive(Debug)]
 pub(super) struct Place {
     dir: Dir,
-    /// Where it is, for people.
+    /// The folder's path, for messages.
     path: PathBuf,
 }
 
-/// A file that is as it should be.
+/// A file that now has the wanted content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The file.
     pub path: PathBuf,
-    /// Whether it was another before.
+    /// Whether the content was changed.
     pub changed: bool,
 }
 
 impl Place {
-    /// The folder at a path that the user gave, links and all; what is missing of it is made for this user alone.
+    /// Opens the folder at a path that the user gave, following symbolic links. Missing folders are created for this
+    /// user only.
     pub(super) fn make(path: &Path) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Self::open(path)
     }
 
-    /// The folder at a path that must be there.
+    /// Opens an existing folder.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { dir: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_path_buf() })
     }
 
-    /// A folder in it, made with this mode where it is missing.
+    /// Opens a folder inside this one; creates it with this mode if it is missing.
     pub(super) fn folder(&self, name: &str, mode: u32) -> io::Result<Self> {
         let mut builder = cap_std::fs::DirBuilder::new();
         cap_std::fs::DirBuilderExt::mode(&mut builder, mode);
@@ -60,12 +62,12 @@ impl Place {
         }
     }
 
-    /// A folder in it that must be there.
+    /// Opens an existing folder inside this one.
     pub(super) fn existing(&self, name: &str) -> io::Result<Self> {
         Ok(Self { dir: self.dir.open_dir(name)?, path: self.path.join(name) })
     }
 
-    /// The names of what is in it.
+    /// Returns the names of the entries, sorted.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let mut names: Vec<String> =
             self.dir.entries()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
@@ -73,7 +75,7 @@ impl Place {
         Ok(names)
     }
 
-    /// What a file in it holds; none where it is no file, or larger than `most` bytes.
+    /// Reads a file in the folder; `None` if it is not a file or is larger than `most` bytes.
     fn read(&self, name: &str, most: u64) -> Option<Vec<u8>> {
         let meta = self.dir.symlink_metadata(name).ok()?;
         if !meta.is_file() || meta.len() > most {
@@ -84,13 +86,14 @@ impl Place {
         Some(bytes)
     }
 
-    /// What a file in it holds, as text.
+    /// Reads a file in the folder as text.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         String::from_utf8(self.read(name, MOST_FILE)?).ok()
     }
 
-    /// Lets a file hold this: a reader sees the old one or the new one. Where it does already, it is not touched. With
-    /// `backup` the one before is kept under that name. Nothing is synced: what a power cut may cost can be made again.
+    /// Replaces a file's content: a reader sees the old or the new content. A file that already has the content is not
+    /// touched. With `backup`, the previous content is kept under that name. Nothing is synced: what a power cut
+    /// destroys can be generated again.
     pub(super) fn replace(&self, name: &str, bytes: &[u8], backup: Option<&str>) -> io::Result<Written> {
         let path = self.path.join(name);
         let before = self.read(name, MOST_FILE);
@@ -104,7 +107,7 @@ impl Place {
         Ok(Written { path, changed: true })
     }
 
-    /// Writes a file beside its place and renames it there. A link in its place is replaced, not followed.
+    /// Writes a temporary file and renames it. A symbolic link in its place is replaced, not followed.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temporary = self.temporary(name, bytes)?;
         let renamed = self.dir.rename(&temporary, &self.dir, name);
@@ -116,7 +119,7 @@ impl Place {
 
     fn temporary(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
         let temporary = format!(".{}.{}.tmp", name.trim_start_matches('.'), std::process::id());
-        // Left by a process of the same number that was killed.
+        // Left by a killed process with the same process identifier.
         self.remove(&temporary);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
@@ -127,17 +130,18 @@ impl Place {
         written.map(|()| temporary)
     }
 
-    /// Takes a file away, where it is there.
+    /// Deletes a file if it exists.
     pub(super) fn remove(&self, name: &str) {
         let _ = self.dir.remove_file(name);
     }
 
-    /// Takes a folder away, where it is there and empty.
+    /// Deletes a folder if it exists and is empty.
     pub(super) fn remove_empty(&self, name: &str) {
         let _ = self.dir.remove_dir(name);
     }
 
-    /// The folder of a project in it, made where it is missing. Two projects of one name have two.
+    /// Returns the folder of a project inside this one, created if it is missing. Two projects of the same name get two
+    /// folders.
     pub(super) fn of_project(&self, project: &Project) -> io::Result<Self> {
         if let Some(place) = self.known(project) {
             return Ok(place);
@@ -148,13 +152,13 @@ impl Place {
             }
         }
         Err(io::Error::other(format!(
-            "{} holds something else where the notes of {} belong",
+            "{} contains something else where the notes of {} belong",
             self.path.display(),
             project.root.display()
         )))
     }
 
-    /// The folder of a project, where it has one.
+    /// Returns the folder of a project, if it has one.
     pub(super) fn known(&self, project: &Project) -> Option<Self> {
         names(project)
             .iter()
@@ -162,12 +166,12 @@ impl Place {
             .find(|place| place.owner().as_deref() == Some(&project.id))
     }
 
-    /// No longer the folder of any project.
+    /// Removes the marker, so that the folder belongs to no project.
     pub(super) fn disown(&self) {
         self.remove(MARKER);
     }
 
-    /// Its name in the folder above.
+    /// Returns the folder's own name.
     pub(super) fn name(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
     }
@@ -177,20 +181,21 @@ impl Place {
         text.lines().next().map(str::to_owned)
     }
 
-    /// Takes a name for a project; none where it is another's, or where something of the user's is there.
+    /// Claims a folder name for a project. Returns `None` if the name belongs to another project or to something of the
+    /// user's.
     fn claim(&self, name: &str, id: &str) -> io::Result<Option<Self>> {
         let place = match self.folder(name, 0o700) {
-            // A file, or a link that leads out.
+            // The name is a file, or a link that leads out of the folder.
             Err(_) if self.dir.symlink_metadata(name).is_ok() => return Ok(None),
             other => other?,
         };
-        // Another process may be about to take it for the same project.
+        // Another process may be claiming the name for the same project at this moment.
         if place.names()?.iter().all(|inside| inside.starts_with(MARKER)) {
             let temporary = place.temporary(MARKER, format!("{id}\n").as_bytes())?;
-            // Only the first one succeeds, and nobody ever reads half of it.
+            // Only the first link succeeds, and nobody ever reads half a marker.
             let linked = place.dir.hard_link(&temporary, &place.dir, MARKER);
             if linked.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
-                // A file system without such links.
+                // The file system does not support hard links.
                 place.dir.rename(&temporary, &place.dir, MARKER)?;
             }
             place.remove(&temporary);
@@ -199,7 +204,7 @@ impl Place {
     }
 }
 
-/// Names that a project's folder may have: that of its root, and one that no other has.
+/// Returns the names that a project's folder may have: that of its root, and a unique one.
 fn names(project: &Project) -> [String; 2] {
     let name = project.root.file_name().map(|name| safe(&name.to_string_lossy())).unwrap_or_default();
     let name = if name.is_empty() { "project".to_owned() } else { name };
@@ -207,7 +212,7 @@ fn names(project: &Project) -> [String; 2] {
     [name, own]
 }
 
-/// The text as a file name on any system: letters, digits and `-_.`, not hidden.
+/// Turns a text into a file name for any system: letters, digits and `-_.`, not hidden.
 fn safe(text: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let mut name: String = text.chars().map(plain).collect::<String>().trim_start_matches('.').to_owned();
@@ -262,7 +267,7 @@ mod tests {
         assert_eq!(fs::read(outside.join("x")).unwrap(), b"theirs");
         assert_eq!(fs::read(dir.path().join("in/x")).unwrap(), b"ours");
         assert!(!dir.path().join("in/bak").exists());
-        // Nor is it taken for a project's folder.
+        // The link is not taken for a project's folder either.
         let taken = place.of_project(&project("0123456789abcdef", "/home/folder")).unwrap();
         assert_eq!(taken.name(), Some("folder-012345"));
     }

@@ -9,11 +9,11 @@ use super::text::{code, line, list, local, stamp};
 use throughline_model::contract::{Decision, Memory, SessionRecord};
 use throughline_store::{Filter, Result, SAVED, Store};
 
-/// What the line begins with by which a file is known to be of a session.
+/// The prefix of the line that identifies a file as a session's.
 const OF: &str = "- Session: ";
 
-/// The file name of each session, by its identifier. Sessions of one minute are numbered in their order, so that the names
-/// follow from what is stored alone; `times` are in that order.
+/// Returns the file name of each session by its identifier. Sessions of the same minute are numbered in order, so that
+/// the names depend only on what is stored. `times` must be in that order.
 pub(super) fn names(times: &[(String, u64)], zone: &TimeZone) -> BTreeMap<String, String> {
     let mut taken: HashMap<String, u32> = HashMap::new();
     times
@@ -27,12 +27,12 @@ pub(super) fn names(times: &[(String, u64)], zone: &TimeZone) -> BTreeMap<String
         .collect()
 }
 
-/// The beginning of the names of all sessions of a minute.
+/// Returns the common prefix of the names of all sessions of a minute.
 pub(super) fn minute(at: u64, zone: &TimeZone) -> String {
     local(at, zone).strftime("%Y-%m-%d_%H%M").to_string()
 }
 
-/// Whether a file of this name with this text is one that was made here.
+/// Returns whether a file with this name and text was written by this program.
 pub(super) fn is_ours(name: &str, text: &str) -> bool {
     let shape = |name: &str| {
         name.len() >= 15
@@ -47,7 +47,7 @@ pub(super) fn is_ours(name: &str, text: &str) -> bool {
         && text.lines().nth(2).is_some_and(|it| it.starts_with(OF))
 }
 
-/// The summary that was saved of a session by hand.
+/// Returns the summary that was saved for a session with the save command.
 pub(super) fn saved_summary(store: &Store, project: &str, session: &str) -> Result<Option<Memory>> {
     let filter = Filter {
         project: Some(project.into()),
@@ -59,7 +59,7 @@ pub(super) fn saved_summary(store: &Store, project: &str, session: &str) -> Resu
     Ok(store.recent(&filter, 8)?.into_iter().find(by_hand))
 }
 
-/// The file's text.
+/// Returns the file's text.
 pub(super) fn page(session: &SessionRecord, at: u64, saved: Option<&Memory>, zone: &TimeZone) -> String {
     let notes = session.notes.clone().unwrap_or_default();
     let mut page = format!("# Session of {}\n\n{OF}{}\n", local(at, zone).strftime("%Y-%m-%d %H:%M"), code(&session.id));
@@ -104,7 +104,7 @@ pub(super) fn page(session: &SessionRecord, at: u64, saved: Option<&Memory>, zon
     page
 }
 
-/// A choice in one line.
+/// Formats a decision in one line.
 pub(super) fn decision(decision: &Decision) -> String {
     let mut text = line(&decision.what);
     if !decision.why.trim().is_empty() {
@@ -117,7 +117,7 @@ pub(super) fn decision(decision: &Decision) -> String {
     text
 }
 
-/// A text of several lines, so that none of them can be a heading.
+/// Quotes a text of several lines, so that no line can be a heading.
 fn quote(text: &str) -> Vec<String> {
     text.trim().lines().map(|text| format!("> {}", line(text)).trim_end().to_owned()).collect()
 }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn sessions_of_one_minute_have_names_of_their_own() {
         let zone = TimeZone::fixed(jiff::tz::offset(9));
-        // 2026-01-15T10:30:00Z and what follows.
+        // 2026-01-15T10:30:00Z and later.
         let at = 1_768_473_000_000;
         let times = [("b".to_owned(), at), ("a".to_owned(), at + 10_000), ("c".to_owned(), at + 60_000)];
         let found = names(&times, &zone);

@@ -1,4 +1,4 @@
-//! Golden texts on a small database.
+//! Tests of the generated files against expected texts, on a small database.
 
 use std::fs;
 use std::path::PathBuf;
@@ -262,7 +262,7 @@ fn what_did_not_change_is_not_written_again() {
     assert!(it.write(Which::All).iter().all(|file| file.changed));
     assert!(it.write(Which::All).iter().all(|file| !file.changed));
     assert!(it.write(Which::One("one")).iter().all(|file| !file.changed));
-    // One that was read late moves the others of its minute on.
+    // A session that was read late renumbers the others of its minute.
     it.session("zero", notes(AT - 1), Vec::new());
     it.session("early", notes(AT + 1), Vec::new());
     let changed: Vec<_> = it.write(Which::One("early")).into_iter().filter(|file| file.changed).collect();

@@ -1,4 +1,4 @@
-//! What stands in projections: stored text on one line of Markdown, and moments as people and programs read them.
+//! Formatting for projections: stored text as one line of Markdown, and times for people and programs.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -6,12 +6,12 @@ use jiff::{Timestamp, Zoned};
 /// The longest text of one line, characters.
 const MOST_LINE: usize = 400;
 
-/// What a terminal may obey or what turns the direction of writing.
+/// Returns whether a terminal could obey the character, or the character changes the direction of writing.
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text on one line, so that it can be no heading and no list of its own.
+/// Puts a text on one line, so that it cannot start a heading or a list of its own.
 pub(super) fn line(text: &str) -> String {
     let text: String = text.chars().map(|c| if is_unsafe(c) && !c.is_whitespace() { ' ' } else { c }).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -21,22 +21,22 @@ pub(super) fn line(text: &str) -> String {
     }
 }
 
-/// A name between backticks.
+/// Formats a name between backticks.
 pub(super) fn code(text: &str) -> String {
     format!("`{}`", line(text).replace('`', "'"))
 }
 
-/// A list, an item a line; empty texts are none.
+/// Formats a list with one item a line; empty items are left out.
 pub(super) fn list(items: impl IntoIterator<Item = String>) -> Vec<String> {
     items.into_iter().filter(|item| !item.is_empty()).map(|item| format!("- {item}")).collect()
 }
 
-/// RFC 3339 to the second, UTC.
+/// Formats a time as RFC 3339 to the second, UTC.
 pub(super) fn stamp(at: u64) -> String {
     moment(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A moment on the clock of the user.
+/// Converts a time to the user's time zone.
 pub(super) fn local(at: u64, zone: &TimeZone) -> Zoned {
     moment(at).to_zoned(zone.clone())
 }

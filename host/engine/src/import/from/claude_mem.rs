@@ -1,5 +1,5 @@
-//! claude-mem, schema 23 and what is like it: what a model observed, its summaries, and prompts. A project is the last part
-//! of its folder's path.
+//! Reads claude-mem, schema 23 or similar: observations and summaries written by a model, and prompts. A project is
+//! named by the base name of its folder.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ const OBSERVATIONS: &str = "observations";
 const SUMMARIES: &str = "session_summaries";
 const PROMPTS: &str = "user_prompts";
 
-/// The parts of a summary that are told, and what stands before each.
+/// The columns of a summary, and their labels.
 const TOLD: [(&str, &str); 6] = [
     ("request", "Request"),
     ("investigated", "Investigated"),
@@ -25,7 +25,7 @@ const TOLD: [(&str, &str); 6] = [
     ("notes", "Notes"),
 ];
 
-/// The agent's identifiers of sessions and their projects, by both names that claude-mem has for a session.
+/// The agent's session identifiers and their projects, by both identifiers that claude-mem has for a session.
 type Sessions = HashMap<String, (String, Option<String>)>;
 
 pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     }
     let mut sessions = Sessions::new();
     each(&database, sink, SESSIONS, &["content_session_id", "memory_session_id", "project"], |sink, row| {
-        sink.pass(SESSIONS, "says whose the others are", 1);
+        sink.pass(SESSIONS, "only assigns other rows to a project", 1);
         let names = [row.text("content_session_id"), row.text("memory_session_id")];
         if let Some(own) = names.iter().flatten().next().cloned() {
             for name in names.into_iter().flatten() {
@@ -114,7 +114,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         let line = summary(row);
         give(&database, sink, &sessions, SUMMARIES, "memory_session_id", row, line)
     })?;
-    sink.pass("pending_messages", "not worked on yet, and in the transcripts", database.count("pending_messages"));
+    sink.pass("pending_messages", "not processed yet, and contained in the transcripts", database.count("pending_messages"));
     Ok(())
 }
 
@@ -134,7 +134,7 @@ fn each(
     Ok(())
 }
 
-/// Whose it is and when, and on it goes.
+/// Completes a line with project, session and time, and passes it on.
 fn give(
     database: &Database,
     sink: &mut Sink<'_>,
@@ -156,7 +156,8 @@ fn give(
     sink.memory(Row { what: table, place: format!("row {}", row.number), line })
 }
 
-/// What was observed. Fixes, decisions and discoveries are what we call so; what was built or changed is found by a search.
+/// Converts an observation. Fixes, decisions and discoveries keep their type; other observations, about what was built
+/// or changed, become turns, which only search finds.
 fn observation(row: &Record) -> Line {
     let kind = match row.text("type").unwrap_or_default().as_str() {
         "decision" => "decision",

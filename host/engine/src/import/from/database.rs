@@ -1,5 +1,5 @@
-//! Somebody else's SQLite file, read from a copy: SQLite would leave files beside the original, and a program that still
-//! writes to it must neither wait for us nor change it under us.
+//! Reads another program's SQLite file from a copy. SQLite would leave files beside the original, and a program that
+//! still writes to it must neither wait for us nor change it while we read.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,38 +20,38 @@ use tempfile::TempDir;
 use crate::import::line;
 use throughline_model::contract::Timestamp;
 
-/// How often a copy is tried of a file that changes meanwhile.
+/// How often copying a file that keeps changing is tried.
 const TRIES: u32 = 5;
 
 /// The longest value that is read, bytes.
 const MOST_CELL: usize = 4 << 20;
 
-/// What may stand beside a database and belongs to it.
+/// Suffixes of files beside a database that belong to it.
 const BESIDE: [&str; 2] = ["-wal", "-journal"];
 
 /// A copy of a database.
 pub(super) struct Database {
     conn: Connection,
-    /// When the original was changed last.
+    /// When the original was last modified.
     pub(super) modified: Option<Timestamp>,
-    /// What was asked before of the columns of tables.
+    /// A cache of the columns of tables.
     columns: RefCell<HashMap<String, Rc<[String]>>>,
-    /// Deleted with this, where it could not be before.
+    /// The copy's folder, deleted on drop unless it could already be deleted after opening.
     _copy: Option<TempDir>,
 }
 
 impl Database {
-    /// Copies and opens it; an error says why that cannot be done.
+    /// Copies and opens the database. The error says why that failed.
     pub(super) fn open(path: &Path) -> std::result::Result<Self, String> {
         let copy = tempfile::Builder::new().prefix("throughline-import-").tempdir();
-        let copy = copy.map_err(|error| format!("no temporary folder for a copy of it can be made: {error}"))?;
+        let copy = copy.map_err(|error| format!("cannot create a temporary folder for a copy of it: {error}"))?;
         let file = copy.path().join("copy.db");
         duplicate(path, &file)?;
         let open = || -> rusqlite::Result<(Connection, bool)> {
             let conn = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            // Takes the log into account, or takes back what a crash left half done.
+            // This makes SQLite apply the write-ahead log, or roll back what a crash left half done.
             conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             let mode: rusqlite::Result<String> = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
             conn.pragma_update(None, "query_only", true)?;
@@ -59,17 +59,17 @@ impl Database {
         };
         let (conn, is_one_file) = open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
         let modified = fs::metadata(path).ok().and_then(|meta| super::modified(&meta));
-        // An open file can be read when it has no name any more: so nothing is left behind wherever this is stopped.
+        // An open file can be read after it was unlinked, so nothing is left behind wherever the import is stopped.
         let copy = if is_one_file { None } else { Some(copy) };
         Ok(Self { conn, modified, columns: RefCell::default(), _copy: copy })
     }
 
-    /// Whether there is such a table.
+    /// Returns whether the table exists.
     pub(super) fn has(&self, table: &str) -> bool {
         !self.columns(table).is_empty()
     }
 
-    /// The columns of a table; none where there is no such table.
+    /// Returns the columns of a table; empty if the table does not exist.
     fn columns(&self, table: &str) -> Rc<[String]> {
         if let Some(known) = self.columns.borrow().get(table) {
             return Rc::clone(known);
@@ -82,7 +82,7 @@ impl Database {
         columns
     }
 
-    /// The list of a SELECT; a column that is not there is NULL.
+    /// Returns the column list of a SELECT; a column that does not exist is NULL.
     fn select(&self, table: &str, columns: &[&'static str]) -> String {
         let present = self.columns(table);
         let list =
@@ -90,7 +90,7 @@ impl Database {
         list.collect::<Vec<_>>().join(", ")
     }
 
-    /// How many rows a table has, as far as that can be counted.
+    /// Returns the number of rows of a table, or 0 if they cannot be counted.
     pub(super) fn count(&self, table: &str) -> u64 {
         let count = format!("SELECT count(*) FROM {}", quoted(table));
         self.conn
@@ -100,8 +100,8 @@ impl Database {
             .unwrap_or(0)
     }
 
-    /// Calls `visit` with each row of a table. A column that is not there is empty. Where a part cannot be read, what lies
-    /// before and behind it is, and the answer says which part: a line of words each.
+    /// Calls `visit` with each row of a table. A column that does not exist is empty. If a part of the table cannot be
+    /// read, the rows before and after it are still read; the result describes each unreadable part in one line.
     pub(super) fn rows(
         &self,
         table: &str,
@@ -116,7 +116,7 @@ impl Database {
         else {
             return Ok(Vec::new());
         };
-        // From the other end, down to where the first walk stopped. The rows come in another order, which nobody minds.
+        // Read from the other end, down to where the first walk stopped. The order of the rows does not matter.
         let back = self.walk(table, columns, "DESC", &mut |row: Row| {
             if first.is_some_and(|first| row.number <= first) {
                 return Ok(false);
@@ -136,7 +136,7 @@ impl Database {
         Ok(vec![format!("{place} cannot be read: {broken}")])
     }
 
-    /// Inside: what the database says is wrong.
+    /// Visits the rows in order. The inner error is the database's.
     fn walk(
         &self,
         table: &str,
@@ -167,7 +167,7 @@ impl Database {
             };
             match read() {
                 Ok(row) => {
-                    // A torn tree may lead back to where it was.
+                    // A damaged tree can lead back to an earlier row.
                     let goes_on = last.is_none_or(|last| if order == "ASC" { row.number > last } else { row.number < last });
                     if !goes_on {
                         return Ok(Err(rusqlite::Error::IntegralValueOutOfRange(0, row.number)));
@@ -182,7 +182,7 @@ impl Database {
         }
     }
 
-    /// One row; none where there is no such row (any more).
+    /// Returns one row, or `None` if it does not exist (any more).
     pub(super) fn row(
         &self,
         table: &str,
@@ -207,14 +207,14 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Copies a database with its log, as it was at one moment: where it changed meanwhile, once more.
+/// Copies a database and its log as of a single moment: if they change meanwhile, copies them again.
 fn duplicate(from: &Path, to: &Path) -> std::result::Result<(), String> {
     let cannot = |error: io::Error| format!("it cannot be copied: {error}");
     for _ in 0..TRIES {
         let before = stamps(from).map_err(cannot)?;
         for (end, stamp) in [""].iter().chain(&BESIDE).zip(&before) {
             let (from, to) = (with_end(from, end), with_end(to, end));
-            // Of an earlier try.
+            // Left by an earlier try.
             let _ = fs::remove_file(&to);
             if stamp.is_some() {
                 fs::copy(&from, &to).map_err(cannot)?;
@@ -222,21 +222,21 @@ fn duplicate(from: &Path, to: &Path) -> std::result::Result<(), String> {
             }
         }
         if stamps(from).map_err(cannot)? == before {
-            // Where it does not work out, SQLite says what is wrong.
+            // If this fails, SQLite reports what is wrong.
             let _ = lengthen(to);
             return Ok(());
         }
     }
-    Err("another program writes to it all the time; end that one and import again".into())
+    Err("another program keeps writing to it; stop that program and import again".into())
 }
 
-/// Gives a copy whose end is missing the length that its head says. SQLite would not read any of it otherwise; so it reads
-/// what is there, and finds nothing where nothing is.
+/// Extends a truncated copy to the length given in its header. Otherwise SQLite would refuse to read any of it; now it
+/// reads what is there and finds nothing in the missing part.
 fn lengthen(file: &Path) -> io::Result<()> {
     let mut head = [0; 32];
     let mut file = File::options().read(true).write(true).open(file)?;
     file.read_exact(&mut head)?;
-    // The format's own places: the size of a page, of which 1 means 65,536, and their number.
+    // Offsets of the file format: the page size, where 1 means 65,536, and the number of pages.
     let size = match u16::from_be_bytes([head[16], head[17]]) {
         1 => 1 << 16,
         size => u64::from(size),
@@ -251,7 +251,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     path.into()
 }
 
-/// By what a change of each file shows: inode, size, seconds and nanoseconds of the last change.
+/// What shows a change of a file: inode, size, and seconds and nanoseconds of the last modification.
 type Stamp = (u64, u64, i64, i64);
 
 fn stamps(path: &Path) -> io::Result<Vec<Option<Stamp>>> {
@@ -259,7 +259,7 @@ fn stamps(path: &Path) -> io::Result<Vec<Option<Stamp>>> {
         .chain(&BESIDE)
         .map(|end| match fs::metadata(with_end(path, end)) {
             Ok(meta) if meta.is_file() => Ok(Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))),
-            Ok(_) => Err(io::Error::other("it is no file")),
+            Ok(_) => Err(io::Error::other("it is not a file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !end.is_empty() => Ok(None),
             Err(error) => Err(error),
         })
@@ -272,7 +272,7 @@ enum Cell {
     Nothing,
     Number(serde_json::Number),
     Text(String),
-    /// Bytes that are no text, or too many.
+    /// Bytes that are not text, or too many.
     Other(&'static str),
 }
 
@@ -283,12 +283,12 @@ impl Cell {
             ValueRef::Integer(number) => Self::Number(number.into()),
             ValueRef::Real(number) => serde_json::Number::from_f64(number).map_or(Self::Nothing, Self::Number),
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() > MOST_CELL => Self::Other("has more than 4 MiB"),
-            // Texts were cut in the middle of a character by systems that count bytes.
+            // Systems that count bytes may have cut a text in the middle of a character.
             ValueRef::Text(bytes) => {
                 Self::Text(String::from_utf8_lossy(bytes).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned())
             }
             ValueRef::Blob(bytes) => {
-                std::str::from_utf8(bytes).map_or(Self::Other("is no text"), |text| Self::Text(text.to_owned()))
+                std::str::from_utf8(bytes).map_or(Self::Other("is not text"), |text| Self::Text(text.to_owned()))
             }
         }
     }
@@ -297,7 +297,7 @@ impl Cell {
 /// A row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Row {
-    /// SQLite's own number of it.
+    /// The row's number in SQLite.
     pub(super) number: i64,
     cells: Vec<(&'static str, Cell)>,
 }
@@ -307,17 +307,17 @@ impl Row {
         self.cells.iter().find(|(name, _)| *name == column).map_or(&Cell::Nothing, |(_, cell)| cell)
     }
 
-    /// What the row is called in its own system; its number where it has no name.
+    /// Returns the row's identifier in its own system, or its number if it has none.
     pub(super) fn id(&self) -> String {
         self.text("id").unwrap_or_else(|| format!("row {}", self.number))
     }
 
-    /// The column's text, or number in digits; none where it is empty or no text.
+    /// Returns the column as text, with numbers in digits; `None` if it is empty or not text.
     pub(super) fn text(&self, column: &str) -> Option<String> {
         self.content(column).ok().flatten()
     }
 
-    /// The column's text; or why it cannot be taken.
+    /// Returns the column's text, or why it cannot be read.
     pub(super) fn content(&self, column: &str) -> std::result::Result<Option<String>, String> {
         match self.cell(column) {
             Cell::Nothing => Ok(None),
@@ -327,7 +327,7 @@ impl Row {
         }
     }
 
-    /// A time in any unit or form; none where it is none after 1970.
+    /// Parses a time in any unit or form; `None` if it is not a time after 1970.
     pub(super) fn time(&self, column: &str) -> Option<Timestamp> {
         let value = match self.cell(column) {
             Cell::Number(number) => Value::Number(number.clone()),
@@ -337,7 +337,7 @@ impl Row {
         line::moment(&value).ok().flatten().filter(|at| *at > 0)
     }
 
-    /// A list: JSON, or words between commas.
+    /// Parses a list: a JSON array, or words separated by commas.
     pub(super) fn list(&self, column: &str) -> Vec<String> {
         let Some(text) = self.text(column) else { return Vec::new() };
         match serde_json::from_str(&text) {
@@ -422,7 +422,7 @@ mod tests {
             let mut bytes = fs::read(&path).unwrap();
             let whole = bytes.len();
             for (at, byte) in flips {
-                // The head stays: without it nothing is read at all.
+                // The header stays intact: without it nothing is read at all.
                 bytes[100 + at % (whole - 100)] = byte;
             }
             bytes.truncate(whole - end % (whole / 2));

@@ -1,5 +1,5 @@
-//! The memory of jikime-adk: a database in each project, in three versions of its schema, and days and sections in Markdown
-//! beside it.
+//! Reads the memory of jikime-adk: a database in each project, in three schema versions, and Markdown files beside it
+//! with days and sections.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::sha256_parts;
 
-/// The longest line about a use of a tool, characters.
+/// The longest line about a tool call, characters.
 const MOST_USE: usize = 300;
 
-/// What the headings of its Markdown call what it remembers, and our kinds.
+/// Words in the headings of its Markdown files, and the types they stand for.
 const HEADINGS: [(&str, &str); 4] =
     [("error fix", "error_fix"), ("session summary", "session_summary"), ("decision", "decision"), ("learning", "learning")];
 
@@ -46,7 +46,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What tells that a text is known already: the database and the Markdown may differ in white space.
+/// Returns a hash that identifies a text: the database and the Markdown may differ in white space.
 fn mark(content: &str) -> [u8; 32] {
     sha256_parts(&[&content.split_whitespace().collect::<Vec<_>>().join(" ")])
 }
@@ -138,7 +138,7 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
                     lead = Some((entry, row));
                 }
             }
-            Ok(None) => sink.pass(TABLE, "nothing stands in it", 1),
+            Ok(None) => sink.pass(TABLE, "empty", 1),
             Err(reason) => sink.fail(TABLE, &place, reason),
         }
     }
@@ -241,7 +241,7 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
     Ok(())
 }
 
-/// `MEMORY.md` and a file a day, in the folder of the database.
+/// Returns `MEMORY.md` and the daily files in the folder of the database.
 fn markdown_beside(source: &Path) -> Vec<PathBuf> {
     let folder = if source.is_dir() { Some(source) } else { source.parent() };
     let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
@@ -262,7 +262,7 @@ fn day_of(path: &Path) -> Option<Date> {
     path.file_stem()?.to_str()?.parse().ok()
 }
 
-/// The sections of a file that the database has not.
+/// Reads the sections of a file that are not in the database.
 fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &HashSet<[u8; 32]>) -> Result<()> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (text, modified) = match text_of(file, MOST_FILE) {
@@ -277,18 +277,19 @@ fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &
         let place = format!("line {}", section.line);
         let heading = section.heading.to_lowercase();
         let kind = HEADINGS.iter().find(|(name, _)| heading.contains(name)).map(|(_, kind)| *kind);
-        // A day's other lines are a record of prompts, which the table has; what stands in MEMORY.md was put there on purpose.
+        // A day's other sections are a record of prompts, which are in the table too. Everything in `MEMORY.md` was put
+        // there on purpose.
         let Some(kind) = kind.or(day.is_none().then_some("learning")) else {
-            sink.pass(&name, "a record of the day, which the table has too", 1);
+            sink.pass(&name, "a record of the day, also in the table", 1);
             continue;
         };
         let content = section.body.trim();
         if content.is_empty() {
-            sink.pass(&name, "nothing stands in it", 1);
+            sink.pass(&name, "empty", 1);
             continue;
         }
         if contents.contains(&mark(content)) {
-            sink.pass(&name, "the table has it too", 1);
+            sink.pass(&name, "also in the table", 1);
             continue;
         }
         let line = Line {
@@ -306,7 +307,7 @@ fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &
     Ok(())
 }
 
-/// The day, and the time of day that the heading names, by this machine's clock as its author wrote them.
+/// Returns the day with the time of day in the heading, in this machine's time zone, as its author wrote it.
 fn moment(day: Date, section: &Section) -> Option<Timestamp> {
     let words = section.heading.split(|c: char| !c.is_ascii_digit() && c != ':');
     let time = words.filter(|word| word.contains(':')).find_map(|word| word.parse::<Time>().ok()).unwrap_or_default();

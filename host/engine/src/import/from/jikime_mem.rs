@@ -1,5 +1,5 @@
-//! jikime-mem: prompts, answers and uses of tools of each session, and summaries. Its database grew over ten shapes, some of
-//! which no migration ever brought to the next one, so what is read is decided by the tables and columns that are there.
+//! Reads jikime-mem: prompts, answers and tool calls of each session, and summaries. Its schema took over ten forms,
+//! some without any migration to the next, so the existing tables and columns decide what is read.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,13 +16,13 @@ use throughline_model::contract::Timestamp;
 /// The largest `projects.json` that is read, bytes.
 const MOST_PROJECTS: u64 = 16 << 20;
 
-/// The longest line about a use of a tool, characters.
+/// The longest line about a tool call, characters.
 const MOST_USE: usize = 300;
 
-/// The tables that make turns, and what their rows are.
+/// The tables that make up turns, and the role of their rows.
 const TABLES: [(&str, Role); 3] = [("prompts", Role::Prompt), ("observations", Role::Use), ("responses", Role::Answer)];
 
-/// What is known of a session.
+/// A session as the database describes it.
 struct Session {
     project: Option<String>,
     started: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The project whose database this is: since 1.5.0 `projects.json` names it by the database's folder.
+/// Returns the project that the database belongs to: since 1.5.0 `projects.json` maps the database's folder to it.
 fn project_of(source: &Path) -> Option<String> {
     let folder = source.parent()?;
     let (text, _) = text_of(&folder.parent()?.parent()?.join("projects.json"), MOST_PROJECTS).ok()?;
@@ -66,8 +66,8 @@ fn sessions(database: &Database, sink: &mut Sink<'_>) -> Result<HashMap<String, 
     let columns = ["id", "session_id", "project_path", "started_at"];
     let broken = database.rows("sessions", &columns, |row| {
         let session = Session { project: row.text("project_path"), started: row.time("started_at") };
-        sink.pass("sessions", "says whose the others are", 1);
-        // Prisma's generation links by `session_id` too; `id` is a fallback for what was linked by hand.
+        sink.pass("sessions", "only assigns other rows to a project", 1);
+        // Prisma's generation also links by `session_id`; `id` is a fallback for rows that were linked by hand.
         if let Some(id) = row.text("session_id").or_else(|| row.text("id")) {
             sessions.insert(id, session);
         }
@@ -110,7 +110,7 @@ fn turns(
     Ok(())
 }
 
-/// One turn as one memory, of all its rows that can be read.
+/// Imports one turn as one memory, from all its rows that can be read.
 fn one(
     database: &Database,
     sink: &mut Sink<'_>,
@@ -138,8 +138,8 @@ fn one(
                 }
                 parts.push(text);
             }
-            Ok(None) if entry.role == Role::Use => sink.pass(table, "a use of a tool that leaves nothing to remember", 1),
-            Ok(None) => sink.pass(table, "nothing stands in it", 1),
+            Ok(None) if entry.role == Role::Use => sink.pass(table, "a tool call with nothing to remember", 1),
+            Ok(None) => sink.pass(table, "empty", 1),
             Err(reason) => sink.fail(table, &format!("row {}", entry.number), reason),
         }
     }
@@ -172,8 +172,8 @@ fn said(database: &Database, table: &str, number: i64) -> Result<Option<String>,
     database.row(table, &["content"], number)?.map_or(Ok(None), |row| row.content("content"))
 }
 
-/// What a use of a tool leaves behind: what its authors made of it, or the command, or what was looked for; and its file.
-/// Outputs and texts of files stay out, as they do of what is read from transcripts.
+/// Returns what to keep of a tool call: the model's description if there is one, otherwise the command or the query;
+/// also adds its file to `files`. Outputs and file contents are left out, as they are when transcripts are read.
 fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Option<String>, String> {
     let Some(row) = database.row("observations", &["tool_name", "tool_input", "compressed"], number)? else {
         return Ok(None);
@@ -201,7 +201,7 @@ fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Opt
     Ok(line)
 }
 
-/// What a model made of the use; generations C to E kept that beside it.
+/// Returns a model's description of the tool call, which generations C to E stored with it.
 fn told(row: &Record) -> Option<String> {
     let text = row.text("compressed")?;
     let said = match serde_json::from_str::<Value>(&text) {
@@ -214,7 +214,7 @@ fn told(row: &Record) -> Option<String> {
     Some(said).filter(|said| !said.trim().is_empty())
 }
 
-/// Summaries of sessions. One that a model wrote counts more than one that counts.
+/// Imports session summaries. One that a model wrote is more important than one made of counts.
 fn summaries(
     database: &Database,
     sink: &mut Sink<'_>,
@@ -233,7 +233,7 @@ fn summaries(
         let content = match (written, counted) {
             (Some(text), _) | (None, Ok(Some(text))) => text,
             (None, Ok(None)) => {
-                sink.pass(TABLE, "nothing stands in it", 1);
+                sink.pass(TABLE, "empty", 1);
                 return Ok(());
             }
             (None, Err(reason)) => {

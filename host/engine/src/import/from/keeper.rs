@@ -1,5 +1,5 @@
-//! memory-keeper (`memory.md` and `sessions/` of each project below the agent's folder), and Crabshell, which it became
-//! (`.crabshell/memory/` in the project). Each file is a source.
+//! Reads memory-keeper (`memory.md` and `sessions/` of each project below the agent's folder) and its successor
+//! Crabshell (`.crabshell/memory/` in the project). Each file is a source.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, project_around, short_m
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 
-/// The deepest heading at which a book is cut.
+/// The deepest heading level at which a file is split.
 const DEEPEST: usize = 2;
 
 pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
@@ -52,7 +52,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         };
         return sink.memory(Row { what: "sessions", place: String::new(), line });
     }
-    // Logbooks are the agent's running record: found by a search, and not shown unasked.
+    // Logbooks are the agent's running record: search finds them, but they are not shown unasked.
     let (kind, importance) = if name.starts_with("logbook") { (TURN, TURN_IMPORTANCE) } else { ("learning", 0.5) };
     for section in markdown::sections(&text, DEEPEST) {
         let content = section.body.trim();
@@ -77,7 +77,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The project's name: the folder below `projects`.
+/// Returns the project's name: the folder below `projects`.
 fn keeper_project(source: &Path) -> Option<String> {
     let mut above = source.ancestors().zip(source.ancestors().skip(1));
     let (folder, _) = above.find(|(_, parent)| parent.file_name().is_some_and(|name| name == "projects"))?;
@@ -88,13 +88,13 @@ fn moment(text: &str) -> Option<Timestamp> {
     line::moment(&Value::String(text.trim().to_owned())).ok().flatten()
 }
 
-/// A summary that a model wrote of a logbook: what it says of the whole, each decision, and each open matter.
+/// Reads a summary that a model wrote of a logbook: the overall summary, each decision, and each open issue.
 fn summary(place: &str, text: &str, common: &Line, sink: &mut Sink<'_>) -> Result<()> {
     const WHAT: &str = "summaries";
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => {
-            sink.fail(WHAT, &format!("line {}, column {}", error.line(), error.column()), "it is no JSON");
+            sink.fail(WHAT, &format!("line {}, column {}", error.line(), error.column()), "it is not valid JSON");
             return Ok(());
         }
     };
@@ -120,7 +120,7 @@ fn summary(place: &str, text: &str, common: &Line, sink: &mut Sink<'_>) -> Resul
         sink.memory(Row { what: WHAT, place: String::new(), line })?;
     }
     if is_empty {
-        sink.pass(WHAT, "nothing stands in it", 1);
+        sink.pass(WHAT, "empty", 1);
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ fn items(value: &Value, name: &str) -> Vec<String> {
     values.into_iter().flatten().map(told).filter(|text| !text.is_empty()).collect()
 }
 
-/// What a value says: a text, or an object's texts one after another.
+/// Returns a value's text: a string, or an object's strings joined.
 fn told(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),

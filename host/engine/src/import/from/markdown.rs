@@ -1,4 +1,5 @@
-//! Files of Markdown, with or without YAML front matter: a memory a file, of a long one a memory a heading.
+//! Reads Markdown files, with or without YAML front matter: one memory for each file, or for each section of a long
+//! file.
 
 use std::path::Path;
 
@@ -9,20 +10,20 @@ use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, short_mark, text_of};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 
-/// From this length on a file is told by its headings, bytes: more than a page of text is about more than one thing.
+/// A file longer than this, in bytes, is split at its headings: more than a page of text is about more than one thing.
 const LONG: usize = 8 << 10;
 
-/// The deepest heading at which a long file is cut.
+/// The deepest heading level at which a long file is split.
 const DEEPEST: usize = 2;
 
-/// A heading with what stands below it.
+/// A heading with the text below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Section {
-    /// Without its marks; empty for what stands before the first one.
+    /// The heading without its marks; empty for the text before the first heading.
     pub(super) heading: String,
-    /// All to the next heading of its depth or above.
+    /// The text up to the next heading of the same or a higher level.
     pub(super) body: String,
-    /// The line of the heading, from 1.
+    /// The line number of the heading, starting at 1.
     pub(super) line: usize,
 }
 
@@ -31,7 +32,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     file(source, &source.to_string_lossy(), project, "learning", sink)
 }
 
-/// One file. `name` is what it is called in identifiers; `kind` is the type of what names none.
+/// Imports one file. `name` identifies the file; `kind` is the type if the file names none.
 pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &str, sink: &mut Sink<'_>) -> Result<()> {
     const WHAT: &str = "Markdown";
     let (text, modified) = match text_of(source, MOST_FILE) {
@@ -63,7 +64,7 @@ pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &st
     let mut seen = std::collections::HashMap::new();
     for section in sections(body, DEEPEST) {
         if section.body.trim().is_empty() {
-            // A heading above others: what stands below it comes by itself.
+            // A heading directly above another: the text below it is imported with that one.
             continue;
         }
         let times = seen.entry(section.heading.clone()).or_insert(0_u32);
@@ -80,7 +81,7 @@ pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &st
     Ok(())
 }
 
-/// The text cut before each heading of at most that depth. What stands in fenced blocks is no heading.
+/// Splits the text before each heading of at most this level. Lines in fenced code blocks are not headings.
 pub(super) fn sections(text: &str, deepest: usize) -> Vec<Section> {
     let mut all = vec![Section { line: 1, ..Section::default() }];
     let mut fence: Option<&str> = None;
@@ -106,7 +107,7 @@ pub(super) fn sections(text: &str, deepest: usize) -> Vec<Section> {
     all
 }
 
-/// The fields at a file's head: names and their values, of which there may be several.
+/// The fields of a file's front matter; each name can have several values.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Front(Vec<(String, Vec<String>)>);
 
@@ -120,9 +121,10 @@ impl Front {
     }
 }
 
-/// The front matter, the rest, and the line at which that begins. What is opened and never closed is none.
+/// Returns the front matter, the rest, and the line number at which the rest begins. A block that is never closed is
+/// not front matter.
 ///
-/// Of YAML it is what such heads are made of: a value a line, lists in brackets or behind dashes.
+/// This supports the part of YAML that front matter uses: one value a line, and lists in brackets or with dashes.
 fn front_matter(text: &str) -> (Front, &str, usize) {
     let mut lines = text.split_inclusive('\n');
     if lines.next().map(str::trim_end) != Some("---") {

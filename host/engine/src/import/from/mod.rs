@@ -1,5 +1,5 @@
-//! Moving in: what other systems remembered becomes lines of an import. An adapter a system, which finds its sources, reads
-//! them without a trace, and says of every row what became of it.
+//! Imports the memories of other systems, converted to import lines. There is one adapter for each system. It finds the
+//! sources, reads them without changing them, and reports what became of every row.
 
 mod claude_mem;
 mod database;
@@ -33,27 +33,27 @@ use throughline_platform::paths;
 use throughline_store::Store;
 use tidy::{TURN, TURN_IMPORTANCE, split, tidy};
 
-/// A system that remembered before.
+/// A system to import from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// jikime-mem, all versions to 1.5.4.
     JikimeMem,
     /// The memory of jikime-adk 0.5 to 0.9.2.
     JikimeAdk,
-    /// claude-mem; its schema 23 and what is like it.
+    /// claude-mem with schema 23 or a similar one.
     ClaudeMem,
     /// The index of `OpenClaw`'s memory.
     OpenClaw,
-    /// memory-keeper, and Crabshell, which it became.
+    /// memory-keeper and its successor Crabshell.
     MemoryKeeper,
     /// `.claude/session-context.json`.
     SessionContext,
-    /// Files of Markdown.
+    /// Markdown files.
     Markdown,
 }
 
 impl System {
-    /// What it is called on the command line and in identifiers.
+    /// Returns the system's name on the command line and in identifiers.
     pub fn name(self) -> &'static str {
         match self {
             Self::JikimeMem => "jikime-mem",
@@ -79,10 +79,10 @@ impl System {
     }
 }
 
-/// Reads the sources into the store; where there is none, only looks at them. Rows of no project are of `default`, or where
-/// that is not given of the project that the system itself stands for. `progress` is told how many rows were read.
+/// Imports the sources into the store; without a store, only examines them. Rows without a project belong to `default`,
+/// or if that is not given, to the project that stands for the system itself. `progress` gets the number of rows read.
 ///
-/// What cannot be used is in the report, and the others go on; an error is one of the redactors or the store.
+/// A row that cannot be used is reported, and the import continues. An error comes from the redactors or the store.
 pub fn run(
     runtime: &Runtime,
     store: Option<&mut Store>,
@@ -120,11 +120,12 @@ pub fn run(
     sink.finish()
 }
 
-/// Of which project rows are that name it by its folder's last part only: the one known folder of that name, else the name.
+/// Maps a project's base name to its folder, for rows that name only the base name: the one known folder of that name,
+/// or `None` to keep the plain name.
 fn base_names(known: &[Project]) -> HashMap<String, Option<PathBuf>> {
     let mut names: HashMap<String, Option<PathBuf>> = HashMap::new();
     for project in known {
-        // What came under the name alone before goes on to do so, whatever was learned of folders meanwhile.
+        // Rows that were once imported under the plain name stay there, whatever folders become known later.
         let (name, folder) = if project.root.is_absolute() {
             let Some(name) = project.root.file_name() else { continue };
             (name.to_string_lossy().into_owned(), Some(project.root.clone()))
@@ -136,34 +137,34 @@ fn base_names(known: &[Project]) -> HashMap<String, Option<PathBuf>> {
     names
 }
 
-/// What an adapter hands its rows to.
+/// Receives the rows from an adapter.
 struct Sink<'a> {
     importer: Importer<'a>,
     system: System,
     home: PathBuf,
-    /// The project of what names none.
+    /// The project of rows that name none.
     fallback: Option<String>,
     names: HashMap<String, Option<PathBuf>>,
-    /// Of which sessions the own transcript was read.
+    /// For each session, whether its own transcript was read.
     sessions: HashMap<String, bool>,
     report: Moved,
-    /// The source that is being read, as it is shown.
+    /// The source that is being read, as it is displayed.
     file: String,
     progress: &'a mut dyn FnMut(u64),
 }
 
-/// A row as an adapter understands it: a line, with all that goes for any system still to be seen to.
+/// A row as an adapter understands it, before the normalization that all systems share.
 struct Row<'a> {
     /// The table or the kind of file.
     what: &'a str,
-    /// Where in it: `row 7`.
+    /// The place in it, such as `row 7`.
     place: String,
     /// The memory. Its `id` is the system's own, without the system's name.
     line: Line,
 }
 
 impl Sink<'_> {
-    /// The part of the report that is about `what` of the present source.
+    /// Returns the part of the report about `what` in the current source.
     fn part(&mut self, what: &str) -> &mut Part {
         let parts = &mut self.report.parts;
         let at = parts.iter().rposition(|part| part.source == self.file && part.what == what).unwrap_or_else(|| {
@@ -179,7 +180,7 @@ impl Sink<'_> {
         (self.progress)(self.report.rows);
     }
 
-    /// Rows that make no memory.
+    /// Counts rows that make no memory.
     fn pass(&mut self, what: &str, why: &str, rows: u64) {
         if rows == 0 {
             return;
@@ -189,14 +190,14 @@ impl Sink<'_> {
         self.report.passed_over += rows;
     }
 
-    /// A row that goes into the memory of another.
+    /// Counts a row that is merged into the memory of another.
     fn join(&mut self, what: &str) {
         self.read(what, 1);
         self.part(what).joined += 1;
         self.report.joined += 1;
     }
 
-    /// A row, or a part of the source, that cannot be used.
+    /// Reports a row, or a part of the source, that cannot be used.
     fn fail(&mut self, what: &str, place: &str, reason: impl Into<String>) {
         self.read(what, 1);
         self.part(what).failed += 1;
@@ -207,12 +208,12 @@ impl Sink<'_> {
         }
     }
 
-    /// The project of rows that name `named`, a folder; the fallback where they name none.
+    /// Returns the project of rows that name the folder `named`, or the fallback if they name none.
     fn folder(&self, named: Option<String>) -> Option<String> {
         named.or_else(|| self.fallback.clone())
     }
 
-    /// The project of rows that name it by its folder's last part.
+    /// Returns the project of rows that name only its folder's base name.
     fn base_name(&self, named: Option<String>) -> Option<String> {
         let Some(name) = named.as_deref().filter(|name| !Path::new(name).is_absolute()) else { return self.folder(named) };
         let name = name.trim().trim_start_matches(['.', '~', '/', '\\']).to_owned();
@@ -223,7 +224,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Whether the session was read from its own transcript: then its turns are stored, and better.
+    /// Returns whether the session's own transcript was read: then its turns are already stored, with better quality.
     fn is_read(&mut self, session: &str) -> Result<bool> {
         if session.is_empty() {
             return Ok(false);
@@ -239,7 +240,7 @@ impl Sink<'_> {
         Ok(known)
     }
 
-    /// Whether the session is one that this program keeps itself.
+    /// Returns whether this program itself recorded the session.
     fn is_own(&self, session: &str) -> Result<bool> {
         Ok(match &self.importer.store {
             Some(store) => store.project_of_session(session)?.is_some(),
@@ -247,12 +248,12 @@ impl Sink<'_> {
         })
     }
 
-    /// A row that makes a memory, and where its text is too long several.
+    /// Takes a row that makes a memory, or several if its text is too long.
     fn memory(&mut self, row: Row<'_>) -> Result<()> {
         let Row { what, place, mut line } = row;
         line.content = line.content.trim().into();
         if line.content.is_empty() {
-            self.pass(what, "nothing stands in it", 1);
+            self.pass(what, "empty", 1);
             return Ok(());
         }
         if line.kind == TURN && self.is_read(&line.session)? {
@@ -289,32 +290,32 @@ impl Sink<'_> {
     }
 }
 
-/// The largest file of text that is read, bytes.
+/// The largest text file that is read, bytes.
 const MOST_FILE: u64 = 16 << 20;
 
-/// A short name of what these texts say together.
+/// Returns a short hash of these texts.
 fn short_mark(texts: &[&str]) -> String {
     hex(&sha256_parts(texts)[..12])
 }
 
-/// The project in which a system keeps its folder: what holds the last folder of that name above `source`.
+/// Returns the project in which a system keeps its folder: the parent of the last folder of that name above `source`.
 fn project_around(source: &Path, folder: &str) -> Option<String> {
     let source = std::path::absolute(source).ok()?;
     let around = source.ancestors().find(|it| it.file_name().is_some_and(|name| name == folder))?.parent()?;
     Some(around.to_string_lossy().into_owned())
 }
 
-/// When a file was changed last.
+/// Returns when a file was last modified.
 fn modified(meta: &fs::Metadata) -> Option<Timestamp> {
     Timestamp::try_from(meta.mtime() * 1000 + meta.mtime_nsec() / 1_000_000).ok()
 }
 
-/// The text of a file of at most `most` bytes, and when it was changed last; or why it cannot be read.
+/// Reads a text file of at most `most` bytes. Returns its text and when it was last modified, or why it cannot be read.
 fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timestamp>), String> {
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
     let meta = fs::metadata(file).map_err(cannot)?;
     if !meta.is_file() {
-        return Err("it is no file".into());
+        return Err("it is not a file".into());
     }
     if meta.len() > most {
         return Err(format!("it has more than {} MiB", most >> 20));

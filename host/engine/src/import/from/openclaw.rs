@@ -1,5 +1,5 @@
-//! `OpenClaw`'s index of its Markdown memory. The files themselves are better than the index, whose chunks overlap: where they
-//! are there, they are read.
+//! Reads `OpenClaw`'s index of its Markdown memory. The files are better than the index, whose chunks overlap, so files
+//! that exist are read directly.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let mut times: HashMap<String, Timestamp> = HashMap::new();
     if database.has("files") {
         let broken = database.rows("files", &["path", "mtime"], |row| {
-            sink.pass("files", "says what the chunks are of", 1);
+            sink.pass("files", "only describes the chunks", 1);
             times.extend(row.text("path").zip(row.time("mtime")));
             Ok(())
         })?;
@@ -39,7 +39,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
             sink.fail("files", "", reason);
         }
     }
-    // The files first: which are there decides what becomes of the chunks.
+    // Look for the files first: chunks of files that exist are skipped.
     let mut present: BTreeMap<String, bool> = BTreeMap::new();
     let mut looked = |path: &str| *present.entry(path.to_owned()).or_insert_with(|| beside(source, &agent, path).is_some());
     let columns = ["id", "path", "source", "start_line", "end_line", "text", "updated_at"];
@@ -47,7 +47,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         let place = format!("row {}", row.number);
         let path = row.text("path").unwrap_or_default();
         if looked(&path) {
-            sink.pass("chunks", "its file is read itself", 1);
+            sink.pass("chunks", "its file is read directly", 1);
             return Ok(());
         }
         let content = match row.content("text") {
@@ -82,8 +82,8 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The Markdown file that a path of the index leads to, in the folders where `OpenClaw` keeps an agent's files. What leads out
-/// of them is not followed: the database may say anything.
+/// Returns the Markdown file that a path in the index leads to, within the folders where `OpenClaw` keeps an agent's
+/// files. Paths that lead out of these folders are not followed, since the database may contain anything.
 fn beside(source: &Path, agent: &str, path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
     let folder = source.parent()?;

@@ -1,4 +1,4 @@
-//! What a source holds and what became of it: rows, and the end that each came to.
+//! The report of importing from another system: its rows, and what became of each.
 
 use std::collections::BTreeMap;
 
@@ -7,83 +7,83 @@ use serde::Serialize;
 use crate::runtime;
 use throughline_model::contract::Timestamp;
 
-/// What cannot be read.
+/// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trouble {
     /// The file, and the table and row in it.
     pub place: String,
-    /// Why: no text of the source itself.
+    /// The reason, without any text of the source itself.
     pub reason: String,
 }
 
-/// What a table or a kind of file in a source holds.
+/// A table or a kind of file in a source, and what became of its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// The file.
     pub source: String,
-    /// Such as `prompts`.
+    /// The table or kind of file, such as `prompts`.
     pub what: String,
     /// Rows, or sections of files.
     pub rows: u64,
-    /// How many memories of each type they make.
+    /// How many memories of each type the rows make.
     pub becomes: BTreeMap<String, u64>,
-    /// Rows that go into the memory of another row, such as an answer into its prompt's.
+    /// Rows that were merged into the memory of another row, such as an answer into its prompt's.
     pub joined: u64,
-    /// Rows that make no memory, by the reason.
+    /// Rows that make no memory, by reason.
     pub passed_over: BTreeMap<String, u64>,
     /// Rows that could not be used.
     pub failed: u64,
-    /// The earliest time of a memory.
+    /// The time of the earliest memory.
     #[serde(serialize_with = "written")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub oldest: Option<Timestamp>,
-    /// The latest.
+    /// The time of the latest memory.
     #[serde(serialize_with = "written")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub newest: Option<Timestamp>,
 }
 
-/// RFC 3339, as all times in JSON.
+/// Serializes a time as RFC 3339, like all times in JSON output.
 #[expect(clippy::ref_option, reason = "serde hands over references")]
 fn written<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> std::result::Result<S::Ok, S::Error> {
     at.map(runtime::stamp).serialize(to)
 }
 
-/// What became of moving in. `rows` and `cut` together are `joined`, `passed_over`, `failed`, and, where it was no dry run,
-/// `memories`, `seen_again`, `known`, `forgotten` and `left_out`.
+/// The result of importing from another system. `rows` plus `cut` equals the sum of `joined`, `passed_over`, `failed`
+/// and, unless it was a dry run, `memories`, `seen_again`, `known`, `forgotten` and `left_out`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The system's name.
     pub from: String,
-    /// Whether nothing was stored.
+    /// Whether this was a dry run, which stores nothing.
     pub dry_run: bool,
     /// The files that were read.
     pub sources: Vec<String>,
     /// Rows, or sections of files.
     pub rows: u64,
-    /// Memories beyond one a row, because a text is longer than a memory may be.
+    /// Additional memories from rows whose text is too long for one memory.
     pub cut: u64,
     /// New memories.
     pub memories: u64,
-    /// Of other places the same content was known.
+    /// Memories whose content was already known from another place.
     pub seen_again: u64,
-    /// Known from an earlier import of the same.
+    /// Memories known from an earlier import of the same source.
     pub known: u64,
-    /// Deleted for good before: they stay deleted.
+    /// Memories that were deleted for good before, and stay deleted.
     pub forgotten: u64,
-    /// Of projects, sessions or times of which nothing is remembered.
+    /// Memories of projects, sessions or times that are excluded, paused or forgotten.
     pub left_out: u64,
-    /// Rows that went into the memory of another row.
+    /// Rows that were merged into the memory of another row.
     pub joined: u64,
-    /// Rows with nothing to remember in them.
+    /// Rows with nothing to remember.
     pub passed_over: u64,
     /// Rows that could not be used, and parts that could not be read.
     pub failed: u64,
-    /// The first of these.
+    /// The first of these errors.
     pub errors: Vec<Trouble>,
-    /// All of it, by file and table.
+    /// The same by file and table.
     pub parts: Vec<Part>,
 }

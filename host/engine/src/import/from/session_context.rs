@@ -1,5 +1,5 @@
-//! `.claude/session-context.json` as the session-context system, version 2, leaves it behind: what a session was about,
-//! what it decided and found, and what it left undone. What this program wrote itself in that form is known already.
+//! Reads `.claude/session-context.json` of the session-context system, version 2: what a session was about, what it
+//! decided and found, and what it left undone. Files that this program wrote itself in that format are skipped.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{MOST_FILE, Row, Sink, project_around, short_mark, text_of};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 
-/// The parts of the summary, where they stand, and what stands before each in English and in Korean.
+/// The parts of the summary: their JSON pointers, and their labels in English and Korean.
 const TOLD: [(&str, &str, &str); 6] = [
     ("/goal/current_objective", "Objective", "목표"),
     ("/progress/done", "Done", "완료"),
@@ -31,11 +31,11 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let value: Value = match serde_json::from_str(&text) {
         Ok(value @ Value::Object(_)) => value,
         Ok(_) => {
-            sink.fail("", "", "it is no JSON object");
+            sink.fail("", "", "it is not a JSON object");
             return Ok(());
         }
         Err(error) => {
-            sink.fail("", &format!("line {}, column {}", error.line(), error.column()), "it is no JSON");
+            sink.fail("", &format!("line {}, column {}", error.line(), error.column()), "it is not valid JSON");
             return Ok(());
         }
     };
@@ -101,7 +101,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The session of the file whose backup this is.
+/// Returns the session of the file that this backup belongs to.
 fn session_beside(backup: &Path) -> Option<String> {
     let (text, _) = text_of(&backup.with_extension(""), MOST_FILE).ok()?;
     one(&serde_json::from_str(&text).ok()?, "/meta/session_id")
@@ -128,7 +128,7 @@ fn is_korean(text: &str) -> bool {
     text.chars().any(|c| ('가'..='힣').contains(&c))
 }
 
-/// The session in a few lines.
+/// Summarizes the session in a few lines.
 fn summary(value: &Value) -> String {
     let request = one(value, "/goal/original_request");
     let korean = request.as_deref().is_some_and(is_korean);
@@ -149,7 +149,7 @@ fn summary(value: &Value) -> String {
     parts.join("\n\n")
 }
 
-/// A decision with its reason and what was rejected.
+/// Returns a decision with its reason and the rejected alternatives.
 fn decided(decision: &Value) -> String {
     let what = one(decision, "/what").or_else(|| decision.as_str().map(str::to_owned)).unwrap_or_default();
     let korean = is_korean(&what);

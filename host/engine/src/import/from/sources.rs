@@ -1,4 +1,4 @@
-//! Where systems keep what they remember: the usual places, and what of a place that was named is theirs.
+//! Finds the files in which other systems keep their memories: in the usual places, or in a place that the user named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::System;
 use throughline_platform::paths::Paths;
 
-/// Where one kind of file of a system usually lies.
+/// A place where one kind of file of a system usually lies.
 struct Usual {
-    /// Below the user's home, the agent's folder, or each project.
+    /// Whether the folder is below the user's home, the agent's folder, or each project.
     root: Root,
-    /// The folder there.
+    /// The folder below the root.
     folder: &'static str,
-    /// Files in it; `*` stands for any part of one name.
+    /// The files in the folder; `*` stands for any part of a name.
     files: &'static [&'static str],
 }
 
@@ -39,7 +39,7 @@ impl System {
                     )]
                 }
             }
-            // Where the database is gone, what stands beside it is still there.
+            // If the database is gone, the files beside it are still found.
             Self::JikimeAdk => const { &[usual(Root::Project, ".jikime/memory", &["memory.db"])] },
             Self::ClaudeMem => const { &[usual(Root::Home, ".claude-mem", &["claude-mem.db"])] },
             Self::OpenClaw => const { &[usual(Root::Home, ".openclaw", &["*.sqlite", "memory/*.sqlite"])] },
@@ -67,14 +67,14 @@ impl System {
     }
 }
 
-/// Where nothing was found.
+/// The error if nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nothing {
-    /// The places that were looked at, or the one that was named.
+    /// The places that were searched, or the one that was named.
     pub places: Vec<PathBuf>,
 }
 
-/// The project that rows are of which name none; none: that of the present folder.
+/// Returns the project of rows that name none; `None` for the project of the current folder.
 pub(super) fn stands_for(system: System) -> Option<String> {
     match system {
         System::Markdown | System::SessionContext => None,
@@ -82,8 +82,8 @@ pub(super) fn stands_for(system: System) -> Option<String> {
     }
 }
 
-/// The files to read: of the place that was named, or else of the usual ones. `projects` are the folders of projects to look
-/// in.
+/// Returns the files to read: those of the named place, or of the usual places. `projects` are the project folders to
+/// search.
 pub fn find(system: System, named: Option<&Path>, paths: &Paths, projects: &[PathBuf]) -> Result<Vec<PathBuf>, Nothing> {
     let mut found = Vec::new();
     let mut looked = Vec::new();
@@ -135,7 +135,7 @@ fn within(system: System, usual: &Usual, folder: &Path, found: &mut Vec<PathBuf>
     }
 }
 
-/// The files below `folder` that a pattern names, in order.
+/// Adds the files below `folder` that match a pattern, sorted.
 fn expand(folder: &Path, pattern: &str, found: &mut Vec<PathBuf>) {
     let (part, rest) = pattern.split_once('/').map_or((pattern, None), |(part, rest)| (part, Some(rest)));
     let mut paths = if part.contains('*') {
@@ -154,7 +154,7 @@ fn expand(folder: &Path, pattern: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a name fits a pattern; each `*` stands for any text.
+/// Returns whether a name matches a pattern; each `*` stands for any text.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(name) = name.strip_prefix(start) else { return false };
@@ -164,7 +164,8 @@ fn fits(name: &str, pattern: &str) -> bool {
     name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| fits(&name[at..], rest))
 }
 
-/// All Markdown below a folder. Hidden files and folders, schemas and links are passed over.
+/// Adds all Markdown files below a folder. Hidden files and folders, those that start with `_`, and symbolic links are
+/// skipped.
 fn markdown(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<fs::DirEntry> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     entries.sort_by_key(fs::DirEntry::file_name);

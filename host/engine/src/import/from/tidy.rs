@@ -1,5 +1,5 @@
-//! What goes for the lines of every system: types in one word, identifiers and titles of bounded length, and texts that are
-//! too long for one memory cut into several.
+//! Normalizes the lines of every system: types become one word, identifiers and titles are shortened, and texts too
+//! long for one memory are split.
 
 use std::collections::HashSet;
 
@@ -7,21 +7,21 @@ use super::System;
 use crate::import::line::{self, Line, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE, MOST_TYPE};
 use throughline_model::digest::{hex, sha256_parts};
 
-/// The kind of what is found by a search and never shown unasked.
+/// The type of memories that search finds but that are never shown unasked.
 pub(super) const TURN: &str = "turn";
 
-/// The importance of a turn, as of those that are read from transcripts.
+/// The importance of a turn, the same as for turns read from transcripts.
 pub(super) const TURN_IMPORTANCE: f32 = 0.1;
 
-/// The longest title of a turn, characters, as of those that are read from transcripts.
+/// The longest title of a turn, characters, the same as for turns read from transcripts.
 const TURN_TITLE: usize = 160;
 
-/// What goes for a line of any system.
+/// Normalizes a line of any system.
 pub(super) fn tidy(line: &mut Line, system: System) {
     let short = |text: &str, most: usize| {
         if text.len() <= most { text.to_owned() } else { hex(&sha256_parts(&[text])[..16]) }
     };
-    // Names of projects may be long or strange; only folders and plain names get this far.
+    // Project names may be long or strange. They are left alone, since only folders and plain names get this far.
     line.id = line.id.take().map(|id| format!("{}:{}", system.name(), short(&id, MOST_ID / 2)));
     line.session = short(line.session.trim(), MOST_ID);
     let title = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -36,7 +36,7 @@ pub(super) fn tidy(line: &mut Line, system: System) {
     }
 }
 
-/// A type of somebody else's as one of ours: lower case, words joined.
+/// Turns another system's type into one of ours: lower case, one word.
 fn word(kind: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let word: String = kind.trim().to_lowercase().chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -44,7 +44,8 @@ fn word(kind: &str) -> String {
     if word.is_empty() || word.len() > MOST_TYPE { "learning".into() } else { word.to_owned() }
 }
 
-/// The line, or several where its text is longer than a memory may be: cut where a paragraph ends, or a line, or anywhere.
+/// Splits a line whose text is longer than a memory may be: preferably at the end of a paragraph or a line, otherwise
+/// anywhere.
 pub(super) fn split(line: Line) -> Vec<Line> {
     if line.content.len() <= MOST_CONTENT {
         return vec![line];
@@ -67,7 +68,7 @@ pub(super) fn split(line: Line) -> Vec<Line> {
     parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty()).map(of).collect()
 }
 
-/// The byte, at most `most`, where a text is best cut.
+/// Returns the best byte offset for a split, at most `most`.
 fn cut_at(text: &str, most: usize) -> usize {
     if text.len() <= most {
         return text.len();

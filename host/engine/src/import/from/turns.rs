@@ -1,36 +1,36 @@
-//! Which answer and which uses of tools belong to which prompt, where a system keeps them in tables of their own.
+//! Assigns answers and tool calls to prompts, for systems that keep them in separate tables.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use throughline_model::contract::Timestamp;
 
-/// What a row is of a conversation.
+/// The role of a row in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// What the human said.
+    /// A prompt of the user.
     Prompt,
-    /// What the agent said.
+    /// An answer of the agent.
     Answer,
-    /// What the agent did.
+    /// A tool call of the agent.
     Use,
 }
 
-/// A row, without its text: of these all are held, of the texts one turn's at a time.
+/// A row without its text. All rows are held in memory at once, but the texts of only one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// What it is.
+    /// The row's role.
     pub(super) role: Role,
-    /// Its number in its table.
+    /// The row's number in its table.
     pub(super) number: i64,
-    /// What it is called there.
+    /// The row's identifier in its table.
     pub(super) id: String,
     /// When it was said or done.
     pub(super) at: Option<Timestamp>,
-    /// The `id` of the prompt that it answers, where the table says it.
+    /// The `id` of the prompt that the row answers, if the table has it.
     pub(super) prompt: Option<String>,
 }
 
-/// What was asked, done and answered; any of these may be missing, but not all.
+/// A prompt with its tool calls and answers. Any of them may be missing, but not all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) prompt: Option<Entry>,
@@ -39,32 +39,32 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// All rows in the order in which they are told.
+    /// Returns all rows in the order in which they appear in the memory.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.prompt.iter().chain(&self.uses).chain(&self.answers)
     }
 }
 
-/// Rows of many sessions.
+/// The rows of many sessions.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     sessions: BTreeMap<String, Vec<Entry>>,
 }
 
 impl Turns {
-    /// Adds a row; those of a table come in their order.
+    /// Adds a row. The rows of a table must be added in order.
     pub(super) fn add(&mut self, session: String, entry: Entry) {
         self.sessions.entry(session).or_default().push(entry);
     }
 
-    /// The turns of each session.
+    /// Returns the turns of each session.
     pub(super) fn pair(self) -> impl Iterator<Item = (String, Vec<Turn>)> {
         self.sessions.into_iter().map(|(session, entries)| (session, pair(entries)))
     }
 }
 
 fn pair(mut entries: Vec<Entry>) -> Vec<Turn> {
-    // What has no time stays behind the row before it.
+    // A row without a time stays after the row before it.
     let mut last: HashMap<u8, Timestamp> = HashMap::new();
     let mut timed: Vec<(Timestamp, Entry)> = entries
         .drain(..)
@@ -87,7 +87,7 @@ fn pair(mut entries: Vec<Entry>) -> Vec<Turn> {
         }
     }
     let count = prompts.len();
-    // The last one holds what came before the first prompt.
+    // The last element holds the rows before the first prompt.
     let mut turns = vec![Turn::default(); count + 1];
     let mut open: Option<usize> = None;
     let mut begun = 0;
@@ -96,7 +96,7 @@ fn pair(mut entries: Vec<Entry>) -> Vec<Turn> {
             turns[*place].answers.push(entry);
             continue;
         }
-        // Of one second: an answer is to the prompt that still waits for one.
+        // At equal times, an answer belongs to the prompt that is still waiting for one.
         while prompts.front().is_some_and(|(prompted, _)| {
             let waits = entry.role == Role::Answer && open.is_some_and(|open| turns[open].answers.is_empty());
             *prompted < at || *prompted == at && !waits
@@ -112,7 +112,7 @@ fn pair(mut entries: Vec<Entry>) -> Vec<Turn> {
         turns[begun].prompt = Some(prompt);
         begun += 1;
     }
-    // What belongs to no prompt stands alone, a row each.
+    // Rows that belong to no prompt become turns of one row each.
     let before = turns.pop().unwrap_or_default();
     let uses = before.uses.into_iter().map(|entry| Turn { uses: vec![entry], ..Turn::default() });
     let answers = before.answers.into_iter().map(|entry| Turn { answers: vec![entry], ..Turn::default() });

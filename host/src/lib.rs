@@ -1,0 +1,39 @@
+//! The library of Throughline: hooks feed sessions in, context comes out, policies run in a sandbox, and everything is
+//! stored in one SQLite file.
+
+pub mod agent;
+pub mod backup;
+pub mod cli;
+pub mod config;
+pub mod contract;
+pub mod demo;
+pub mod digest;
+pub mod doctor;
+pub mod embedding;
+pub mod export;
+pub mod files;
+pub mod hooks;
+pub mod import;
+pub mod ingest;
+pub mod journal;
+pub mod log;
+pub mod mcp;
+pub mod memory;
+pub mod namespace;
+pub mod notes;
+pub mod paths;
+pub mod plugin;
+pub mod policy;
+pub mod privacy;
+pub mod program;
+pub mod project;
+pub mod projection;
+pub mod redaction;
+pub mod reindex;
+pub mod runtime;
+pub mod search;
+pub mod secrets;
+pub mod settings;
+pub mod store;
+pub mod transcript;
+pub mod verify;
