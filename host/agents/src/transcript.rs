@@ -414,42 +414,6 @@ impl LineSource for Told {
     }
 }
 
-/// The lines of a text in memory.
-pub struct TextLines {
-    lines: std::vec::IntoIter<Line>,
-}
-
-impl TextLines {
-    /// Creates the lines of `text` as if it were a file. A last line without a newline counts.
-    pub fn new(text: &str) -> Self {
-        let mut start = 0;
-        let lines: Vec<Line> = text
-            .split_inclusive('\n')
-            .map(|line| {
-                let begin = start;
-                start += line.len() as u64;
-                Line { start: begin, end: start, text: line.strip_suffix('\n').unwrap_or(line).into() }
-            })
-            .collect();
-        Self { lines: lines.into_iter() }
-    }
-}
-
-impl LineSource for TextLines {
-    fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
-        let mut bytes = 0;
-        let mut batch = Vec::new();
-        for line in self.lines.by_ref() {
-            bytes += line.text.len();
-            batch.push(line);
-            if bytes >= max_bytes {
-                break;
-            }
-        }
-        Ok(batch)
-    }
-}
-
 impl LineSource for Lines {
     fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
         // The host limits a batch, whatever the guest asks for.

@@ -3,9 +3,6 @@
 
 use crate::config::{Config, Mode};
 
-/// The names of the options in the plugin's manifest.
-pub const KEYS: [&str; 3] = ["checkpoint", "context_budget", "shared_memories"];
-
 /// Overrides the configuration file with the options. `variable` looks up an environment variable. Returns a message
 /// for every value that is invalid; such an option counts as not set.
 pub fn apply(config: &mut Config, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {

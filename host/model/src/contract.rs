@@ -68,8 +68,9 @@ pub struct Origin {
 }
 
 /// Something worth remembering, before the host has stored it.
-#[derive(Debug, Clone, Default, PartialEq, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Draft {
     /// Identity within the session. Without a key, kind and content are the identity.
     pub key: Option<String>,
@@ -153,9 +154,10 @@ pub struct Discovery {
 }
 
 /// The lines that a session added to and removed from a file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[component(record)]
+#[cfg_attr(feature = "component", component(record))]
 pub struct Change {
     /// Relative to the project's root if inside it.
     pub path: String,
@@ -166,16 +168,17 @@ pub struct Change {
 }
 
 /// What is known about a session as a whole, as of its latest line.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[component(record)]
+#[cfg_attr(feature = "component", component(record))]
 #[serde(default)]
 pub struct SessionNotes {
     /// What the human asked for first, in substance.
     #[cfg_attr(feature = "component", component(name = "original-request"))]
     pub original_request: String,
     /// What the session is about now, if that has changed.
-    #[component(name = "current-objective")]
+    #[cfg_attr(feature = "component", component(name = "current-objective"))]
     pub current_objective: String,
     /// The current state.
     pub outcome: String,
@@ -233,14 +236,15 @@ pub struct SessionRecord {
 }
 
 /// Why a policy's call returned no result.
-#[derive(Debug, Clone, PartialEq, ComponentType, Lift, Lower)]
-#[component(variant)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower))]
+#[cfg_attr(feature = "component", component(variant))]
 pub enum Failure {
     /// The input cannot be used.
-    #[component(name = "invalid-input")]
+    #[cfg_attr(feature = "component", component(name = "invalid-input"))]
     InvalidInput(String),
     /// The policy itself failed.
-    #[component(name = "internal")]
+    #[cfg_attr(feature = "component", component(name = "internal"))]
     Internal(String),
 }
 

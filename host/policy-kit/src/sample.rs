@@ -80,8 +80,9 @@ fn with_times(line: &str, begin: u64) -> String {
     out
 }
 
-/// Writes the session as a transcript into `folder`, about a project in it. Returns the transcript's path.
-pub fn write_to(folder: &Path) -> io::Result<PathBuf> {
+/// Writes the session as a transcript of a project in `folder`, and returns its path. The session begins at `begin`, in
+/// milliseconds since the Unix epoch.
+pub fn write_to(folder: &Path, begin: u64) -> io::Result<PathBuf> {
     let project = folder.join("project");
     fs::create_dir_all(&project)?;
     let transcript = folder.join(format!("{SESSION}.jsonl"));

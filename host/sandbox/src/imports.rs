@@ -28,12 +28,6 @@ const MOST_CALLS: u32 = 250_000;
 const MOST_LOG_BYTES: usize = 16 << 10;
 const MOST_LOG_LINES: u32 = 100;
 
-/// Reads lines of a transcript in order.
-pub trait LineSource: Send {
-    /// Returns the next lines: at least one, and together up to about `max_bytes`. Empty at the end.
-    fn read_lines(&mut self, max_bytes: usize) -> std::io::Result<Vec<Line>>;
-}
-
 /// Read access to the memories of one project.
 pub trait MemorySource {
     /// Returns the most recent memories. The contract describes this and the other functions.

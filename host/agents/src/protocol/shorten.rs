@@ -45,7 +45,7 @@ pub(super) fn shorten(json: &str) -> String {
 
 /// Shortens plain text of more than [`WHOLE`] bytes to a little more than twice [`END`]. The kept text is cut to its
 /// final length only after secrets are removed, so that the final cut does not split one.
-pub(crate) fn shorten_text(text: &str) -> String {
+pub fn shorten_text(text: &str) -> String {
     if text.len() <= WHOLE {
         return text.to_owned();
     }

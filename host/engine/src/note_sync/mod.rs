@@ -110,13 +110,13 @@ enum Step {
     /// A new file becomes a note.
     Store { path: String, file: ReadFile },
     /// A file was edited.
-    Edit { path: String, rowid: i64, file: ReadFile },
+    Edit { path: String, row: NoteRow, file: ReadFile },
     /// A file was renamed without a change of content.
-    Rename { path: String, rowid: i64, note: Note, agreed: SyncedFile },
+    Rename { path: String, row: NoteRow, note: Note, agreed: SyncedFile },
     /// A file was deleted.
-    Delete { path: String, rowid: i64 },
-    /// A note has no file. `rowid` is set if the note has no file name of its own yet.
-    Write { path: String, rowid: Option<i64>, note: Note },
+    Delete { path: String, row: NoteRow },
+    /// A note has no file. `row` is set if the note has no file name of its own yet.
+    Write { path: String, row: Option<NoteRow>, note: Note },
     /// A note was edited.
     Rewrite { path: String, note: Note },
     /// A note was deleted.
@@ -427,7 +427,7 @@ impl<'a> Plan<'a> {
             self.steps.push(Step::Agree { path, agreed });
         } else if now == known.note_hash || (known.conflict && !self.scan.conflicts.contains_key(&path)) {
             // Only the file was changed; or both were, and a person deleted the conflict file.
-            self.steps.push(Step::Edit { path, rowid: it.rowid, file });
+            self.steps.push(Step::Edit { path, row: it.row, file });
         } else {
             self.both(path, it, known);
         }
@@ -532,8 +532,30 @@ fn beside(path: &str) -> String {
 
 /// Returns the line at which git left conflict markers.
 fn marks_of_a_merge(text: &str) -> Option<usize> {
-    let begins = text.lines().position(|line| line.starts_with("/// Returns all texts of a note that a person wrote.
-pub(crate) fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
+    let begins = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
+    text.lines().skip(begins).any(|line| line.starts_with(">>>>>>> ")).then_some(begins + 1)
+}
+
+/// Redacts the files that were read.
+fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Result<()> {
+    let before: Vec<Note> = plan.read.values().map(|file| file.note.clone()).collect();
+    let texts = plan.read.values_mut().flat_map(|file| texts_of(&mut file.note)).collect();
+    redaction::in_place(runtime, Some(&project.root), texts)?;
+    let changed: Vec<String> = plan
+        .read
+        .iter()
+        .zip(before)
+        .filter(|((_, file), before)| file.note != *before)
+        .map(|((path, _), _)| path.clone())
+        .collect();
+    for path in changed {
+        plan.tell(&path, "it contains what looks like a secret: the note was stored without it; remove it from the file");
+    }
+    Ok(())
+}
+
+/// Returns all texts of a note that a person wrote.
+pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
     [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
         .into_iter()
         .chain(&mut note.tags)

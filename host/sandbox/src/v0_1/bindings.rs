@@ -1,4 +1,4 @@
-//! The contract as wasmtime sees it, generated from `wit/`. The shared words are [`throughline_model::contract`]'s own types.
+//! Bindings for the contract that wasmtime generates from `wit/`. The shared records are [`throughline_model::contract`]'s own types.
 #![allow(missing_docs, clippy::pedantic)]
 
 wasmtime::component::bindgen!({

@@ -12,8 +12,6 @@ use throughline_sandbox::instance::{Loaded, Terms};
 use throughline_sandbox::stage::Stage;
 use wasmtime::component::Component;
 
-mod support;
-
 /// Returns the terms for a hostile component: all capabilities of the contract, and tight limits.
 fn terms(stages: &[Stage]) -> Terms {
     let limits = Limits { memory_bytes: 8 << 20, table_elements: 1_000, items: 8, ..Limits::default() };
