@@ -1,12 +1,12 @@
 //! The context builder as the host sees it: what the agent is shown for each source, and that it never says too much.
 
-use core_wasm::bindings::exports::throughline::policy::context_builder::{Context, Request};
-use core_wasm::bindings::throughline::policy::memories::Fact;
-use core_wasm::bindings::throughline::policy::types::{
+use proptest::prelude::*;
+use throughline_default_policy::bindings::exports::throughline::policy::context_builder::{Context, Request};
+use throughline_default_policy::bindings::throughline::policy::memories::Fact;
+use throughline_default_policy::bindings::throughline::policy::types::{
     Change, Decision, Discovery, Memory, Session, SessionNotes, SessionRecord,
 };
-use core_wasm::context::{Memories, build};
-use proptest::prelude::*;
+use throughline_default_policy::context::{Memories, build};
 
 /// 2026-02-23 09:56:43 UTC.
 const MONDAY: u64 = 1_771_840_603_909;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use core_wasm::bindings::exports::throughline::policy::extractor::{Extraction, Request, Supplement};
-use core_wasm::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
-use core_wasm::extract::{Lines, extract};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use throughline_default_policy::bindings::exports::throughline::policy::extractor::{Extraction, Request, Supplement};
+use throughline_default_policy::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
+use throughline_default_policy::extract::{Lines, extract};
 
 struct Slice<'a>(Option<&'a [String]>);
 

@@ -2,8 +2,8 @@
 //! after one call: what was taken out may have kept a number away from the word that says what it is.
 #![no_main]
 
-use core_wasm::redact::scrub;
 use libfuzzer_sys::fuzz_target;
+use throughline_default_policy::redact::scrub;
 
 fuzz_target!(|text: &str| {
     let mut text = text.to_owned();

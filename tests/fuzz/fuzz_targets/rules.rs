@@ -1,9 +1,9 @@
 //! A team's file of rules and a text, with a zero byte between them: nothing panics, and what is wrong is told.
 #![no_main]
 
-use core_wasm::redact::gitleaks::Team;
-use core_wasm::redact::redact;
 use libfuzzer_sys::fuzz_target;
+use throughline_default_policy::redact::gitleaks::Team;
+use throughline_default_policy::redact::redact;
 
 fuzz_target!(|input: &str| {
     let (rules, text) = input.split_once('\0').unwrap_or((input, "badge=ab12-77 password='hunter22'"));

@@ -1,10 +1,10 @@
 //! Any lines as a session, with any state of an earlier call before them: nothing panics, and what comes back is bounded.
 #![no_main]
 
-use core_wasm::bindings::exports::throughline::policy::extractor::Request;
-use core_wasm::bindings::throughline::policy::types::Session;
-use core_wasm::extract::{Lines, extract};
 use libfuzzer_sys::fuzz_target;
+use throughline_default_policy::bindings::exports::throughline::policy::extractor::Request;
+use throughline_default_policy::bindings::throughline::policy::types::Session;
+use throughline_default_policy::extract::{Lines, extract};
 
 struct Given<'a>(Option<&'a str>);
 
