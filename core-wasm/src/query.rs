@@ -9,11 +9,11 @@ use crate::{
     bindings::{exports::throughline::policy::query::Search, throughline::policy::types::Session},
     redact::scrub,
 };
-use words::{Word, are_routine};
+use words::{Word, only_continues};
 
 /// Kinds that may be shown unasked: all but `turn`, which is for searches by hand, and `compact_summary`, which is long and
 /// told by the others.
-const KINDS: &[&str] = &[
+const INJECTED_KINDS: &[&str] = &[
     "decision",
     "preference",
     "correction",
@@ -27,35 +27,35 @@ const KINDS: &[&str] = &[
     "session_summary",
 ];
 /// How many memories a prompt is given.
-const LIMIT: u32 = 5;
+const MAX_RESULTS: u32 = 5;
 /// Below it a memory shares words with the prompt, but not its subject.
 const MIN_SCORE: f32 = 0.35;
 /// The most words of a search.
-const WORDS: usize = 32;
+const MAX_WORDS: usize = 32;
 /// As much of a prompt's beginning as is taken for what is asked, in bytes. What follows is usually pasted.
-const ASKED: usize = 1_500;
+const QUESTION_BYTES: usize = 1_500;
 /// As much of a prompt as is looked at for names.
-const PASTED: usize = 16_000;
+const MAX_PROMPT_BYTES: usize = 16_000;
 /// As much of the last answer's end as may say what is consented to.
-const PROPOSED: usize = 600;
+const PROPOSAL_BYTES: usize = 600;
 /// The fewest names that a proposal must hold to be searched for.
-const NAMES: usize = 2;
+const MIN_NAMES: usize = 2;
 
 /// The search; none where the prompt needs no memory. The session is not looked at yet: it is what a later version may go by.
 pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option<Search> {
     let prompt = prompt.trim();
-    if is_command(prompt) || is_machine(prompt) {
+    if is_command(prompt) || is_client_text(prompt) {
         return None;
     }
-    let mut words = asked(without_instructions(prompt));
-    if are_routine(&words) {
-        words = proposed(last_turn?);
+    let mut words = prompt_words(strip_instructions(prompt));
+    if only_continues(&words) {
+        words = proposal_words(last_turn?);
     }
-    let text = written(&words);
+    let text = to_query(&words);
     (!text.is_empty()).then(|| Search {
         text,
-        kinds: KINDS.iter().map(|&kind| kind.to_owned()).collect(),
-        limit: LIMIT,
+        kinds: INJECTED_KINDS.iter().map(|&kind| kind.to_owned()).collect(),
+        limit: MAX_RESULTS,
         min_score: MIN_SCORE,
     })
 }
@@ -68,7 +68,7 @@ fn is_command(prompt: &str) -> bool {
 }
 
 /// What the client says in the human's place.
-fn is_machine(prompt: &str) -> bool {
+fn is_client_text(prompt: &str) -> bool {
     const TAGS: &[&str] = &[
         "task-notification",
         "command-",
@@ -84,57 +84,57 @@ fn is_machine(prompt: &str) -> bool {
 }
 
 /// The prompt behind what a program that runs the agent puts before it, such as `<system_instruction>…</system_instruction>`.
-fn without_instructions(prompt: &str) -> &str {
-    const MOST: usize = 8;
+fn strip_instructions(prompt: &str) -> &str {
+    const MAX_ELEMENTS: usize = 8;
     let is_joined = |name: &str| {
         name.contains(['_', '-']) && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
     };
     let mut rest = prompt;
-    for _ in 0..MOST {
+    for _ in 0..MAX_ELEMENTS {
         let name = rest.strip_prefix('<').and_then(|tag| tag.split(['>', ' ']).next());
         let Some(name) = name.filter(|name| is_joined(name)) else {
             break;
         };
-        let Some((_, behind)) = rest.split_once(&format!("</{name}>")) else {
+        let Some((_, after)) = rest.split_once(&format!("</{name}>")) else {
             break;
         };
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     rest
 }
 
 /// The words of what is asked, and the names in what was pasted behind it.
-fn asked(prompt: &str) -> Vec<Word> {
-    let prompt = scrub(&prompt[..prompt.floor_char_boundary(PASTED)]);
-    let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(ASKED));
-    let mut words = words::of(question);
-    words.truncate(WORDS);
-    if words.len() < WORDS && !pasted.is_empty() {
-        let names = words::of(pasted).into_iter().filter(|word| word.is_name);
+fn prompt_words(prompt: &str) -> Vec<Word> {
+    let prompt = scrub(&prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)]);
+    let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(QUESTION_BYTES));
+    let mut words = words::searchable(question);
+    words.truncate(MAX_WORDS);
+    if words.len() < MAX_WORDS && !pasted.is_empty() {
+        let names = words::searchable(pasted).into_iter().filter(|word| word.is_name);
         let new: Vec<Word> = names.filter(|name| !words.contains(name)).collect();
         words.extend(new);
-        words.truncate(WORDS);
+        words.truncate(MAX_WORDS);
     }
     words
 }
 
 /// The names at the end of the agent's answer, where it says what it would do next; nothing if there are few.
-fn proposed(last_turn: &str) -> Vec<Word> {
+fn proposal_words(last_turn: &str) -> Vec<Word> {
     let scrubbed = scrub(last_turn);
-    let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSED));
+    let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSAL_BYTES));
     // Not from the middle of a word.
     let end = &scrubbed[start..];
     let end = if start == 0 { end } else { end.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) };
-    let mut words = words::of(end);
-    if words.iter().filter(|word| word.is_name).count() < NAMES {
+    let mut words = words::searchable(end);
+    if words.iter().filter(|word| word.is_name).count() < MIN_NAMES {
         return Vec::new();
     }
-    words.truncate(WORDS);
+    words.truncate(MAX_WORDS);
     words
 }
 
 /// The words in the syntax of `throughline memory search`: none of them may read as an operator of it.
-fn written(words: &[Word]) -> String {
+fn to_query(words: &[Word]) -> String {
     const FIELDS: &[&str] = &["type:", "file:", "session:", "after:", "before:"];
     let plain = |word: &Word| {
         let field = FIELDS.iter().any(|field| word.text.to_lowercase().starts_with(field));
@@ -248,7 +248,7 @@ mod tests {
         fn any_prompt_is_handled(prompt in "\\PC{0,300}", last in prop::option::of("\\PC{0,1500}")) {
             if let Some(search) = plan(&session(), &prompt, last.as_deref()) {
                 prop_assert!(!search.text.trim().is_empty());
-                prop_assert!(search.text.split(' ').count() <= 2 * WORDS);
+                prop_assert!(search.text.split(' ').count() <= 2 * MAX_WORDS);
                 prop_assert!(!search.text.contains('"'));
             }
         }

@@ -6,7 +6,7 @@ use crate::extract::labels;
 use crate::text;
 
 /// The most topics that a summary has.
-const TOPICS: usize = 8;
+const MAX_TOPICS: usize = 8;
 
 /// The summary of a session; none where nothing was asked and nothing changed.
 pub fn summarize(notes: &SessionNotes) -> Option<Summary> {
@@ -54,11 +54,11 @@ fn topics(notes: &SessionNotes) -> Vec<String> {
     for candidate in candidates {
         let topic = text::clip(&text::plain(candidate), 80).into_owned();
         let features = text::features(&topic);
-        if topic.is_empty() || topics.iter().any(|known| text::likeness(&text::features(known), &features) >= 0.6) {
+        if topic.is_empty() || topics.iter().any(|known| text::similarity(&text::features(known), &features) >= 0.6) {
             continue;
         }
         topics.push(topic);
-        if topics.len() == TOPICS {
+        if topics.len() == MAX_TOPICS {
             break;
         }
     }

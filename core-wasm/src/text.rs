@@ -20,7 +20,7 @@ pub fn tail(text: &str, max: usize) -> &str {
 
 /// Whether `part` stands in `text`. For the many short texts and signs of a session: the standard library's search
 /// prepares itself for a long one, which took a seventh of an extraction.
-pub fn holds(text: &str, part: &str) -> bool {
+pub fn contains(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let Some((&first, _)) = part.split_first() else { return true };
     memchr::memchr_iter(first, text).any(|at| text[at..].starts_with(part))
@@ -90,12 +90,12 @@ pub fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    let unmarked = one_line(&unlinked(&rest.replace("**", "").replace("__", "")));
-    numbering_stripped(&unmarked).trim_end_matches('|').trim().to_owned()
+    let unmarked = one_line(&strip_links(&rest.replace("**", "").replace("__", "")));
+    strip_numbering(&unmarked).trim_end_matches('|').trim().to_owned()
 }
 
 /// With the text in place of each Markdown link outside code.
-fn unlinked(text: &str) -> Cow<'_, str> {
+fn strip_links(text: &str) -> Cow<'_, str> {
     if !text.contains("](") {
         return Cow::Borrowed(text);
     }
@@ -122,7 +122,7 @@ fn unlinked(text: &str) -> Cow<'_, str> {
 }
 
 /// Without a leading `1.`, `2)` and the like.
-fn numbering_stripped(text: &str) -> &str {
+fn strip_numbering(text: &str) -> &str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=3).contains(&digits)
         && let Some(rest) = text[digits..].strip_prefix(['.', ')'])
@@ -186,8 +186,8 @@ fn sentence_end(line: &str) -> Option<usize> {
             '.' | '!' | '?' if !code => {
                 let next = line[at + 1..].chars().next();
                 let abbreviation = mark == '.' && ends_in_abbreviation(&line[..at]);
-                let goes_on = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
-                if next.is_some_and(char::is_whitespace) && !abbreviation && !goes_on {
+                let continues = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
+                if next.is_some_and(char::is_whitespace) && !abbreviation && !continues {
                     return Some(at + 1);
                 }
             }
@@ -211,7 +211,7 @@ pub fn hash(text: &str) -> u32 {
 pub type Features = HashSet<u32>;
 
 /// Words that say nothing of what a text is about.
-const COMMON: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its",
     "now", "when", "which", "will", "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only",
     "one", "our", "out", "you", "your", "there", "their", "what",
@@ -224,7 +224,7 @@ pub fn features(text: &str) -> Features {
         for run in runs(word) {
             if run.is_ascii() {
                 let word = run.to_ascii_lowercase();
-                if word.len() > 2 && !COMMON.contains(&word.as_str()) {
+                if word.len() > 2 && !STOP_WORDS.contains(&word.as_str()) {
                     set.insert(hash(&word));
                 }
                 continue;
@@ -252,7 +252,7 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
 
 /// How much of the smaller text stands in the other too: 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "set sizes are small")]
-pub fn likeness(one: &Features, other: &Features) -> f32 {
+pub fn similarity(one: &Features, other: &Features) -> f32 {
     let smaller = one.len().min(other.len());
     if smaller == 0 {
         return 0.0;
@@ -306,7 +306,7 @@ mod tests {
     fn holds_is_contains() {
         for (text, part) in [("", ""), ("a", ""), ("", "a"), ("aab", "ab"), ("인증을", "증"), ("abc", "abcd"), ("abab", "b")]
         {
-            assert_eq!(holds(text, part), text.contains(part), "{text:?} {part:?}");
+            assert_eq!(contains(text, part), text.contains(part), "{text:?} {part:?}");
         }
     }
     use proptest::prelude::*;

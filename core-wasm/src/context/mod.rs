@@ -3,17 +3,17 @@
 //! Every source gathers candidates into a [`Page`], which folds what was said before, and fits what matters most into the
 //! budget. Stored text is data: it is made harmless where it enters a page.
 
+mod compacted;
 mod line;
+mod new_session;
 mod page;
-mod past;
-mod present;
 mod prompt;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
-use line::Raw;
-use page::{Entry, Page, Part};
+use line::StoredText;
+use page::{Entry, Page, SectionKind};
 
 /// What is stored of this project: the contract's capability `memories`, which says what each function answers.
 pub trait Memories {
@@ -42,9 +42,9 @@ pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
         // The client replays the conversation: all that could be said stands in it.
         "resume" | "fork" => None,
         "clear" => cleared(request, memories).render(CLEARED, budget),
-        "compact" => present::page(request, memories).render(present::INTRO, budget),
-        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::UNITS)),
-        _ => past::page(request, memories).render(past::INTRO, budget),
+        "compact" => compacted::page(request, memories).render(compacted::INTRO, budget),
+        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::MAX_UNITS)),
+        _ => new_session::page(request, memories).render(new_session::INTRO, budget),
     }
 }
 
@@ -53,29 +53,29 @@ const CLEARED: &str = "What holds for this project. It may be outdated: the user
 /// The context was cleared on purpose: only what stands whatever the task is.
 fn cleared(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
-    standing(&mut page, memories, 8, 1.0);
+    add_standing(&mut page, memories, 8, 1.0);
     page
 }
 
 /// What holds for every session: the human's rules, and what is known of the project; at most `most` of each, as heavy as
 /// `share` of their importance.
-fn standing(page: &mut Page, memories: &dyn Memories, most: usize, share: f32) {
-    page.limit(Part::Preferences, most);
-    page.limit(Part::Knowledge, most);
-    for memory in page.counted(memories.important(&["preference"], 16), 16) {
-        page.remember(&memory, share);
+fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32) {
+    page.limit(SectionKind::Preferences, max_entries);
+    page.limit(SectionKind::Knowledge, max_entries);
+    for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {
+        page.add_memory(&memory, factor);
     }
-    for fact in page.counted(memories.knowledge(16), 16) {
+    for fact in page.checked_for_more(memories.knowledge(16), 16) {
         let raw = match &fact.file {
             // A convention says itself what it is about: "Tests: `make test`".
-            _ if fact.kind == "convention" => Raw::from(fact.content.clone()),
-            Some(file) => Raw::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
-            None => Raw::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
+            _ if fact.kind == "convention" => StoredText::from(fact.content.clone()),
+            Some(file) => StoredText::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
+            None => StoredText::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
         };
-        page.add(Part::Knowledge, Entry::new(&raw, 0.6 * share).also(&fact.content));
+        page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
-    for memory in page.counted(memories.important(&["discovery"], 12), 12) {
-        page.remember(&memory, share);
+    for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
+        page.add_memory(&memory, factor);
     }
 }
 

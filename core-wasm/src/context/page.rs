@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::line::{self, Key, LINE};
+use super::line::{self, MAX_LINE_CHARS, TextKey};
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
 use crate::text;
-use crate::transcript::said::INJECTED_HEADING;
+use crate::transcript::user_text::INJECTED_HEADING;
 
 /// The sections, in the order in which they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum SectionKind {
     /// Memories that a search found; without a heading.
     Found,
     LastSession,
@@ -26,7 +26,7 @@ pub enum Part {
     Other,
 }
 
-impl Part {
+impl SectionKind {
     fn heading(self) -> &'static str {
         match self {
             Self::Found => "",
@@ -44,7 +44,7 @@ impl Part {
     }
 
     /// How many entries it has where nothing else is asked for.
-    fn most(self) -> usize {
+    fn max_entries(self) -> usize {
         match self {
             Self::LastSession | Self::ThisSession => 12,
             Self::Progress => 20,
@@ -76,61 +76,61 @@ pub struct Entry {
     /// Thousandths of importance.
     weight: u32,
     ids: Vec<String>,
-    keys: Vec<Key>,
+    keys: Vec<TextKey>,
     /// A line about the session as a whole: it may say what a memory says, but never the other way round.
-    whole: bool,
+    is_session_line: bool,
 }
 
 impl Entry {
     /// An entry of that importance, 0 to 1.
     pub fn new(raw: &str, importance: f32) -> Self {
-        let text = line::fitted(&line::safe(raw));
-        let keys = Key::new(&text).into_iter().collect();
-        Self { text, weight: weight(importance), ids: Vec::new(), keys, whole: false }
+        let text = line::fit(&line::sanitize(raw));
+        let keys = TextKey::new(&text).into_iter().collect();
+        Self { text, weight: weight(importance), ids: Vec::new(), keys, is_session_line: false }
     }
 
     /// A line about a session as a whole: it takes in what says no more than it does.
-    pub fn whole(self) -> Self {
-        Self { whole: true, ..self }
+    pub fn as_session_line(self) -> Self {
+        Self { is_session_line: true, ..self }
     }
 
     /// A line about the session as a whole: what it is, then what it says.
-    pub fn labelled(label: &str, raw: &str, importance: f32) -> Self {
-        let said = line::safe(raw);
+    pub fn session_line(label: &str, raw: &str, importance: f32) -> Self {
+        let said = line::sanitize(raw);
         let mut entry = Self::new(&said, importance);
-        entry.text = line::cut(&format!("{label}: {said}"), LINE);
+        entry.text = line::truncate(&format!("{label}: {said}"), MAX_LINE_CHARS);
         if said.is_empty() {
             entry.keys.clear();
         }
-        entry.whole()
+        entry.as_session_line()
     }
 
     /// The same entry with that importance, 0 to 1.
-    pub fn weighing(self, importance: f32) -> Self {
+    pub fn with_importance(self, importance: f32) -> Self {
         Self { weight: weight(importance), ..self }
     }
 
     /// Another wording of the same.
-    pub fn also(mut self, raw: &str) -> Self {
-        self.keys.extend(Key::new(raw));
+    pub fn with_key(mut self, raw: &str) -> Self {
+        self.keys.extend(TextKey::new(raw));
         self
     }
 
     /// What a memory says, in one line, as heavy as `share` of its importance and how often it was seen.
-    pub fn of(memory: &Memory, said: &str, share: f32) -> Self {
+    pub fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
-        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * share).also(&memory.content);
+        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
         // Two turns may begin with the same words.
-        if memory.kind == "turn" { entry } else { entry.also(&memory.title) }
+        if memory.kind == "turn" { entry } else { entry.with_key(&memory.title) }
     }
 
-    fn says(&self, other: &Self) -> bool {
+    fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
-        if self.whole {
-            pairs().any(|(mine, theirs)| theirs.within(mine))
+        if self.is_session_line {
+            pairs().any(|(mine, theirs)| theirs.is_within(mine))
         } else {
-            pairs().any(|(mine, theirs)| mine.same(theirs))
+            pairs().any(|(mine, theirs)| mine.is_same(theirs))
         }
     }
 }
@@ -141,14 +141,14 @@ fn weight(importance: f32) -> u32 {
 }
 
 /// What a memory says where it stands among others of its kind.
-pub fn said(memory: &Memory) -> String {
+pub fn memory_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
         "plan" | "commit" => memory.title.is_empty(),
         // Its title is only what was asked.
         "turn" => true,
-        _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= LINE,
+        _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= MAX_LINE_CHARS,
     };
     if stands && !content.is_empty() { content } else { memory.title.clone() }
 }
@@ -156,7 +156,7 @@ pub fn said(memory: &Memory) -> String {
 #[derive(Debug, Default)]
 struct Section {
     lead: String,
-    most: Option<usize>,
+    max_entries: Option<usize>,
     entries: Vec<Entry>,
 }
 
@@ -164,9 +164,9 @@ struct Section {
 #[derive(Debug)]
 pub struct Page {
     root: String,
-    sections: BTreeMap<Part, Section>,
+    sections: BTreeMap<SectionKind, Section>,
     /// An answer of the store was as long as was asked for: there may be more.
-    more: bool,
+    is_truncated: bool,
     /// Memories that were looked at: several questions to the store give the same.
     seen: HashSet<String>,
 }
@@ -174,7 +174,7 @@ pub struct Page {
 impl Page {
     /// An empty page for the project at `root`.
     pub fn new(root: &str) -> Self {
-        Self { root: root.to_owned(), sections: BTreeMap::new(), more: false, seen: HashSet::new() }
+        Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new() }
     }
 
     /// A path, relative to the project's root where inside it.
@@ -183,65 +183,65 @@ impl Page {
     }
 
     /// What the store answered, noting whether there may be more than the `limit`.
-    pub fn counted<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
-        self.more |= answer.len() >= limit;
+    pub fn checked_for_more<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
+        self.is_truncated |= answer.len() >= limit;
         answer
     }
 
     /// A line that always stands first in that part and makes no part by itself.
-    pub fn lead(&mut self, part: Part, lead: String) {
-        self.sections.entry(part).or_default().lead = lead;
+    pub fn lead(&mut self, kind: SectionKind, lead: String) {
+        self.sections.entry(kind).or_default().lead = lead;
     }
 
     /// At most so many entries in that part, the weightiest.
-    pub fn limit(&mut self, part: Part, most: usize) {
-        self.sections.entry(part).or_default().most = Some(most);
+    pub fn limit(&mut self, kind: SectionKind, max_entries: usize) {
+        self.sections.entry(kind).or_default().max_entries = Some(max_entries);
     }
 
     /// Adds the entry, or marks what says the same already.
-    pub fn add(&mut self, part: Part, mut entry: Entry) {
+    pub fn add(&mut self, kind: SectionKind, mut entry: Entry) {
         if entry.keys.is_empty() {
             return;
         }
-        entry.text = clean::inside(&entry.text, &self.root);
+        entry.text = clean::relative_paths(&entry.text, &self.root);
         // A rule must stand by itself even where the session's own lines hold its words.
-        if !self.fold(&entry, part != Part::Preferences) {
-            self.sections.entry(part).or_default().entries.push(entry);
+        if !self.merge_duplicate(&entry, kind != SectionKind::Preferences) {
+            self.sections.entry(kind).or_default().entries.push(entry);
         }
     }
 
     /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
-    pub fn remember(&mut self, memory: &Memory, share: f32) {
+    pub fn add_memory(&mut self, memory: &Memory, factor: f32) {
         if !self.seen.insert(memory.id.clone()) {
             return;
         }
         let said = match (memory.kind.as_str(), memory.files.first()) {
-            ("discovery", Some(file)) => discovery(&self.path(file), &said(memory)),
+            ("discovery", Some(file)) => discovery(&self.path(file), &memory_text(memory)),
             ("decision", _) => {
                 let content = if memory.content.is_empty() { &memory.title } else { &memory.content };
-                let (what, why, rejected) = line::decision(content);
-                line::decided(what, why, rejected)
+                let (what, why, rejected) = line::parse_decision(content);
+                line::decision_line(what, why, rejected)
             }
-            _ => said(memory),
+            _ => memory_text(memory),
         };
-        let entry = Entry::of(memory, &said, share);
-        match Part::of(&memory.kind) {
-            Some(part) => self.add(part, entry),
+        let entry = Entry::from_memory(memory, &said, factor);
+        match SectionKind::of(&memory.kind) {
+            Some(kind) => self.add(kind, entry),
             None => {
-                self.fold(&entry, true);
+                self.merge_duplicate(&entry, true);
             }
         }
     }
 
     /// Whether the entry is said already; its memories then stand there, with the greater weight of the two.
-    fn fold(&mut self, entry: &Entry, by_whole_lines: bool) -> bool {
+    fn merge_duplicate(&mut self, entry: &Entry, into_session_lines: bool) -> bool {
         let known = self
             .sections
             .values_mut()
             .flat_map(|section| &mut section.entries)
-            .find(|known| (by_whole_lines || !known.whole) && known.says(entry));
+            .find(|known| (into_session_lines || !known.is_session_line) && known.covers(entry));
         let Some(known) = known else { return false };
-        merge(&mut known.ids, &entry.ids);
+        merge_ids(&mut known.ids, &entry.ids);
         known.weight = known.weight.max(entry.weight);
         true
     }
@@ -249,68 +249,68 @@ impl Page {
     /// The page in at most `budget` UTF-16 units; none where no entry has room.
     pub fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all: usize = self.sections.values().map(|section| section.entries.len()).sum();
-        self.thin();
-        let mut order: Vec<(Part, usize, u32)> = Vec::new();
-        for (part, section) in &self.sections {
-            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*part, at, entry.weight)));
+        self.limit_sections();
+        let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
+        for (kind, section) in &self.sections {
+            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.weight)));
         }
         // Stable: what weighs the same keeps its order on the page.
         order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
         let head = format!("{INJECTED_HEADING}\n{intro}");
-        let room = budget.checked_sub(text::utf16_len(&head))?;
-        let mut kept = self.fit(&order, room);
-        if kept.len() < all {
-            let room = room.checked_sub(text::utf16_len(&self.hint(all)))?;
-            kept = self.fit(&order, room);
+        let available = budget.checked_sub(text::utf16_len(&head))?;
+        let mut chosen = self.fit(&order, available);
+        if chosen.len() < all {
+            let available = available.checked_sub(text::utf16_len(&self.hint(all)))?;
+            chosen = self.fit(&order, available);
         }
-        if kept.is_empty() {
+        if chosen.is_empty() {
             return None;
         }
-        let (mut text, used) = self.write(head, &kept);
-        if kept.len() < all {
-            text.push_str(&self.hint(all - kept.len()));
+        let (mut text, used) = self.write(head, &chosen);
+        if chosen.len() < all {
+            text.push_str(&self.hint(all - chosen.len()));
         }
         Some(Context { text, used })
     }
 
     /// Leaves in every part its weightiest entries.
-    fn thin(&mut self) {
-        for (part, section) in &mut self.sections {
-            let most = section.most.unwrap_or(part.most());
+    fn limit_sections(&mut self) {
+        for (kind, section) in &mut self.sections {
+            let max_entries = section.max_entries.unwrap_or(kind.max_entries());
             let mut order: Vec<usize> = (0..section.entries.len()).collect();
             order.sort_by_key(|&at| std::cmp::Reverse(section.entries[at].weight));
-            order.truncate(most);
+            order.truncate(max_entries);
             let mut at = 0..;
             section.entries.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
         }
     }
 
     /// The weightiest entries that fit together.
-    fn fit(&self, order: &[(Part, usize, u32)], room: usize) -> BTreeSet<(Part, usize)> {
-        let mut kept = BTreeSet::new();
-        let mut begun = BTreeSet::new();
+    fn fit(&self, order: &[(SectionKind, usize, u32)], available: usize) -> BTreeSet<(SectionKind, usize)> {
+        let mut chosen = BTreeSet::new();
+        let mut opened = BTreeSet::new();
         let mut units = 0;
-        for &(part, at, _) in order {
+        for &(kind, at, _) in order {
             // "\n10. " is the widest mark that an entry has.
-            let mut cost = 5 + text::utf16_len(&self.sections[&part].entries[at].text);
-            if !begun.contains(&part) {
-                cost += text::utf16_len(&self.opening(part));
+            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].text);
+            if !opened.contains(&kind) {
+                cost += text::utf16_len(&self.opening(kind));
             }
-            if units + cost <= room {
+            if units + cost <= available {
                 units += cost;
-                begun.insert(part);
-                kept.insert((part, at));
+                opened.insert(kind);
+                chosen.insert((kind, at));
             }
         }
-        kept
+        chosen
     }
 
-    fn opening(&self, part: Part) -> String {
+    fn opening(&self, kind: SectionKind) -> String {
         let mut opening = String::from("\n");
-        if !part.heading().is_empty() {
-            opening = format!("\n\n### {}", part.heading());
+        if !kind.heading().is_empty() {
+            opening = format!("\n\n### {}", kind.heading());
         }
-        let lead = &self.sections[&part].lead;
+        let lead = &self.sections[&kind].lead;
         if !lead.is_empty() {
             opening.push_str("\n- ");
             opening.push_str(lead);
@@ -318,33 +318,33 @@ impl Page {
         opening
     }
 
-    fn write(&self, head: String, kept: &BTreeSet<(Part, usize)>) -> (String, Vec<String>) {
+    fn write(&self, head: String, chosen: &BTreeSet<(SectionKind, usize)>) -> (String, Vec<String>) {
         let (mut text, mut used) = (head, Vec::new());
         let mut current = None;
         let mut number = 0;
-        for &(part, at) in kept {
-            if current != Some(part) {
-                text.push_str(&self.opening(part));
-                current = Some(part);
+        for &(kind, at) in chosen {
+            if current != Some(kind) {
+                text.push_str(&self.opening(kind));
+                current = Some(kind);
                 number = 0;
             }
             number += 1;
-            let entry = &self.sections[&part].entries[at];
-            let mark = if part == Part::Decisions { format!("{number}.") } else { "-".to_owned() };
+            let entry = &self.sections[&kind].entries[at];
+            let mark = if kind == SectionKind::Decisions { format!("{number}.") } else { "-".to_owned() };
             text.extend(["\n", &mark, " ", &entry.text]);
-            merge(&mut used, &entry.ids);
+            merge_ids(&mut used, &entry.ids);
         }
         (text, used)
     }
 
     fn hint(&self, left_out: usize) -> String {
-        let least = if self.more { "At least " } else { "" };
+        let least = if self.is_truncated { "At least " } else { "" };
         let noun = if left_out == 1 { "memory" } else { "memories" };
         format!("\n\n{least}{left_out} more {noun} left out; to find them: `throughline memory search \"…\"`")
     }
 }
 
-fn merge(ids: &mut Vec<String>, more: &[String]) {
+fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
     for id in more {
         if !ids.contains(id) {
             ids.push(id.clone());

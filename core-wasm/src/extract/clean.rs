@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::{redact, text};
 
 /// More than this of one text is never looked at: half of it from the beginning, half from the end.
-const WINDOW: usize = 256 * 1024;
+const WINDOW_BYTES: usize = 256 * 1024;
 
 /// The text without terminal escapes, control characters and secrets.
 pub fn clean(text: &str) -> String {
@@ -26,10 +26,10 @@ pub fn block(text: &str, max: usize) -> String {
 }
 
 fn window(text: &str) -> Cow<'_, str> {
-    if text.len() <= WINDOW {
+    if text.len() <= WINDOW_BYTES {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW / 2), text::tail(text, WINDOW / 2)))
+    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW_BYTES / 2), text::tail(text, WINDOW_BYTES / 2)))
 }
 
 /// Without ANSI escape sequences and other control characters; carriage returns end lines.
@@ -73,7 +73,7 @@ pub fn path(path: &str, root: &str) -> String {
 }
 
 /// A command with paths inside the project relative to its root: absolute ones say where it lies on one machine.
-pub fn inside(command: &str, root: &str) -> String {
+pub fn relative_paths(command: &str, root: &str) -> String {
     if root.len() < 2 {
         return command.to_owned();
     }
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn commands_are_relative_inside_the_root() {
-        assert_eq!(inside("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
-        assert_eq!(inside("git -C /p/a status", "/p/a"), "git -C . status");
+        assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
+        assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
     }
 
     #[test]

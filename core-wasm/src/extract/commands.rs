@@ -20,7 +20,7 @@ pub enum Class {
     /// Installs what is missing.
     Install,
     /// Looks around: its failing says nothing.
-    Look,
+    Inspect,
     /// Anything else.
     Other,
 }
@@ -30,7 +30,7 @@ const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
 /// Programs that only look or prepare.
-const LOOKS: &[&str] = &[
+const INSPECTION_PROGRAMS: &[&str] = &[
     "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
     "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
     "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
@@ -124,7 +124,7 @@ pub fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
         .rev()
-        .find(|segment| words(segment).first().is_some_and(|program| !LOOKS.contains(program)))
+        .find(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program)))
         .or(all.last())
         .copied()
         .unwrap_or(command)
@@ -135,20 +135,20 @@ pub fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
-        return Class::Look;
+        return Class::Inspect;
     };
-    if LOOKS.contains(&program) {
-        return Class::Look;
+    if INSPECTION_PROGRAMS.contains(&program) {
+        return Class::Inspect;
     }
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
         "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
-            Class::Look
+            Class::Inspect
         }
         "gh" if has(&["create", "merge"]) => Class::Publish,
-        "gh" => Class::Look,
+        "gh" => Class::Inspect,
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
         "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
         | "rustfmt" | "tsc" => Class::Check,
@@ -184,7 +184,7 @@ pub fn targets(command: &str) -> Vec<&str> {
 pub fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
     let same = match one {
-        Class::Other | Class::Look => purpose(failed) == purpose(later),
+        Class::Other | Class::Inspect => purpose(failed) == purpose(later),
         // A formatter that passes says nothing of the type checker.
         Class::Check => one == other && purpose(failed) == purpose(later),
         _ => one == other,
@@ -197,14 +197,14 @@ pub fn same_purpose(failed: &str, later: &str) -> bool {
 }
 
 /// Whether a later command line is the failed one in other words.
-pub fn alike(failed: &str, later: &str) -> bool {
+pub fn is_rewording(failed: &str, later: &str) -> bool {
     let significant = |command: &str| text::features(main_segment(command));
     let (one, other) = (significant(failed), significant(later));
-    text::likeness(&one, &other) >= 0.6
+    text::similarity(&one, &other) >= 0.6
 }
 
 /// Signs that the shell or a tool did not know what it was asked for.
-const UNKNOWN: &[&str] = &[
+const UNKNOWN_SIGNS: &[&str] = &[
     "command not found",
     "not recognized",
     "unrecognized",
@@ -224,7 +224,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 /// Further signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
-const ENVIRONMENT: &[&str] = &[
+const ENVIRONMENT_SIGNS: &[&str] = &[
     "no such file or directory",
     "cannot find module",
     "module not found",
@@ -265,26 +265,26 @@ const ENVIRONMENT: &[&str] = &[
 ];
 
 /// Further signs that the command was not even run as meant: the next one that is, is the cure.
-const INVOCATION: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
+const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
 
 /// Whether the failure is one of the environment.
 pub fn is_environment(error: &str) -> bool {
-    shows(error, ENVIRONMENT)
+    contains_sign(error, ENVIRONMENT_SIGNS)
 }
 
 /// Whether the command was not even run as meant.
 pub fn is_invocation(error: &str) -> bool {
-    shows(error, INVOCATION)
+    contains_sign(error, INVOCATION_SIGNS)
 }
 
 /// Whether the error holds one of the signs, or says that something is not known.
-fn shows(error: &str, signs: &[&str]) -> bool {
+fn contains_sign(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
-    UNKNOWN.iter().chain(signs).any(|sign| error.contains(sign))
+    UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
 }
 
 /// Lines that open or frame an error without saying what it is.
-const FRAMES: &[&str] = &[
+const FRAME_LINES: &[&str] = &[
     "exit code",
     "error: command failed",
     "error:",
@@ -295,7 +295,7 @@ const FRAMES: &[&str] = &[
 
 /// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
 /// other errors.
-const VERDICTS: &[&str] = &[
+const VERDICT_MARKS: &[&str] = &[
     "(fail)",
     "--- FAIL",
     "FAIL ",
@@ -315,7 +315,7 @@ const VERDICTS: &[&str] = &[
 /// The line of an output that says why a command of that class failed.
 pub fn error_line_of(class: Class, output: &str) -> Option<String> {
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+        let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -326,14 +326,14 @@ pub fn error_line_of(class: Class, output: &str) -> Option<String> {
 /// The line of an output that says why a command failed.
 pub fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
-    let telling = lines().find(|line| is_strong(line)).or_else(|| lines().find(|line| is_telling(line)));
-    let line = telling.or_else(|| lines().next_back())?;
+    let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
+    let line = candidate.or_else(|| lines().next_back())?;
     Some(text::clip(line, 200).into_owned())
 }
 
 /// Whether a command may be what made another pass: it changes something.
-pub fn may_cure(command: &str) -> bool {
-    if class(command) != Class::Look {
+pub fn may_fix(command: &str) -> bool {
+    if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
     let program = words(main_segment(command)).first().copied().unwrap_or("");
@@ -342,7 +342,7 @@ pub fn may_cure(command: &str) -> bool {
 
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
-    FRAMES.iter().any(|frame| lower == *frame)
+    FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
         || is_passing(line)
         || lower.starts_with("$ ")
@@ -358,7 +358,7 @@ fn is_passing(line: &str) -> bool {
         || ["... ok", "Passed", "Skipped"].iter().any(|end| line.ends_with(end))
 }
 
-fn is_strong(line: &str) -> bool {
+fn is_definite_error(line: &str) -> bool {
     let lower = line.to_lowercase();
     let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
     starts.iter().any(|start| lower.starts_with(start))
@@ -371,7 +371,7 @@ fn is_strong(line: &str) -> bool {
         || lower.contains("denied")
 }
 
-fn is_telling(line: &str) -> bool {
+fn is_error_like(line: &str) -> bool {
     let lower = line.to_lowercase();
     [
         "fail",
@@ -392,14 +392,14 @@ fn is_telling(line: &str) -> bool {
 }
 
 /// Signs in the output of a command that pretends to have succeeded.
-pub fn output_says_failed(class: Class, output: &str) -> bool {
+pub fn output_reports_failure(class: Class, output: &str) -> bool {
     match class {
         Class::Commit => {
-            !output.contains("] ") && COMMIT_FAILED.iter().any(|sign| output.contains(sign))
+            !output.contains("] ") && COMMIT_FAILURE_SIGNS.iter().any(|sign| output.contains(sign))
                 || output.contains("FAILED: git commit")
                 || output.contains("pre-commit script failed")
         }
-        Class::Test => tests(output).is_some_and(|counts| counts.failed > 0),
+        Class::Test => test_counts(output).is_some_and(|counts| counts.failed > 0),
         Class::Publish => {
             output.contains("! [rejected]") || output.contains("error: failed to push") || output.contains("fatal:")
         }
@@ -407,7 +407,7 @@ pub fn output_says_failed(class: Class, output: &str) -> bool {
     }
 }
 
-const COMMIT_FAILED: &[&str] = &[
+const COMMIT_FAILURE_SIGNS: &[&str] = &[
     "FAILED",
     "nothing to commit",
     "no changes added to commit",
@@ -425,25 +425,25 @@ pub fn passed(command: &str, output: &str) -> bool {
     let main = main_segment(command);
     let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
     let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
-    if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
+    if !piped || matches!(class, Class::Inspect | Class::Other | Class::Install) {
         return true;
     }
     match class {
-        Class::Test => tests(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
-        _ => !output.lines().any(|line| is_strong(line.trim())),
+        Class::Test => test_counts(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_definite_error(line.trim())),
     }
 }
 
 /// What a test run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tests {
+pub struct TestCounts {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed.
     pub failed: u32,
 }
 
-impl Tests {
+impl TestCounts {
     /// In words.
     pub fn verdict(self) -> String {
         format!("{} pass, {} fail", self.passed, self.failed)
@@ -451,9 +451,9 @@ impl Tests {
 }
 
 /// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
-pub fn tests(output: &str) -> Option<Tests> {
-    let mut found: Option<Tests> = None;
-    let mut cargo: Option<Tests> = None;
+pub fn test_counts(output: &str) -> Option<TestCounts> {
+    let mut found: Option<TestCounts> = None;
+    let mut cargo: Option<TestCounts> = None;
     for line in text::tail(output, 32 * 1024).lines() {
         let line = line.trim().trim_start_matches(['=', ' ']);
         if let Some(rest) = line.strip_prefix("test result:") {
@@ -471,8 +471,8 @@ pub fn tests(output: &str) -> Option<Tests> {
         }
         // Runners such as bun say passed and failed on lines of their own.
         match &mut found {
-            Some(Tests { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
-                found = Some(Tests { passed: *passed, failed: counts.failed });
+            Some(TestCounts { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
+                found = Some(TestCounts { passed: *passed, failed: counts.failed });
             }
             _ => found = Some(counts),
         }
@@ -481,14 +481,14 @@ pub fn tests(output: &str) -> Option<Tests> {
 }
 
 /// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
-fn counts_of(line: &str) -> Option<Tests> {
+fn counts_of(line: &str) -> Option<TestCounts> {
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
         || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
     if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }
-    let mut counts = None::<Tests>;
+    let mut counts = None::<TestCounts>;
     let mut number = None;
     for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
         if word.is_empty() {
@@ -512,7 +512,7 @@ fn counts_of(line: &str) -> Option<Tests> {
 }
 
 #[cfg(test)]
-mod tests_ {
+mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -529,13 +529,13 @@ mod tests_ {
     fn purposes_are_compared_without_wrappers_and_pipes() {
         assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
-        assert_eq!(class("git status"), Class::Look);
+        assert_eq!(class("git status"), Class::Inspect);
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
         assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
         assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
         assert!(!same_purpose("bun test src/a.test.ts", "bun test src/b.test.ts"));
         assert!(!same_purpose("npm run lint", "npm run typecheck"));
-        assert!(alike("rtk bun run test 2>&1", "bun run test 2>&1"));
+        assert!(is_rewording("rtk bun run test 2>&1", "bun run test 2>&1"));
     }
 
     #[test]
@@ -556,7 +556,7 @@ mod tests_ {
 
     #[test]
     fn counts_of_common_runners() {
-        let counts = |output| tests(output).map(|t| (t.passed, t.failed));
+        let counts = |output| test_counts(output).map(|t| (t.passed, t.failed));
         assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
         assert_eq!(counts("Tests:       1 failed, 20 passed, 21 total"), Some((20, 1)));
         assert_eq!(counts("===== 3 failed, 20 passed in 1.2s ====="), Some((20, 3)));
@@ -576,7 +576,7 @@ mod tests_ {
             class(&command);
             purpose(&command);
             error_line(&command);
-            tests(&command);
+            test_counts(&command);
         }
     }
 }

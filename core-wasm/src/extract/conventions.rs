@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::commands;
-use super::kept::{Kept, Place};
+use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
 
 /// How many are told of one session.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 /// How many are held.
-const HELD: usize = 12;
+const MAX_TRACKED: usize = 12;
 /// Of a hundred: knowledge of the project, but any agent finds it out.
 const IMPORTANCE: u8 = 50;
 
@@ -29,7 +29,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
 const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task"];
 
 /// Words before the one that says the purpose.
-const LEADS: &[&str] = &[
+const PREFIX_WORDS: &[&str] = &[
     "run",
     "exec",
     "go",
@@ -70,7 +70,7 @@ const LEADS: &[&str] = &[
 struct Convention {
     purpose: String,
     command: String,
-    place: Place,
+    source: LineRef,
 }
 
 /// The commands of a session.
@@ -81,17 +81,17 @@ pub struct Conventions {
 
 impl Conventions {
     /// A command line passed.
-    pub fn passed(&mut self, command: &str, place: &Place) {
-        for (purpose, command) in read(command) {
-            let full = self.all.len() >= HELD;
+    pub fn command_passed(&mut self, command: &str, source: &LineRef) {
+        for (purpose, command) in parse(command) {
+            let full = self.all.len() >= MAX_TRACKED;
             let known = self.all.iter_mut().find(|known| known.purpose == purpose);
             match known {
                 Some(known) if known.command == command => {}
                 Some(known) => {
                     known.command = command;
-                    known.place = place.clone();
+                    known.source = source.clone();
                 }
-                None if !full => self.all.push(Convention { purpose, command, place: place.clone() }),
+                None if !full => self.all.push(Convention { purpose, command, source: source.clone() }),
                 None => {}
             }
         }
@@ -101,14 +101,14 @@ impl Conventions {
     pub fn drafts(&self) -> impl Iterator<Item = Draft> {
         let mut wanted: Vec<&Convention> = self.all.iter().collect();
         wanted.sort_by_key(|known| rank(&known.purpose));
-        wanted.into_iter().take(SHOWN).map(|known| {
-            Kept {
+        wanted.into_iter().take(MAX_SHOWN).map(|known| {
+            SessionMemory {
                 key: format!("convention:{}", known.purpose),
                 kind: "convention".to_owned(),
                 title: format!("{}: `{}`", known.purpose, known.command),
                 importance: IMPORTANCE,
-                place: known.place.clone(),
-                ..Kept::default()
+                source: known.source.clone(),
+                ..SessionMemory::default()
             }
             .draft()
         })
@@ -123,7 +123,7 @@ fn rank(purpose: &str) -> (bool, usize) {
 }
 
 /// The project's commands in a command line that passed, with their purposes.
-fn read(command: &str) -> Vec<(String, String)> {
+fn parse(command: &str) -> Vec<(String, String)> {
     let all = commands::segments(command);
     // Of alternatives and of what only follows, one exit code says nothing; and a folder of its own is not the project.
     let several = all.len() > 1;
@@ -153,7 +153,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     if words.iter().any(odd) {
         return None;
     }
-    let at = words.iter().position(|word| !LEADS.contains(word) && !RUNNERS.contains(word))?;
+    let at = words.iter().position(|word| !PREFIX_WORDS.contains(word) && !RUNNERS.contains(word))?;
     let purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
     // `clippy -- -D warnings`, `./...` and `.` mean the whole project; another word names a part of it.
     let rest = &words[at + 1..];
@@ -229,19 +229,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(command: &str) -> Vec<String> {
-        read(command).into_iter().map(|(purpose, command)| format!("{purpose}: {command}")).collect()
+    fn parsed(command: &str) -> Vec<String> {
+        parse(command).into_iter().map(|(purpose, command)| format!("{purpose}: {command}")).collect()
     }
 
     #[test]
     fn commands_of_the_whole_project_are_told_without_pipes() {
-        assert_eq!(of("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
-        assert_eq!(of("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
-        assert_eq!(of("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
-        assert_eq!(of("go test ./..."), ["Tests: go test ./..."]);
-        assert_eq!(of("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
-        assert_eq!(of("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
-        assert_eq!(of("npm run dev"), ["Start: npm run dev"]);
+        assert_eq!(parsed("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
+        assert_eq!(parsed("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
+        assert_eq!(parsed("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
+        assert_eq!(parsed("go test ./..."), ["Tests: go test ./..."]);
+        assert_eq!(parsed("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
+        assert_eq!(parsed("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
+        assert_eq!(parsed("npm run dev"), ["Start: npm run dev"]);
     }
 
     #[test]
@@ -257,15 +257,15 @@ mod tests {
             "service start",
             "echo test; npm test",
         ] {
-            assert_eq!(of(command), Vec::<String>::new(), "{command}");
+            assert_eq!(parsed(command), Vec::<String>::new(), "{command}");
         }
     }
 
     #[test]
     fn the_last_one_that_passed_wins() {
         let mut all = Conventions::default();
-        all.passed("npm run test", &Place::default());
-        all.passed("bun run test", &Place::default());
+        all.command_passed("npm run test", &LineRef::default());
+        all.command_passed("bun run test", &LineRef::default());
         let titles: Vec<String> = all.drafts().map(|draft| draft.title).collect();
         assert_eq!(titles, ["Tests: `bun run test`"]);
     }
@@ -273,7 +273,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(command in any::<String>()) {
-            read(&command);
+            parse(&command);
         }
     }
 }

@@ -3,21 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use super::commands::{self, Class};
-use super::kept::{Kept, Place};
 use super::labels::Labels;
+use super::memories::{LineRef, SessionMemory};
 use super::prose;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
 /// How many failures are open at once; the oldest is given up first.
-const OPEN: usize = 16;
+const MAX_OPEN: usize = 16;
 /// What was done between failure and success.
-const STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 /// How many texts after a failure may name its cause, and after how many it is given up.
-const NEAR: u32 = 8;
-const GIVEN_UP: u32 = 30;
+const MAX_CAUSE_AGE: u32 = 8;
+const MAX_AGE: u32 = 30;
 /// Sentences of the agent between failure and success.
-const SENTENCES: usize = 12;
+const MAX_SENTENCES: usize = 12;
 
 /// What failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Failure {
     what: String,
     /// The line that says why.
     error: String,
-    place: Place,
+    source: LineRef,
     /// How often it failed.
     times: u32,
     /// What the agent said since.
@@ -59,7 +59,7 @@ pub struct Failures {
 
 impl Failures {
     /// A command failed.
-    pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
+    pub fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
         // A path that is not there is the agent's slip.
         if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
             return;
@@ -73,14 +73,14 @@ impl Failures {
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), STEPS);
+            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), MAX_STEPS);
             return;
         }
         self.push(Failure {
             subject: Subject::Command,
             what: text::clip(command, 500).into_owned(),
             error: error.to_owned(),
-            place: place.clone(),
+            source: source.clone(),
             times: 1,
             turn,
             ..Failure::default()
@@ -88,7 +88,7 @@ impl Failures {
     }
 
     /// An edit failed.
-    pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
+    pub fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
         if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
             return;
@@ -97,7 +97,7 @@ impl Failures {
             subject: Subject::Edit,
             what: file.to_owned(),
             error: error.to_owned(),
-            place: place.clone(),
+            source: source.clone(),
             times: 1,
             turn,
             ..Failure::default()
@@ -106,23 +106,23 @@ impl Failures {
 
     fn push(&mut self, failure: Failure) {
         self.open.push(failure);
-        if self.open.len() > OPEN {
+        if self.open.len() > MAX_OPEN {
             self.open.remove(0);
         }
     }
 
     /// The agent said something: it may name a cause.
-    pub fn said(&mut self, said: &str) {
+    pub fn agent_said(&mut self, said: &str) {
         if self.open.is_empty() {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
-        self.open.retain(|failure| failure.age < GIVEN_UP || failure.is_check());
+        self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
             // What is said much later is about something else.
-            for cause in causes.iter().filter(|_| failure.age <= NEAR) {
-                push_bounded(&mut failure.said, cause.clone(), SENTENCES);
+            for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
+                push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
             }
         }
     }
@@ -131,14 +131,14 @@ impl Failures {
     pub fn step(&mut self, step: &str) {
         for failure in &mut self.open {
             if failure.steps.last().map(String::as_str) != Some(step) {
-                push_bounded(&mut failure.steps, step.to_owned(), STEPS);
+                push_bounded(&mut failure.steps, step.to_owned(), MAX_STEPS);
             }
         }
     }
 
     /// A command passed: gives the pairs of failure and cure that this ends.
-    pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
+    pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
             |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
             labels,
@@ -146,15 +146,15 @@ impl Failures {
     }
 
     /// A command ran that says the failed one in other words: whatever came of it, the tool was found.
-    pub fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
+    pub fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
             |failure| {
                 failure.subject == Subject::Command
                     && failure.error != error
                     && commands::is_invocation(&failure.error)
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
-                    && commands::alike(&failure.what, command)
+                    && commands::is_rewording(&failure.what, command)
             },
             Some(command),
             labels,
@@ -162,34 +162,39 @@ impl Failures {
     }
 
     /// An edit passed.
-    pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
+    pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
 
-    fn end(&mut self, ended: impl Fn(&Failure) -> bool, command: Option<&str>, labels: &Labels) -> Vec<Kept> {
-        let mut cured = Vec::new();
+    fn close_matching(
+        &mut self,
+        ended: impl Fn(&Failure) -> bool,
+        command: Option<&str>,
+        labels: &Labels,
+    ) -> Vec<SessionMemory> {
+        let mut fixes = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
             if ends {
-                cured.extend(failure.cured(command, labels));
+                fixes.extend(failure.fix_memory(command, labels));
             }
             !ends
         });
-        cured
+        fixes
     }
 
     /// Whether a check or a commit failed last.
-    pub fn any_checks(&self) -> bool {
+    pub fn has_open_checks(&self) -> bool {
         self.open.iter().any(Failure::is_check)
     }
 
     /// What was committed has no open checks behind it.
-    pub fn committed(&mut self) {
+    pub fn checks_committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
     }
 
     /// Nor has what the agent reports as passing; a commit that failed is still one.
-    pub fn checked(&mut self) {
+    pub fn checks_reported_passing(&mut self) {
         self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
     }
 
@@ -197,21 +202,21 @@ impl Failures {
     pub fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
             let cause = failure.cause();
-            let kept = Kept {
-                key: format!("open:{}:{:08x}", failure.place.uuid, text::hash(&failure.what)),
+            let memory = SessionMemory {
+                key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
                 kind: "learning".to_owned(),
                 title: format!(
                     "`{}` {}: {}. {}: {cause}",
-                    shown(&failure.what),
+                    display_command(&failure.what),
                     labels.fails.to_lowercase(),
                     failure.error,
                     labels.cause
                 ),
                 importance: 60,
-                place: failure.place.clone(),
-                ..Kept::default()
+                source: failure.source.clone(),
+                ..SessionMemory::default()
             };
-            (!cause.is_empty()).then(|| kept.draft())
+            (!cause.is_empty()).then(|| memory.draft())
         })
     }
 
@@ -220,8 +225,8 @@ impl Failures {
         self.open
             .iter()
             .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
-            .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
-            .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
+            .filter(|failure| !matches!(commands::class(&failure.what), Class::Inspect | Class::Other))
+            .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
     }
 }
@@ -243,7 +248,7 @@ fn is_throwaway(command: &str) -> bool {
     let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
     let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
     let class = commands::class(command);
-    class == Class::Look || (class == Class::Other && inline) || loops
+    class == Class::Inspect || (class == Class::Other && inline) || loops
 }
 
 impl Failure {
@@ -253,7 +258,7 @@ impl Failure {
     }
 
     /// The pair as a memory; none where it would only say that work went on.
-    fn cured(&self, command: Option<&str>, labels: &Labels) -> Option<Kept> {
+    fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
         if self.error.is_empty() {
             return None;
         }
@@ -263,18 +268,18 @@ impl Failure {
             // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
             Subject::Edit if cause.is_empty() => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
-            Subject::Command if environment => (format!("`{}`", shown(&self.what)), 70),
-            Subject::Command if !cause.is_empty() => (format!("`{}`", shown(&self.what)), 55),
+            Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
+            Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
             Subject::Command => return None,
         };
-        let cure = self.cure(command);
+        let fix = self.fix(command);
         // A failed edit is cured by its cause; a command that passed by itself taught nothing.
-        if cure.is_empty() && self.subject == Subject::Command {
+        if fix.is_empty() && self.subject == Subject::Command {
             return None;
         }
-        let (error, cause, cure) = (steady(&self.error), steady(&cause), steady(&cure));
-        let mut content = format!("{} {}: {error}", steady(&what), labels.fails.to_lowercase());
-        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
+        let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
+        let mut content = format!("{} {}: {error}", normalize(&what), labels.fails.to_lowercase());
+        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &fix)] {
             if !body.is_empty() {
                 content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
                 content.push_str(label);
@@ -283,16 +288,16 @@ impl Failure {
             }
         }
         let files = prose::file_in(&cause).into_iter().collect();
-        Some(Kept {
-            key: format!("fix:{}:{:08x}", self.place.uuid, text::hash(&self.what)),
+        Some(SessionMemory {
+            key: format!("fix:{}:{:08x}", self.source.uuid, text::hash(&self.what)),
             kind: "error_fix".to_owned(),
             title: text::clip(&content, 200).into_owned(),
             why: cause,
             content,
             files,
             importance,
-            place: self.place.clone(),
-            ..Kept::default()
+            source: self.source.clone(),
+            ..SessionMemory::default()
         })
     }
 
@@ -307,7 +312,7 @@ impl Failure {
         let mut chosen: Vec<&str> = Vec::new();
         for (at, _) in ranked {
             let said = self.said[at].as_str();
-            if chosen.iter().all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6) {
+            if chosen.iter().all(|known| text::similarity(&text::features(known), &text::features(said)) < 0.6) {
                 chosen.push(said);
             }
         }
@@ -315,16 +320,16 @@ impl Failure {
     }
 
     /// What was different when it passed: the command itself, else the last thing done before.
-    fn cure(&self, command: Option<&str>) -> String {
+    fn fix(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
-            let (before, after) = (shown(&self.what), shown(command));
+            let (before, after) = (display_command(&self.what), display_command(command));
             if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return format!("`{after}`");
             }
             // The same command in another folder.
-            let (before_there, after_there) = (placed(&self.what), placed(command));
-            if before == after && before_there != after_there {
-                return format!("`{after_there}`");
+            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
+            if before == after && before_in_folder != after_in_folder {
+                return format!("`{after_in_folder}`");
             }
         }
         // Trying again is no cure: such steps stand without quotes.
@@ -339,17 +344,17 @@ impl Failure {
 }
 
 /// The command with the folder that it changes to.
-fn placed(command: &str) -> String {
+fn command_with_folder(command: &str) -> String {
     match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
-        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), shown(command)),
-        _ => shown(command),
+        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
+        _ => display_command(command),
     }
 }
 
 /// The text without what differs from run to run (times, positions, hashes, names of temporary folders): the same failure met in
 /// two sessions is one memory.
-fn steady(text: &str) -> String {
-    let mut steady = String::with_capacity(text.len());
+fn normalize(text: &str) -> String {
+    let mut normalized = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {
         let bare = word.trim_end();
         let space = &word[bare.len()..];
@@ -358,16 +363,16 @@ fn steady(text: &str) -> String {
             continue;
         }
         let in_path = bare.contains('/');
-        let mut parts = bare.split('/').map(|part| steady_part(part, in_path));
-        steady.push_str(&parts.next().unwrap_or_default());
+        let mut parts = bare.split('/').map(|part| normalize_part(part, in_path));
+        normalized.push_str(&parts.next().unwrap_or_default());
         for part in parts {
-            steady.push('/');
-            steady.push_str(&part);
+            normalized.push('/');
+            normalized.push_str(&part);
         }
-        steady.push_str(space);
+        normalized.push_str(space);
     }
     // `[3.22ms].` leaves its full stop.
-    steady.trim().to_owned()
+    normalized.trim().to_owned()
 }
 
 /// `[3.22ms]`, `(1.2s)`, with or without the brackets' closing point.
@@ -384,12 +389,12 @@ fn is_timing(word: &str) -> bool {
 }
 
 /// One part of a path, or a word.
-fn steady_part(part: &str, in_path: bool) -> String {
-    let part = without_position(part);
+fn normalize_part(part: &str, in_path: bool) -> String {
+    let part = strip_position(part);
     let word = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let name = word.rsplit(['-', '.', '_']).next().unwrap_or(word);
-    let made = in_path && name.len() < word.len() && is_made_name(name);
-    if (made || is_random(name))
+    let generated = in_path && name.len() < word.len() && is_mkdtemp_suffix(name);
+    if (generated || is_random(name))
         && let Some(at) = part.rfind(name)
     {
         return format!("{}…{}", &part[..at], &part[at + name.len()..]);
@@ -398,7 +403,7 @@ fn steady_part(part: &str, in_path: bool) -> String {
 }
 
 /// Without `:12:5` or `(12,5)` behind the name of a file.
-fn without_position(part: &str) -> String {
+fn strip_position(part: &str) -> String {
     let Some(at) = part.find([':', '(']) else {
         return part.to_owned();
     };
@@ -423,7 +428,7 @@ fn is_random(name: &str) -> bool {
     let changes = name
         .as_bytes()
         .windows(2)
-        .filter(|pair| class_of(pair[0]) != class_of(pair[1]) && !pair[0].is_ascii_uppercase())
+        .filter(|pair| char_class(pair[0]) != char_class(pair[1]) && !pair[0].is_ascii_uppercase())
         .count();
     hexadecimal
         || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
@@ -431,14 +436,14 @@ fn is_random(name: &str) -> bool {
 }
 
 /// The six letters and digits that `mkdtemp` puts behind a name.
-fn is_made_name(name: &str) -> bool {
+fn is_mkdtemp_suffix(name: &str) -> bool {
     name.len() == 6
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().any(|byte| byte.is_ascii_lowercase())
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-fn class_of(byte: u8) -> u8 {
+fn char_class(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => 0,
         b'A'..=b'Z' => 1,
@@ -447,7 +452,7 @@ fn class_of(byte: u8) -> u8 {
 }
 
 /// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
-pub fn shown(command: &str) -> String {
+pub fn display_command(command: &str) -> String {
     let main = commands::main_segment(command);
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {
@@ -489,20 +494,20 @@ mod tests {
                 "useEffect in RemediateTab.tsx needs base64 on port 3000",
             ),
         ] {
-            assert_eq!(steady(text), same);
+            assert_eq!(normalize(text), same);
         }
     }
 
     #[test]
     fn the_projects_own_folder_is_no_cure() {
-        assert_eq!(placed("cd . && bun run lint"), placed("bun run lint"));
-        assert_ne!(placed("cd web && bun run lint"), placed("bun run lint"));
+        assert_eq!(command_with_folder("cd . && bun run lint"), command_with_folder("bun run lint"));
+        assert_ne!(command_with_folder("cd web && bun run lint"), command_with_folder("bun run lint"));
     }
 
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {
-            steady(&text);
+            normalize(&text);
         }
     }
 }

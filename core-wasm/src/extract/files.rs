@@ -7,18 +7,18 @@ use crate::text;
 use crate::transcript::json::Raw;
 
 /// How many changed files are known; the ones changed longest ago go first.
-const FILES: usize = 150;
+const MAX_FILES: usize = 150;
 /// How many edits are held to recognize their being taken back.
-const EDITS: usize = 40;
+const MAX_EDITS: usize = 40;
 /// Lines of an edit that are compared.
-const LINES: usize = 40;
+const MAX_EDIT_LINES: usize = 40;
 
 /// One edit: hashes of the lines that it took out and put in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Edit {
     file: u32,
-    out: Vec<u32>,
-    put: Vec<u32>,
+    removed: Vec<u32>,
+    added: Vec<u32>,
 }
 
 /// One changed file.
@@ -38,7 +38,7 @@ pub struct Files {
 
 impl Files {
     /// Adds to a file's counts and makes it the latest.
-    pub fn change(&mut self, path: &str, added: u32, removed: u32) {
+    pub fn record_change(&mut self, path: &str, added: u32, removed: u32) {
         let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
             Some(at) => self.changed.remove(at),
             None => Changed { path: path.to_owned(), ..Changed::default() },
@@ -46,7 +46,7 @@ impl Files {
         changed.added = changed.added.saturating_add(added);
         changed.removed = changed.removed.saturating_add(removed);
         self.changed.push(changed);
-        if self.changed.len() > FILES {
+        if self.changed.len() > MAX_FILES {
             self.changed.remove(0);
         }
     }
@@ -63,22 +63,22 @@ impl Files {
     }
 
     /// Notes an edit; says whether it takes back an earlier one.
-    pub fn edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+    pub fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
-            out: before.iter().filter(|line| !after.contains(line)).copied().take(LINES).collect(),
-            put: after.iter().filter(|line| !before.contains(line)).copied().take(LINES).collect(),
+            removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
+            added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let reverts = !edit.put.is_empty()
-            && !edit.out.is_empty()
+        let reverts = !edit.added.is_empty()
+            && !edit.removed.is_empty()
             && self.edits.iter().any(|earlier| {
                 earlier.file == edit.file
-                    && edit.put.iter().all(|line| earlier.out.contains(line))
-                    && edit.out.iter().all(|line| earlier.put.contains(line))
+                    && edit.added.iter().all(|line| earlier.removed.contains(line))
+                    && edit.removed.iter().all(|line| earlier.added.contains(line))
             });
         self.edits.push(edit);
-        if self.edits.len() > EDITS {
+        if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
         reverts
@@ -112,17 +112,21 @@ mod tests {
     #[test]
     fn an_edit_taken_back_is_recognized() {
         let mut files = Files::default();
-        assert!(!files.edit("a.md", "[text one](url)\n[other](url)\n# [Title]", "<text one>(url)\n<other>(url)\n# <Title>"));
-        assert!(files.edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
-        assert!(!files.edit("a.md", "something else here", "and another one"));
+        assert!(!files.record_edit(
+            "a.md",
+            "[text one](url)\n[other](url)\n# [Title]",
+            "<text one>(url)\n<other>(url)\n# <Title>"
+        ));
+        assert!(files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
+        assert!(!files.record_edit("a.md", "something else here", "and another one"));
     }
 
     #[test]
     fn the_latest_change_is_last() {
         let mut files = Files::default();
-        files.change("a", 1, 0);
-        files.change("b", 2, 1);
-        files.change("a", 3, 0);
+        files.record_change("a", 1, 0);
+        files.record_change("b", 2, 1);
+        files.record_change("a", 3, 0);
         let all: Vec<_> = files.changes().into_iter().map(|c| (c.path, c.added, c.removed)).collect();
         assert_eq!(all, [("b".to_owned(), 2, 1), ("a".to_owned(), 4, 0)]);
     }

@@ -27,7 +27,7 @@ pub fn title(document: &str) -> Option<String> {
 }
 
 /// The request in substance: at most `max` characters on one line.
-pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
+pub fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
         let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
@@ -36,7 +36,7 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
-    if let Some(issue) = assigned(prompt) {
+    if let Some(issue) = issue_title(prompt) {
         return text::clip(&issue, max).into_owned();
     }
     // A document in place of a prompt is named by its title.
@@ -74,7 +74,7 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
 }
 
 /// The title of the issue that a document hands to the agent: instructions around it are the same in every session.
-fn assigned(prompt: &str) -> Option<String> {
+fn issue_title(prompt: &str) -> Option<String> {
     if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
         return None;
     }
@@ -88,7 +88,7 @@ fn assigned(prompt: &str) -> Option<String> {
 }
 
 fn is_greeting(sentence: &str) -> bool {
-    let bare = bare(sentence);
+    let bare = normalize(sentence);
     [
         "hi",
         "hello",
@@ -107,9 +107,9 @@ fn is_greeting(sentence: &str) -> bool {
 }
 
 /// Letters, digits and single spaces, in lower case.
-fn bare(text: &str) -> String {
-    let kept: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    text::one_line(&kept).to_lowercase()
+fn normalize(text: &str) -> String {
+    let memory: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    text::one_line(&memory).to_lowercase()
 }
 
 /// Words that agree, at the start of a short prompt.
@@ -183,7 +183,7 @@ const CONSENTS: &[&str] = &[
 
 /// Whether a prompt only agrees to what was proposed before it.
 pub fn is_consent(prompt: &str) -> bool {
-    let bare = bare(prompt);
+    let bare = normalize(prompt);
     let length = bare.chars().count();
     let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short
@@ -225,7 +225,7 @@ const CHORES: &[&str] = &[
 
 /// Whether a prompt asks only to record or to go on with what was done before it.
 pub fn is_chore(prompt: &str) -> bool {
-    let bare = bare(prompt);
+    let bare = normalize(prompt);
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
     short
@@ -236,7 +236,7 @@ pub fn is_chore(prompt: &str) -> bool {
 }
 
 /// Signs of a standing rule, each with what must surround it: words only, or anywhere in scripts without spaces.
-const RULES: &[&str] = &[
+const RULE_SIGNS: &[&str] = &[
     "always",
     "never",
     "from now on",
@@ -415,7 +415,7 @@ const CORRECTION_SIGNS: &[&str] = &[
 
 /// What the human laid down in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct Directives {
     /// Standing rules, each a sentence.
     pub rules: Vec<String>,
     /// What sets the agent right: one or two sentences.
@@ -424,9 +424,9 @@ pub struct Word {
 
 /// Reads what the human laid down. Documents pasted in place of a prompt say nothing of the human's own. `after_work`: the
 /// agent had done something that can be corrected.
-pub fn word(prompt: &str, after_work: bool) -> Word {
+pub fn directives(prompt: &str, after_work: bool) -> Directives {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
-        return Word::default();
+        return Directives::default();
     }
     let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
@@ -440,7 +440,7 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
         .position(|sentence| after_work && is_correction(sentence))
         .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
-    Word { rules, correction }
+    Directives { rules, correction }
 }
 
 /// Stack traces, code and logs that stand without a fence.
@@ -459,7 +459,7 @@ fn is_rule(sentence: &str) -> bool {
         return false;
     }
     // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
-    let told = [
+    let statements = [
         " it never",
         " it always",
         " will never",
@@ -484,19 +484,19 @@ fn is_rule(sentence: &str) -> bool {
         " not always",
         " they always",
     ];
-    if told.iter().any(|words| lower.contains(words)) {
+    if statements.iter().any(|words| lower.contains(words)) {
         return false;
     }
-    RULES.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
+    RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
 /// In lower case; people leave the apostrophes out as often as not.
-fn without_apostrophes(text: &str) -> String {
+fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
 }
 
 fn is_correction(sentence: &str) -> bool {
-    let lower = without_apostrophes(sentence);
+    let lower = strip_apostrophes(sentence);
     let asks = sentence.ends_with(['?', '？']);
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
         return false;
@@ -535,8 +535,8 @@ pub fn is_remark(prompt: &str) -> bool {
 }
 
 /// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
-pub fn reports(prompt: &str) -> bool {
-    let lower = without_apostrophes(prompt);
+pub fn is_report(prompt: &str) -> bool {
+    let lower = strip_apostrophes(prompt);
     let opens =
         ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
     opens.iter().any(|opening| lower.starts_with(opening))
@@ -544,7 +544,7 @@ pub fn reports(prompt: &str) -> bool {
 
 /// Whether a remark points to what was said before it.
 pub fn needs_context(said: &str) -> bool {
-    let bare = bare(said);
+    let bare = normalize(said);
     let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
     bare.split(' ').any(|word| pointers.contains(&word))
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
@@ -571,14 +571,14 @@ mod tests {
     use crate::text::Language;
     use proptest::prelude::*;
 
-    fn substance_of(prompt: &str) -> String {
-        substance(prompt, 200, labels(text::language(prompt)))
+    fn summarized(prompt: &str) -> String {
+        request_summary(prompt, 200, labels(text::language(prompt)))
     }
 
     #[test]
     fn a_plan_is_named_by_its_heading() {
         let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
-        assert_eq!(substance_of(prompt), "Implement the plan \"Fix the Parser Crash\"");
+        assert_eq!(summarized(prompt), "Implement the plan \"Fix the Parser Crash\"");
         assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
     }
 
@@ -588,19 +588,19 @@ mod tests {
             "## Agent Instance\n\nYou are a worker.\n\n**Identifier**: AB-1\n**Title**: Refactor the queue\n\n{}",
             "Follow the instructions. ".repeat(80)
         );
-        assert_eq!(substance_of(&prompt), "Refactor the queue");
+        assert_eq!(summarized(&prompt), "Refactor the queue");
     }
 
     #[test]
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
-            substance_of(
+            summarized(
                 "Hi! The parser crashes on empty lines. It does so only when the file is new and has no header. More detail follows."
             ),
             "The parser crashes on empty lines. It does so only when the file is new and has no header."
         );
         assert_eq!(
-            substance_of(
+            summarized(
                 "@docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"
             ),
             "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데."
@@ -637,10 +637,10 @@ mod tests {
             "テストは必ず追加してください。",
             "以后提交信息都用中文写。",
         ] {
-            assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
+            assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
         }
         for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
-            assert!(word(prompt, false).rules.is_empty(), "{prompt}");
+            assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
         }
     }
 
@@ -653,17 +653,17 @@ mod tests {
             "そうじゃなくて別のファイルです",
             "不对，应该改另一个文件",
         ] {
-            assert!(word(prompt, true).correction.is_some(), "{prompt}");
+            assert!(directives(prompt, true).correction.is_some(), "{prompt}");
         }
-        assert_eq!(word("no, the branch is called feat/x", false).correction, None);
-        assert_eq!(word("add a button to the page", true).correction, None);
+        assert_eq!(directives("no, the branch is called feat/x", false).correction, None);
+        assert_eq!(directives("add a button to the page", true).correction, None);
     }
 
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {
-            substance(&text, 50, labels(Language::English));
-            word(&text, true);
+            request_summary(&text, 50, labels(Language::English));
+            directives(&text, true);
             is_chore(&text);
         }
     }

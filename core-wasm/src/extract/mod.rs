@@ -11,28 +11,28 @@ pub mod conventions;
 pub mod failures;
 pub mod files;
 pub mod human;
-pub mod kept;
 pub mod labels;
+pub mod memories;
 pub mod notes;
 pub mod options;
 pub mod prose;
 pub mod questions;
-pub mod seen;
+pub mod seen_lines;
 pub mod state;
 pub mod tasks;
+pub mod tool_uses;
 pub mod turn;
-pub mod uses;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
-use kept::Place;
+use memories::LineRef;
 use state::State;
 
 /// The most that the state may be, in bytes (the contract's limit).
-const STATE: usize = 256 * 1024;
+const MAX_STATE_BYTES: usize = 256 * 1024;
 /// What is asked of the reader at once, in bytes.
-const CHUNK: u32 = 1024 * 1024;
+const CHUNK_BYTES: u32 = 1024 * 1024;
 
 /// Lines of a transcript, in chunks.
 pub trait Lines {
@@ -46,32 +46,32 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     state.is_sub_agent = request.session.attributes.iter().any(|(name, _)| name == "sub-agent");
     let mut settled = Vec::new();
     let (mut consumed, mut malformed) = (0, 0_u32);
-    while lines.next_lines(CHUNK, &mut |line, end| {
+    while lines.next_lines(CHUNK_BYTES, &mut |line, end| {
         malformed = malformed.saturating_add(state.fold(line, &mut settled));
         consumed = end;
     }) {}
     for supplement in request.supplements.iter().filter(|supplement| supplement.kind == "compact-summary") {
-        settled.extend(compact::summary(&supplement.text, &Place::default()));
+        settled.extend(compact::summary(&supplement.text, &LineRef::default()));
     }
     let last_message = request.supplements.iter().rfind(|supplement| supplement.kind == "last-assistant-message");
     let last_message = last_message.map(|supplement| supplement.text.as_str());
-    let (end, live) = state.ended(None);
+    let (end, live) = state.snapshot(None);
     let notes = match last_message {
-        Some(_) => notes::notes(&state.ended(last_message).0),
+        Some(_) => notes::notes(&state.snapshot(last_message).0),
         None => notes::notes(&end),
     };
-    let (drafts, retracted) = give_out(&mut state, settled, live);
-    Extraction { drafts, retracted, notes, state: state.save(STATE), consumed, malformed }
+    let (drafts, retracted) = diff_drafts(&mut state, settled, live);
+    Extraction { drafts, retracted, notes, state: state.save(MAX_STATE_BYTES), consumed, malformed }
 }
 
 /// What is new or changed since the last call, and what no longer holds.
-fn give_out(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
-    let ledger = std::mem::take(&mut state.ledger);
+fn diff_drafts(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
+    let emitted = std::mem::take(&mut state.emitted);
     let known =
-        |draft: &Draft| ledger.iter().any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft));
+        |draft: &Draft| emitted.iter().any(|(key, print)| Some(key) == draft.key.as_ref() && *print == fingerprint(draft));
     let gone = |key: &String| !live.iter().chain(&settled).any(|draft| draft.key.as_ref() == Some(key));
-    let retracted = ledger.iter().map(|(key, _)| key.clone()).filter(gone).collect();
-    state.ledger = live.iter().filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft)))).collect();
+    let retracted = emitted.iter().map(|(key, _)| key.clone()).filter(gone).collect();
+    state.emitted = live.iter().filter_map(|draft| Some((draft.key.clone()?, fingerprint(draft)))).collect();
     let drafts = settled.into_iter().chain(live).filter(|draft| !known(draft)).collect();
     (drafts, retracted)
 }

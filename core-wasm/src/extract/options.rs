@@ -5,7 +5,7 @@ use crate::text;
 
 /// What was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct Resolution {
     /// The option taken, or what was proposed.
     pub what: String,
     /// Why, as far as the agent had said.
@@ -15,7 +15,7 @@ pub struct Resolved {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Offer {
+struct ProposedOption {
     /// `1`, `b`, …
     id: String,
     /// `방법 1`, `Option B`; empty for plain numbers.
@@ -25,7 +25,7 @@ struct Offer {
 }
 
 /// Words that name options, before their number or letter.
-const NAMES: &[&str] = &[
+const OPTION_WORDS: &[&str] = &[
     "option",
     "approach",
     "method",
@@ -46,24 +46,24 @@ const NAMES: &[&str] = &[
 ];
 
 /// What a prompt decides, given the answer before it; none where it decides nothing.
-pub fn resolve(prompt: &str, answer: &str) -> Option<Resolved> {
+pub fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > 240 {
         return None;
     }
-    let offers = offers(answer);
-    if offers.len() >= 2
-        && let Some(at) = offers.iter().position(|offer| names(prompt, offer))
+    let options = parse_options(answer);
+    if options.len() >= 2
+        && let Some(at) = options.iter().position(|option| refers_to(prompt, option))
     {
-        return Some(taken(&offers, at, answer));
+        return Some(choose(&options, at, answer));
     }
     if !consents(prompt) {
         return None;
     }
     // A consent to several options takes the one that the agent recommends.
-    if offers.len() >= 2
-        && let Some(at) = recommended(&offers, answer)
+    if options.len() >= 2
+        && let Some(at) = recommended(&options, answer)
     {
-        return Some(taken(&offers, at, answer));
+        return Some(choose(&options, at, answer));
     }
     proposal(prompt, answer)
 }
@@ -73,10 +73,10 @@ fn consents(prompt: &str) -> bool {
     human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
 
-fn taken(offers: &[Offer], at: usize, answer: &str) -> Resolved {
-    let offer = &offers[at];
-    let what = if offer.name.is_empty() { offer.title.clone() } else { format!("{}: {}", offer.name, offer.title) };
-    let rejected = offers
+fn choose(options: &[ProposedOption], at: usize, answer: &str) -> Resolution {
+    let option = &options[at];
+    let what = if option.name.is_empty() { option.title.clone() } else { format!("{}: {}", option.name, option.title) };
+    let rejected = options
         .iter()
         .enumerate()
         .filter(|(other, _)| *other != at)
@@ -86,44 +86,45 @@ fn taken(offers: &[Offer], at: usize, answer: &str) -> Resolved {
             },
         )
         .collect();
-    Resolved { what, why: reason(offer, answer), rejected }
+    Resolution { what, why: reason(option, answer), rejected }
 }
 
 /// The agent's reason: a sentence of the option's own text that gives one, else what it says of the option elsewhere.
-fn reason(offer: &Offer, answer: &str) -> String {
-    let own = prose::insights(&offer.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
+fn reason(option: &ProposedOption, answer: &str) -> String {
+    let own =
+        prose::insights(&option.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
     let elsewhere = || {
         text::sentences(answer).into_iter().find(|sentence| {
-            !offer.name.is_empty()
-                && sentence.starts_with(&offer.name)
-                && !sentence.contains(&offer.title)
+            !option.name.is_empty()
+                && sentence.starts_with(&option.name)
+                && !sentence.contains(&option.title)
                 && !sentence.ends_with(['?', '？'])
         })
     };
-    let first = || text::first_sentence(&offer.body).filter(|sentence| !sentence.ends_with([':', '：']));
+    let first = || text::first_sentence(&option.body).filter(|sentence| !sentence.ends_with([':', '：']));
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
 /// The options of an answer: lines such as `### Option 1: …`, `**B)** …`, or the numbered bold points of its last list.
-fn offers(answer: &str) -> Vec<Offer> {
-    let mut named: Vec<Offer> = Vec::new();
-    let mut numbered: Vec<Offer> = Vec::new();
+fn parse_options(answer: &str) -> Vec<ProposedOption> {
+    let mut named: Vec<ProposedOption> = Vec::new();
+    let mut numbered: Vec<ProposedOption> = Vec::new();
     let mut open = None::<bool>;
     for line in answer.lines() {
         let trimmed = line.trim();
         let indented = line.starts_with([' ', '\t']);
-        if let Some(offer) = named_offer(trimmed) {
-            if !named.iter().any(|known| known.id == offer.id) {
-                named.push(offer);
+        if let Some(option) = parse_named_option(trimmed) {
+            if !named.iter().any(|known| known.id == option.id) {
+                named.push(option);
                 open = Some(true);
                 continue;
             }
-        } else if let Some(offer) = numbered_offer(trimmed).filter(|_| !indented) {
+        } else if let Some(option) = parse_numbered_option(trimmed).filter(|_| !indented) {
             // A list that begins anew is another list; the last one is on the table.
-            if offer.id == "1" || offer.id == "a" {
+            if option.id == "1" || option.id == "a" {
                 numbered.clear();
             }
-            numbered.push(offer);
+            numbered.push(option);
             open = Some(false);
             continue;
         }
@@ -135,23 +136,23 @@ fn offers(answer: &str) -> Vec<Offer> {
             Some(false) => numbered.last_mut(),
             None => None,
         };
-        if let Some(offer) = list
-            && offer.body.len() < 2000
+        if let Some(option) = list
+            && option.body.len() < 2000
         {
-            offer.body.push_str(line);
-            offer.body.push('\n');
+            option.body.push_str(line);
+            option.body.push('\n');
         }
     }
     if named.len() >= 2 { named } else { numbered }
 }
 
-fn named_offer(line: &str) -> Option<Offer> {
+fn parse_named_option(line: &str) -> Option<ProposedOption> {
     if !line.starts_with(['#', '*', '-']) && !line.starts_with(|c: char| c.is_alphanumeric()) {
         return None;
     }
     let line = text::plain(line);
     let lower = line.to_lowercase();
-    let name = NAMES.iter().find(|name| lower.starts_with(*name))?;
+    let name = OPTION_WORDS.iter().find(|name| lower.starts_with(*name))?;
     let after = line.get(name.len()..)?.trim_start_matches([' ', '#']);
     let id: String = after.chars().take_while(char::is_ascii_alphanumeric).take(2).collect();
     if id.is_empty() || (id.len() > 1 && !id.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -167,7 +168,7 @@ fn named_offer(line: &str) -> Option<Offer> {
     }
     let title = rest.trim_matches([' ', ':', '：', '.', ')', '—', '–', '-']);
     let name_end = line.len() - after.len() + id.len();
-    (!title.is_empty()).then(|| Offer {
+    (!title.is_empty()).then(|| ProposedOption {
         id: id.to_lowercase(),
         name: line[..name_end].to_owned(),
         title: text::clip(title, 160).into_owned(),
@@ -176,7 +177,7 @@ fn named_offer(line: &str) -> Option<Offer> {
 }
 
 /// `1. **Title** — …`, `A) Title`
-fn numbered_offer(line: &str) -> Option<Offer> {
+fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
     let line = line.trim_start_matches(['*', '#', '-', ' ']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let length = if digits > 0 { digits } else { usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic())) };
@@ -189,7 +190,7 @@ fn numbered_offer(line: &str) -> Option<Offer> {
     }
     let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
     let title = title.trim_end_matches(", or").trim_end_matches(", and").trim_end_matches([',', ';']);
-    (!title.is_empty()).then(|| Offer {
+    (!title.is_empty()).then(|| ProposedOption {
         id: line[..length].to_lowercase(),
         name: String::new(),
         title: text::clip(title, 160).into_owned(),
@@ -198,12 +199,12 @@ fn numbered_offer(line: &str) -> Option<Offer> {
 }
 
 /// Whether a prompt names that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
-fn names(prompt: &str, offer: &Offer) -> bool {
+fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     let lower = prompt.to_lowercase();
-    if !offer.name.is_empty() && contains_id(&lower, &offer.name.to_lowercase()) {
+    if !option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()) {
         return true;
     }
-    let id = &offer.id;
+    let id = &option.id;
     let words = ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
     if words.iter().any(|word| contains_id(&lower, &format!("{word} {id}")) || contains_id(&lower, &format!("{word}{id}"))) {
         return true;
@@ -240,7 +241,7 @@ fn names(prompt: &str, offer: &Offer) -> bool {
     {
         return true;
     }
-    let title = offer.title.to_lowercase();
+    let title = option.title.to_lowercase();
     title.chars().count() >= 6 && lower.contains(&title)
 }
 
@@ -253,21 +254,21 @@ fn contains_id(text: &str, id: &str) -> bool {
     })
 }
 
-fn recommended(offers: &[Offer], answer: &str) -> Option<usize> {
+fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
     let lower = answer.to_lowercase();
     let signs = ["recommend", "추천", "권장", "おすすめ", "推奨", "推荐", "建议"];
     let named =
-        |text: &str| offers.iter().position(|offer| !offer.name.is_empty() && text.contains(&offer.name.to_lowercase()));
-    offers
+        |text: &str| options.iter().position(|option| !option.name.is_empty() && text.contains(&option.name.to_lowercase()));
+    options
         .iter()
-        .position(|offer| signs.iter().any(|sign| offer.title.to_lowercase().contains(sign)))
+        .position(|option| signs.iter().any(|sign| option.title.to_lowercase().contains(sign)))
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
 }
 
 /// What the agent proposed at the end of an answer.
-fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
+fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
-    let bare = proposed(&question);
+    let bare = strip_question_opening(&question);
     let before = text::sentences(answer);
     let before = before
         .iter()
@@ -286,7 +287,7 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
         }
         _ => bare,
     };
-    Some(Resolved { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
+    Some(Resolution { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
 }
 
 /// A second thought beside the proposal.
@@ -312,7 +313,7 @@ fn has_pointer(text: &str) -> bool {
 }
 
 /// "Would you like me to add tests?" → "add tests"
-fn proposed(question: &str) -> String {
+fn strip_question_opening(question: &str) -> String {
     let trimmed = question.trim_end_matches(['?', '？', ' ']);
     let lower = trimmed.to_lowercase();
     for opening in [

@@ -216,7 +216,7 @@ const NARRATION_ENDS: &[&str] = &[
 
 /// Whether a sentence only tells what the agent does next.
 pub fn is_narration(sentence: &str) -> bool {
-    let sentence = without_interjection(sentence);
+    let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
     NARRATION.iter().any(|opening| starts_with_words(&lower, opening))
@@ -230,7 +230,7 @@ fn starts_with_words(text: &str, opening: &str) -> bool {
 }
 
 /// The sentence without what only links it to the one before.
-pub fn without_interjection(sentence: &str) -> &str {
+pub fn strip_interjection(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
         let lower = rest.to_lowercase();
@@ -371,7 +371,8 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| text::holds(lower, sign)).map(|(_, weight)| *weight).collect();
+    let mut found: Vec<u8> =
+        signs.iter().filter(|(sign, _)| text::contains(lower, sign)).map(|(_, weight)| *weight).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
@@ -381,32 +382,32 @@ fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
 pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
     let mut all = Vec::new();
     let mut heading = String::new();
-    let mut before = String::new();
+    let mut previous = String::new();
     for line in text::prose_lines(said) {
         if line.starts_with('|') {
             continue;
         }
         if let Some(title) = heading_of(line) {
             heading = title;
-            before.clear();
+            previous.clear();
             continue;
         }
         // A point of a list stands on its own.
         if line.starts_with(['-', '*', '•']) {
-            before.clear();
+            previous.clear();
         }
         for sentence in text::sentences(line) {
-            let sentence = without_interjection(&sentence).to_owned();
-            if let Some(insight) = insight(&sentence, &heading, &before, is_answer) {
+            let sentence = strip_interjection(&sentence).to_owned();
+            if let Some(insight) = insight(&sentence, &heading, &previous, is_answer) {
                 all.push(insight);
             }
-            before = sentence;
+            previous = sentence;
         }
     }
     all
 }
 
-fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Option<Insight> {
+fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Option<Insight> {
     if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
         return None;
     }
@@ -418,14 +419,14 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     }
     if is_change_note(&lower)
         && weight(&lower, CAUSES) < 2
-        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::holds(&lower, why))
+        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::contains(&lower, why))
     {
         return None;
     }
-    let whole = stand_alone(sentence, heading, before)?;
+    let whole = resolve_pointer(sentence, heading, previous)?;
     let length = whole.chars().count();
-    let dense = if whole.is_ascii() { 40 } else { 16 };
-    if length < dense || length > 330 || is_guess(&lower) {
+    let min_length = if whole.is_ascii() { 40 } else { 16 };
+    if length < min_length || length > 330 || is_speculation(&lower) {
         return None;
     }
     let file = file_in(&whole);
@@ -460,7 +461,7 @@ fn is_change_note(lower: &str) -> bool {
 pub fn causes(said: &str) -> Vec<String> {
     let mut all = Vec::new();
     for sentence in text::sentences(said) {
-        let sentence = without_interjection(&sentence);
+        let sentence = strip_interjection(&sentence);
         let length = sentence.chars().count();
         let lower = sentence.to_lowercase();
         let pointer = POINTERS.iter().any(|word| starts_with_words(&lower, word));
@@ -479,19 +480,19 @@ pub fn causes(said: &str) -> Vec<String> {
 /// How much speaks for a sentence as the cause of a failure.
 pub fn cause_weight(sentence: &str) -> u8 {
     let lower = sentence.to_lowercase();
-    if is_guess(&lower) || lower.starts_with("all ") {
+    if is_speculation(&lower) || lower.starts_with("all ") {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
     let failing =
         ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
             .iter()
-            .any(|sign| text::holds(&lower, sign));
+            .any(|sign| text::contains(&lower, sign));
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
 /// Guesses, proposals and forecasts are not knowledge.
-fn is_guess(lower: &str) -> bool {
+fn is_speculation(lower: &str) -> bool {
     [
         "may need",
         "must be caused",
@@ -536,7 +537,7 @@ fn is_guess(lower: &str) -> bool {
         "也许",
     ]
     .iter()
-    .any(|word| text::holds(lower, word))
+    .any(|word| text::contains(lower, word))
 }
 
 const POINTERS: &[&str] = &[
@@ -577,22 +578,23 @@ const POINTERS: &[&str] = &[
 ];
 
 /// The sentence with what its first word points to: the heading over it, or the sentence before.
-fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
+fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
         // Korean and Japanese leave out the subject where the sentence before names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
-        if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
-            return Some(format!("{before} {sentence}"));
+        if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
+            return Some(format!("{previous} {sentence}"));
         }
         return Some(sentence.to_owned());
     }
     if !heading.is_empty() {
         return Some(format!("{heading}: {sentence}"));
     }
-    let lower = before.to_lowercase();
-    let usable = !before.is_empty() && !is_narration(before) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
-    usable.then(|| format!("{} {sentence}", before.trim_end_matches(':')))
+    let lower = previous.to_lowercase();
+    let usable =
+        !previous.is_empty() && !is_narration(previous) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 
 /// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
@@ -640,11 +642,11 @@ fn heading_of(line: &str) -> Option<String> {
         "solution",
     ];
     let lower = title.to_lowercase();
-    Some(if generic.contains(&lower.as_str()) { String::new() } else { without_numbering(title) })
+    Some(if generic.contains(&lower.as_str()) { String::new() } else { strip_numbering(title) })
 }
 
 /// `Fix 2: Title` → `Title`
-fn without_numbering(title: &str) -> String {
+fn strip_numbering(title: &str) -> String {
     if let Some((label, rest)) = title.split_once([':', '：'])
         && label.chars().count() <= 14
         && label.chars().any(|c| c.is_ascii_digit())
@@ -695,9 +697,9 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
             continue;
         }
         for sentence in text::sentences(line) {
-            let sentence = without_interjection(&sentence);
+            let sentence = strip_interjection(&sentence);
             let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
-            if is_empty_talk(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
+            if is_filler(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
                 continue;
             }
             if !lead {
@@ -776,7 +778,7 @@ pub fn checked(answer: &str) -> Option<String> {
     ];
     text::sentences(answer).into_iter().rfind(|sentence| {
         let lower = sentence.to_lowercase();
-        signs.iter().any(|sign| text::holds(&lower, sign))
+        signs.iter().any(|sign| text::contains(&lower, sign))
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && (12..200).contains(&sentence.chars().count())
@@ -808,7 +810,7 @@ fn is_empty_lead(lead: &str) -> bool {
 }
 
 /// Sentences that report nothing.
-fn is_empty_talk(sentence: &str) -> bool {
+fn is_filler(sentence: &str) -> bool {
     let bare: String =
         sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
     let empty = [
@@ -883,7 +885,7 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .into_iter()
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
-            signs.iter().any(|sign| text::holds(&lower, sign))
+            signs.iter().any(|sign| text::contains(&lower, sign))
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])
@@ -968,7 +970,7 @@ mod tests {
             result_line(&text, 100);
             blockers(&text);
             closing_question(&text);
-            without_interjection(&text);
+            strip_interjection(&text);
         }
     }
 }

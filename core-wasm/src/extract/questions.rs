@@ -49,7 +49,7 @@ impl Question {
     }
 
     /// Whether the question is about the conversation itself.
-    fn is_of_procedure(&self) -> bool {
+    fn is_procedural(&self) -> bool {
         let question = self.question.to_lowercase();
         let signs = [
             "more questions",
@@ -80,7 +80,7 @@ impl Question {
             && ["hmm", "depend", "not sure", "i don't know", "maybe"].iter().any(|word| lower.contains(word));
         !answer.is_empty()
             && !hedged
-            && !self.is_of_procedure()
+            && !self.is_procedural()
             && !answer.ends_with(['?', '？'])
             && !left.iter().any(|word| lower.starts_with(word))
     }
@@ -97,7 +97,7 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
-                        label: without_advice(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
+                        label: strip_recommendation(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
                         description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
                     });
                 }
@@ -119,7 +119,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             Some(text) => clean::line(&text, 400),
             None => join(value),
         };
-        let said = without_advice(&said);
+        let said = strip_recommendation(&said);
         if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
             question.answer = said;
         }
@@ -127,7 +127,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
 }
 
 /// Without the mark that the agent puts on the option it advises.
-fn without_advice(label: &str) -> String {
+fn strip_recommendation(label: &str) -> String {
     ["(Recommended)", "(recommended)", "(추천)", "(권장)", "(推奨)", "(おすすめ)", "（推奨）", "(推荐)", "（推荐）"]
         .iter()
         .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
@@ -148,7 +148,7 @@ pub fn answer_from_text(questions: &mut [Question], result: &str) {
         };
         let rest = &result[at + question.question.len() + 4..];
         if let Some(end) = rest.find('"') {
-            question.answer = without_advice(&text::clip(&rest[..end], 400));
+            question.answer = strip_recommendation(&text::clip(&rest[..end], 400));
         }
     }
 }

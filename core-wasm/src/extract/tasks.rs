@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::clean;
-use super::kept::Place;
+use super::memories::LineRef;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use crate::transcript::json::Raw;
 
 /// How many tasks are known; done ones go first, then the oldest.
-const TASKS: usize = 80;
+const MAX_TASKS: usize = 80;
 
 /// How a task stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Task {
     detail: String,
     /// How it stands.
     pub status: Status,
-    place: Place,
+    source: LineRef,
 }
 
 impl Task {
@@ -60,7 +60,7 @@ pub struct Tasks {
 
 impl Tasks {
     /// A list that says every task at once (`TodoWrite`) takes the place of the one before.
-    pub fn replace(&mut self, todos: Raw<'_>, place: &Place) {
+    pub fn replace(&mut self, todos: Raw<'_>, source: &LineRef) {
         let mut next = Vec::new();
         todos.items(|todo| {
             let Some(subject) = todo.get_text("content").or_else(|| todo.get_text("subject")) else {
@@ -68,8 +68,8 @@ impl Tasks {
             };
             let subject = clean::line(&subject, 180);
             let status = Status::of(&todo.get_text("status").unwrap_or_default());
-            if next.len() < TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
-                next.push(Task { subject, status, place: place.clone(), ..Task::default() });
+            if next.len() < MAX_TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
+                next.push(Task { subject, status, source: source.clone(), ..Task::default() });
             }
         });
         // A list that is cleared once all is done still says what was done.
@@ -78,17 +78,17 @@ impl Tasks {
         }
         for old in std::mem::take(&mut self.all) {
             match next.iter_mut().find(|task| task.subject == old.subject) {
-                Some(task) => task.place = old.place,
+                Some(task) => task.source = old.source,
                 None if !old.id.is_empty() || old.status == Status::Done => next.insert(0, old),
                 None => {}
             }
         }
         self.all = next;
-        self.bound();
+        self.enforce_limit();
     }
 
     /// A task that the list gave a number.
-    pub fn create(&mut self, id: &str, subject: &str, detail: &str, place: &Place) {
+    pub fn create(&mut self, id: &str, subject: &str, detail: &str, source: &LineRef) {
         let subject = clean::line(subject, 180);
         if subject.is_empty() {
             return;
@@ -101,11 +101,11 @@ impl Tasks {
                 id: id.to_owned(),
                 subject,
                 detail: clean::line(detail, 300),
-                place: place.clone(),
+                source: source.clone(),
                 ..Task::default()
             }),
         }
-        self.bound();
+        self.enforce_limit();
     }
 
     /// A task changes; `deleted` takes it off the list.
@@ -127,15 +127,15 @@ impl Tasks {
         }
     }
 
-    fn bound(&mut self) {
-        while self.all.len() > TASKS {
+    fn enforce_limit(&mut self) {
+        while self.all.len() > MAX_TASKS {
             let at = self.all.iter().position(|task| task.status == Status::Done).unwrap_or(0);
             self.all.remove(at);
         }
     }
 
     /// Subjects of the tasks that stand so.
-    pub fn with(&self, status: Status) -> impl Iterator<Item = &str> {
+    pub fn with_status(&self, status: Status) -> impl Iterator<Item = &str> {
         self.all.iter().filter(move |task| task.status == status).map(|task| task.subject.as_str())
     }
 
@@ -153,7 +153,7 @@ impl Tasks {
             keywords: Vec::new(),
             files: Vec::new(),
             importance: 0.5,
-            origin: task.place.origin(),
+            origin: task.source.origin(),
             attributes: Vec::new(),
         })
     }
@@ -165,12 +165,12 @@ mod tests {
 
     #[test]
     fn the_last_state_counts() {
-        let (mut tasks, place) = (Tasks::default(), Place::default());
-        tasks.create("1", "Write it", "", &place);
-        tasks.create("2", "Test it", "all of it", &place);
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
+        tasks.create("1", "Write it", "", &source);
+        tasks.create("2", "Test it", "all of it", &source);
         tasks.update("1", Some("completed"), None);
         tasks.update("2", Some("in_progress"), None);
-        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["Write it"]);
+        assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["Write it"]);
         assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
         tasks.update("2", Some("deleted"), None);
         assert_eq!(tasks.drafts().count(), 0);
@@ -178,11 +178,11 @@ mod tests {
 
     #[test]
     fn a_whole_list_takes_the_place_of_the_one_before() {
-        let (mut tasks, place) = (Tasks::default(), Place::default());
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
         let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
-        tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &place);
-        tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &place);
-        assert_eq!(tasks.with(Status::Pending).collect::<Vec<_>>(), ["c"]);
-        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["a"]);
+        tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &source);
+        tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &source);
+        assert_eq!(tasks.with_status(Status::Pending).collect::<Vec<_>>(), ["c"]);
+        assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["a"]);
     }
 }

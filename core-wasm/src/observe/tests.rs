@@ -200,9 +200,9 @@ proptest! {
         for (input, output) in [(input.clone(), input), (structured.to_string(), structured.to_string())] {
             let event = ToolEvent { input, output, succeeded: error.is_none(), error: error.clone(), ..event(tool, &Value::Null, &Value::Null) };
             if let Some(seen) = observe(&session(), &event) {
-                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * SUMMARY);
-                prop_assert!(seen.detail.len() <= compress::MOST_BYTES);
-                prop_assert!(seen.detail.lines().count() <= compress::MOST_LINES);
+                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * MAX_SUMMARY_UNITS);
+                prop_assert!(seen.detail.len() <= compress::MAX_BYTES);
+                prop_assert!(seen.detail.lines().count() <= compress::MAX_LINES);
             }
         }
     }

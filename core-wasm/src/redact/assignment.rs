@@ -3,17 +3,17 @@
 use std::ops::Range;
 
 use super::{
-    given::{Given, blanks},
     rules::Rule,
     scan::{Scan, is_name, span, span_back},
     value::{Kind, Shape, is_secret},
+    value_start::{ValueStart, skip_blanks},
 };
 
 /// How far a name reaches to either side of its keyword, in bytes.
-const NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// What may follow the keyword within a name that still names the secret itself.
-const SUFFIXES: &[&str] = &[
+const NAME_SUFFIXES: &[&str] = &[
     "base",
     "base64",
     "b64",
@@ -37,7 +37,7 @@ const SUFFIXES: &[&str] = &[
 ];
 
 /// What goes before `token` or `key` in the names of things that are no secrets.
-const HARMLESS: &[&str] = &[
+const HARMLESS_PREFIXES: &[&str] = &[
     "bos",
     "cache",
     "cancel",
@@ -89,7 +89,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// What goes before `token` in the names of what is a secret without doubt.
-const CERTAIN: &[&str] = &[
+const CERTAIN_PREFIXES: &[&str] = &[
     "access", "api", "auth", "bearer", "bot", "codecov", "deploy", "heroku", "newrelic", "postmark", "refresh", "rollbar",
     "secret", "server", "snyk",
 ];
@@ -103,60 +103,60 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
         return;
     }
     // A sign in a keyword makes the name sure, and is looked at like any other.
-    let at = at.start..at.start + trimmed_name(&scan.bytes[at]);
+    let at = at.start..at.start + name_length(&scan.bytes[at]);
     let Some(name) = Name::around(scan.bytes, &at, kind) else {
         return;
     };
     let kind = name.kind;
-    let Some(mut given) = Given::after(scan.bytes, &name, kind) else {
+    let Some(mut value_start) = ValueStart::after(scan.bytes, &name, kind) else {
         return;
     };
-    let Some(mut value) = Value::at(scan, given.at, given.shape) else {
+    let Some(mut value) = Value::at(scan, value_start.at, value_start.shape) else {
         return;
     };
     // `password: string = "…"`: the value stands behind the type.
     if value.shape == Shape::Loose
-        && let Some(next) = Given::behind_type(scan.bytes, value.range.end)
-        && let Some(behind) = Value::at(scan, next.at, next.shape)
+        && let Some(next) = ValueStart::after_type(scan.bytes, value.range.end)
+        && let Some(after) = Value::at(scan, next.at, next.shape)
     {
-        (given, value) = (next, behind);
+        (value_start, value) = (next, after);
     }
     // `process.env.PASSWORD || 'Summer2024!'`: the value stands behind the reference.
     if value.shape != Shape::Quoted
-        && !given.is_spoken
-        && let Some(behind) = Value::behind_reference(scan, value.range.clone())
+        && !value_start.in_prose
+        && let Some(after) = Value::after_reference(scan, value.range.clone())
     {
-        value = behind;
+        value = after;
     }
     if let Some(inner) = value.in_braces(scan, &name) {
-        scan.likely(rule.id, inner);
-    } else if is_plausible(scan, &name, &given, &value) {
+        scan.add_likely(rule.id, inner);
+    } else if is_plausible(scan, &name, &value_start, &value) {
         let text = scan.text.get(value.range.clone()).unwrap_or_default();
         if is_secret(text, kind, value.shape) {
-            scan.likely(rule.id, value.range);
+            scan.add_likely(rule.id, value.range);
         }
     }
 }
 
 /// Whether name, sign and value together can mean a secret, whatever the value is made of.
-fn is_plausible(scan: &Scan, name: &Name, given: &Given, value: &Value) -> bool {
+fn is_plausible(scan: &Scan, name: &Name, value_start: &ValueStart, value: &Value) -> bool {
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
-    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
+    let digit = text.bytes().take(MAX_NAME_BYTES).any(|byte| byte.is_ascii_digit());
     // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
     let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
-    let made = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
+    let generated = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
     let sure = match value.shape {
         Shape::Quoted => true,
         Shape::Bare => digit,
-        Shape::Loose => chosen || made || name.style == NameStyle::Abbreviation && digit,
+        Shape::Loose => chosen || generated || name.style == NameStyle::Abbreviation && digit,
     };
     // `비밀번호는 argon2로 저장`
-    let algorithm = given.is_spoken && is_algorithm(text);
-    let argument = !given.is_argument || value.shape == Shape::Quoted && !name.asks(scan.bytes);
+    let algorithm = value_start.in_prose && is_algorithm(text);
+    let argument = !value_start.is_argument || value.shape == Shape::Quoted && !name.is_getter(scan.bytes);
     let closed = !name.is_element || scan.bytes[value.range.end..].starts_with(b"</");
-    let told = (digit || !given.is_spoken)
-        && (!given.is_bare_word || is_made(text) || name.kind == Kind::Password && is_strong(text));
-    (sure || !name.is_short()) && argument && told && closed && !algorithm
+    let is_stated = (digit || !value_start.in_prose)
+        && (!value_start.is_bare_word || is_generated(text) || name.kind == Kind::Password && is_strong(text));
+    (sure || !name.is_short()) && argument && is_stated && closed && !algorithm
 }
 
 /// A name that says what kind of value it is given.
@@ -189,7 +189,7 @@ impl Name {
         let end = Self::end(bytes, at.end)?;
         // ` pw`, `?key`: what goes before a keyword that does not begin as names do is no part of the name.
         let whole = bytes[at.start].is_ascii() && !is_name(bytes[at.start]);
-        let start = if whole { at.start } else { span_back(bytes, at.start, NAME, is_name) };
+        let start = if whole { at.start } else { span_back(bytes, at.start, MAX_NAME_BYTES, is_name) };
         let before = &bytes[start..at.start];
         let short = at.len() <= 4 && bytes[at.start].is_ascii();
         let glued = before.last().is_some_and(|last| {
@@ -203,13 +203,13 @@ impl Name {
         if matches!(kind, Kind::Token | Kind::Key) && is_harmless(before) {
             return None;
         }
-        let certain =
-            before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase) || ends_with_word(before, CERTAIN);
+        let certain = before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
+            || ends_with_word(before, CERTAIN_PREFIXES);
         Some(Self {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-")
                 || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
-                || is_set(&bytes[..start], kind),
+                || is_set_command(&bytes[..start], kind),
             is_element: start > 0 && bytes[start - 1] == b'<',
             style: if short && kind == Kind::Password && before.iter().all(|&byte| byte == b'-') {
                 if bytes[at.clone()].ends_with(b"pw") || bytes[at.clone()].ends_with(b"pwd") {
@@ -232,7 +232,7 @@ impl Name {
     }
 
     /// `getPassword("…")`: what is given says whose.
-    fn asks(&self, bytes: &[u8]) -> bool {
+    fn is_getter(&self, bytes: &[u8]) -> bool {
         let name = &bytes[self.range.clone()];
         let last = &name[name.iter().rposition(|&byte| byte == b'.').map_or(0, |dot| dot + 1)..];
         [&b"get"[..], b"fetch", b"find", b"load", b"read", b"lookup", b"resolve"].iter().any(|verb| last.starts_with(verb))
@@ -240,25 +240,25 @@ impl Name {
 
     /// The end of the name, or none where the keyword is but a part of another word.
     fn end(bytes: &[u8], keyword_end: usize) -> Option<usize> {
-        let rest = &bytes[keyword_end..bytes.len().min(keyword_end + NAME)];
+        let rest = &bytes[keyword_end..bytes.len().min(keyword_end + MAX_NAME_BYTES)];
         let end = span(rest, 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let suffix = rest[..end].trim_ascii();
         let continued = rest.get(end) == Some(&b'-') && rest.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
         let suffix = suffix.strip_prefix(b"_").unwrap_or(suffix);
         let known = suffix.iter().all(u8::is_ascii_digit)
-            || SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
+            || NAME_SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
         (known && !continued).then_some(keyword_end + end)
     }
 }
 
 /// The length of a keyword without the sign at its end.
-fn trimmed_name(keyword: &[u8]) -> usize {
+fn name_length(keyword: &[u8]) -> usize {
     keyword.iter().rposition(|byte| !matches!(byte, b' ' | b'=' | b':')).map_or(keyword.len(), |last| last + 1)
 }
 
 /// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
-fn is_set(before: &[u8], kind: Kind) -> bool {
-    let near = &before[before.len().saturating_sub(NAME)..];
+fn is_set_command(before: &[u8], kind: Kind) -> bool {
+    let near = &before[before.len().saturating_sub(MAX_NAME_BYTES)..];
     // `set -gx NAME VALUE`, `setx NAME VALUE`: shells.
     let shell =
         [&b"set -gx "[..], b"set -x ", b"set -Ux ", b"set -xg ", b"setx "].iter().any(|command| near.ends_with(command));
@@ -271,7 +271,7 @@ fn ends_escape(before: &[u8]) -> bool {
 
 /// Whether the last word before the keyword makes it a name of something else.
 fn is_harmless(before: &[u8]) -> bool {
-    ends_with_word(before, HARMLESS)
+    ends_with_word(before, HARMLESS_PREFIXES)
 }
 
 fn ends_with_word(before: &[u8], words: &[&str]) -> bool {
@@ -301,7 +301,7 @@ impl Value {
             let command = shape == Shape::Bare && bytes[at] == b'`' && bytes[range.clone()].contains(&b' ');
             return (!command).then_some(Self { range, shape: Shape::Quoted });
         }
-        let end = trimmed(&bytes[at..scan.word(at)]) + at;
+        let end = trimmed_length(&bytes[at..scan.word(at)]) + at;
         (end > at).then_some(Self { range: at..end, shape })
     }
 
@@ -317,7 +317,7 @@ impl Value {
     }
 
     /// What is taken where the reference that stands in a range has no value.
-    fn behind_reference(scan: &Scan, range: Range<usize>) -> Option<Self> {
+    fn after_reference(scan: &Scan, range: Range<usize>) -> Option<Self> {
         let bytes = scan.bytes;
         let reference = [&b"process.env"[..], b"import.meta", b"os.environ", b"os.getenv", b"ENV["]
             .iter()
@@ -325,7 +325,7 @@ impl Value {
         if !reference {
             return None;
         }
-        let end = blanks(bytes, span(&bytes[..bytes.len().min(range.start + 96)], range.start, |byte| byte > b' '));
+        let end = skip_blanks(bytes, span(&bytes[..bytes.len().min(range.start + 96)], range.start, |byte| byte > b' '));
         let sign = ["|| ", "?? ", "or "].iter().find(|sign| bytes[end..].starts_with(sign.as_bytes()))?;
         let range = quoted(scan, end + sign.len())?;
         Some(Self { range, shape: Shape::Quoted })
@@ -352,15 +352,15 @@ fn is_algorithm(text: &str) -> bool {
 }
 
 /// A word that can only be a value: many letters and digits that form no words.
-fn is_made(text: &str) -> bool {
+fn is_generated(text: &str) -> bool {
     text.len() >= 12 && is_secret(text, Kind::Token, Shape::Quoted)
 }
 
 /// The inside of the quotes that open at `at`: to the quote that is escaped as often as the opening one, on the same line.
 pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
-    const DEEPEST: usize = 15;
+    const MAX_BACKSLASHES: usize = 15;
     let bytes = scan.bytes;
-    let open = span(&bytes[..bytes.len().min(at + DEEPEST)], at, |byte| byte == b'\\');
+    let open = span(&bytes[..bytes.len().min(at + MAX_BACKSLASHES)], at, |byte| byte == b'\\');
     let depth = open - at;
     let &quote = bytes.get(open).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
     let start = open + 1;
@@ -384,11 +384,11 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
 }
 
 /// The length of a word without what merely follows it: commas, semicolons, brackets that it did not open.
-fn trimmed(word: &[u8]) -> usize {
+fn trimmed_length(word: &[u8]) -> usize {
     /// Brackets that are looked at from the end.
-    const MOST: usize = 8;
+    const MAX_BRACKETS: usize = 8;
     let mut length = word.len();
-    for _ in 0..MOST {
+    for _ in 0..MAX_BRACKETS {
         let open = match word[..length].last() {
             Some(b')') => b'(',
             Some(b']') => b'[',

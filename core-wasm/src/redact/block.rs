@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::{
     rules::Rule,
     scan::{Scan, span},
-    value::{entropy, sextet},
+    value::{base64_value, entropy},
 };
 
 /// Passes over a placeholder: the rule's name in it is no keyword.
@@ -57,7 +57,7 @@ pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         };
     }
     let start = at.start - bytes[..at.start].iter().rev().take_while(|&&byte| byte == b'\\').take(15).count();
-    scan.certain(rule.id, start..inside);
+    scan.add_certain(rule.id, start..inside);
 }
 
 fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
@@ -67,12 +67,12 @@ fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
 
 /// The end of a tag whose name has been read: attributes are allowed, another name is not.
 fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
-    const LONGEST: usize = 200;
+    const MAX_BYTES: usize = 200;
     /// Backslashes of one escape.
-    const DEEPEST: usize = 15;
-    let rest = &bytes[name_end..bytes.len().min(name_end + LONGEST)];
+    const MAX_BACKSLASHES: usize = 15;
+    let rest = &bytes[name_end..bytes.len().min(name_end + MAX_BYTES)];
     // Once more escaped in JSON within JSON.
-    let escape = span(&rest[..rest.len().min(DEEPEST)], 0, |byte| byte == b'\\');
+    let escape = span(&rest[..rest.len().min(MAX_BACKSLASHES)], 0, |byte| byte == b'\\');
     if escape > 0 && rest.get(escape..escape + 5).is_some_and(|mark| mark.eq_ignore_ascii_case(b"u003e")) {
         return Some(name_end + escape + 5);
     }
@@ -84,9 +84,9 @@ fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
 /// A private key from its `-----BEGIN` to its `-----END`; where the end is missing, as much as is key material. Newlines may
 /// be escaped, and each line may begin with a line number or a mark of a diff.
 pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const TITLE: usize = 64;
+    const MAX_TITLE_BYTES: usize = 64;
     let bytes = scan.bytes;
-    let title = &bytes[at.end..bytes.len().min(at.end + TITLE)];
+    let title = &bytes[at.end..bytes.len().min(at.end + MAX_TITLE_BYTES)];
     let Some(title_end) = memmem::find(title, b"-----") else {
         return;
     };
@@ -98,28 +98,28 @@ pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     // Between the lines of a template stand dots.
     // The last line has up to 22 letters, and between those of a template stand dots.
     if end > start && (!closed || bytes[start..end].iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 32) {
-        scan.certain(rule.id, at.start..end);
+        scan.add_certain(rule.id, at.start..end);
     }
 }
 
 /// A private key that is in base64 with its first and last line: `tls.key` of a Kubernetes secret.
 pub(super) fn encoded_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// Of `-----BEGIN OPENSSH PRIVATE KEY-----` there are so many characters in base64, and of the others fewer.
-    const TITLE: usize = 56;
+    const MAX_TITLE_BYTES: usize = 56;
     /// Lines are as long as this, and all but the last one are full.
-    const LINE: usize = 60;
+    const MIN_LINE_BYTES: usize = 60;
     let bytes = scan.bytes;
     if &bytes[at.clone()] != b"LS0tLS1CRUdJTi" || scan.covers(at.start) {
         return;
     }
-    let title = decoded(&bytes[at.start..bytes.len().min(at.start + TITLE)]);
+    let title = decode_base64_prefix(&bytes[at.start..bytes.len().min(at.start + MAX_TITLE_BYTES)]);
     if memmem::find(&title, b"PRIVATE KEY").is_none() {
         return;
     }
     let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mut end = span(bytes, at.start, class);
     let mut line = at.start;
-    while end - line >= LINE && bytes.get(end) == Some(&b'\n') {
+    while end - line >= MIN_LINE_BYTES && bytes.get(end) == Some(&b'\n') {
         let next = span(&bytes[..bytes.len().min(end + 64)], end + 1, |byte| matches!(byte, b' ' | b'\t'));
         let next_end = span(bytes, next, class);
         if next_end == next {
@@ -127,14 +127,14 @@ pub(super) fn encoded_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
         }
         (line, end) = (next, next_end);
     }
-    scan.certain(rule.id, at.start..end);
+    scan.add_certain(rule.id, at.start..end);
 }
 
 /// What base64 says, as far as it goes.
-fn decoded(text: &[u8]) -> Vec<u8> {
+fn decode_base64_prefix(text: &[u8]) -> Vec<u8> {
     let (mut bits, mut count, mut out) = (0u32, 0, Vec::with_capacity(text.len()));
     for &byte in text {
-        let Some(value) = sextet(byte) else { break };
+        let Some(value) = base64_value(byte) else { break };
         bits = bits << 6 | value;
         count += 6;
         if count >= 8 {
@@ -156,7 +156,7 @@ pub(super) fn putty_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) 
     let lines = &bytes[start..end.max(start)];
     let end = start + lines.strip_suffix(b"Private").unwrap_or(lines).trim_ascii_end().len();
     if end > start {
-        scan.certain(rule.id, start..end);
+        scan.add_certain(rule.id, start..end);
     }
 }
 

@@ -18,9 +18,9 @@ const WORDS: usize = 1 << (BITS - u64::BITS.trailing_zeros());
 const FACTOR: u32 = 0x9E37_79B1;
 
 /// The fewest bytes of a keyword.
-pub(super) const SHORTEST: usize = 3;
+pub(super) const MIN_KEYWORD_BYTES: usize = 3;
 
-const COUNT: usize = {
+const KEYWORD_COUNT: usize = {
     let (mut count, mut rule) = (0, 0);
     while rule < RULES.len() {
         count += RULES[rule].keywords.len();
@@ -42,8 +42,8 @@ struct Entry {
 
 impl Entry {
     const fn new(keyword: Cow<'static, str>, bytes: &[u8], rule: u16, next: u16) -> Self {
-        let fourth = if bytes.len() > SHORTEST { bytes[SHORTEST] } else { 0 };
-        let mask = if bytes.len() > SHORTEST { u32::MAX } else { 0x00FF_FFFF };
+        let fourth = if bytes.len() > MIN_KEYWORD_BYTES { bytes[MIN_KEYWORD_BYTES] } else { 0 };
+        let mask = if bytes.len() > MIN_KEYWORD_BYTES { u32::MAX } else { 0x00FF_FFFF };
         let prefix = if bytes.is_empty() { 0 } else { folded([bytes[0], bytes[1], bytes[2], fourth]) & mask };
         Self { prefix, mask, keyword, rule, next }
     }
@@ -56,30 +56,30 @@ const fn folded(bytes: [u8; 4]) -> u32 {
 
 /// A table that is there already, or one's own. A `Cow` would hold its own inline, and the component's stack is small.
 #[derive(Clone)]
-enum Shared<T: 'static> {
+enum StaticOrOwned<T: 'static> {
     Static(&'static T),
-    Own(Box<T>),
+    Owned(Box<T>),
 }
 
-impl<T: Clone> Shared<T> {
+impl<T: Clone> StaticOrOwned<T> {
     fn to_mut(&mut self) -> &mut T {
         if let Self::Static(table) = self {
-            *self = Self::Own(Box::new(table.clone()));
+            *self = Self::Owned(Box::new(table.clone()));
         }
         match self {
-            Self::Own(table) => table,
+            Self::Owned(table) => table,
             Self::Static(_) => unreachable!("it was just made"),
         }
     }
 }
 
-impl<T> std::ops::Deref for Shared<T> {
+impl<T> std::ops::Deref for StaticOrOwned<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
         match self {
             Self::Static(table) => table,
-            Self::Own(table) => table,
+            Self::Owned(table) => table,
         }
     }
 }
@@ -88,35 +88,35 @@ impl<T> std::ops::Deref for Shared<T> {
 #[derive(Clone)]
 pub(super) struct Index {
     /// A bit for each hash that a keyword has.
-    filter: Shared<[u64; WORDS]>,
+    filter: StaticOrOwned<[u64; WORDS]>,
     /// The first entry of each slot: index plus one, 0 for none.
-    heads: Shared<[u16; SLOTS]>,
+    heads: StaticOrOwned<[u16; SLOTS]>,
     entries: Cow<'static, [Entry]>,
 }
 
 struct Table {
     filter: [u64; WORDS],
     heads: [u16; SLOTS],
-    entries: [Entry; COUNT],
+    entries: [Entry; KEYWORD_COUNT],
 }
 
 static TABLE: Table = build();
 
 /// The keywords of the default rules, each with its rule's place in [`RULES`].
 pub(super) static INDEX: Index = Index {
-    filter: Shared::Static(&TABLE.filter),
-    heads: Shared::Static(&TABLE.heads),
+    filter: StaticOrOwned::Static(&TABLE.filter),
+    heads: StaticOrOwned::Static(&TABLE.heads),
     entries: Cow::Borrowed(&TABLE.entries),
 };
 
-const _: () = assert!(COUNT < u16::MAX as usize);
+const _: () = assert!(KEYWORD_COUNT < u16::MAX as usize);
 
 #[expect(clippy::large_stack_arrays, reason = "only the compiler runs this")]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer keywords than a u16 holds, which is asserted")]
 const fn build() -> Table {
     let mut filter = [0; WORDS];
     let mut heads = [0; SLOTS];
-    let mut entries = [const { Entry::new(Cow::Borrowed(""), &[], 0, 0) }; COUNT];
+    let mut entries = [const { Entry::new(Cow::Borrowed(""), &[], 0, 0) }; KEYWORD_COUNT];
     let (mut rule, mut at) = (0, 0);
     while rule < RULES.len() {
         let mut keyword = 0;
@@ -149,19 +149,19 @@ const fn slot(hash: usize) -> usize {
 }
 
 const fn hash_of(keyword: &[u8]) -> usize {
-    assert!(keyword.len() >= SHORTEST);
+    assert!(keyword.len() >= MIN_KEYWORD_BYTES);
     hash(fold(fold(fold(0, keyword[0]), keyword[1]), keyword[2]))
 }
 
 impl Index {
-    /// The table with more keywords: each of at least [`SHORTEST`] bytes, and with the number that is to be told for it.
+    /// The table with more keywords: each of at least [`MIN_KEYWORD_BYTES`] bytes, and with the number that is to be told for it.
     /// What is too much for the table is handed back.
     pub fn with(&self, keywords: impl IntoIterator<Item = (String, u16)>) -> (Self, Vec<u16>) {
         let Self { mut filter, mut heads, entries } = self.clone();
-        let (mut entries, mut left) = (entries.into_owned(), Vec::new());
+        let (mut entries, mut rejected) = (entries.into_owned(), Vec::new());
         for (keyword, rule) in keywords {
-            let (Ok(at), true) = (u16::try_from(entries.len() + 1), keyword.len() >= SHORTEST) else {
-                left.push(rule);
+            let (Ok(at), true) = (u16::try_from(entries.len() + 1), keyword.len() >= MIN_KEYWORD_BYTES) else {
+                rejected.push(rule);
                 continue;
             };
             let hash = hash_of(keyword.as_bytes());
@@ -171,7 +171,7 @@ impl Index {
             entries.push(Entry::new(Cow::Owned(keyword), &bytes, rule, *head));
             *head = at;
         }
-        (Self { filter, heads, entries: Cow::Owned(entries) }, left)
+        (Self { filter, heads, entries: Cow::Owned(entries) }, rejected)
     }
 
     /// The first position from `from` on where a keyword stands, and what [`Self::at`] needs to know about it.
@@ -187,7 +187,7 @@ impl Index {
                 continue;
             }
             let head = heads[slot(hash)];
-            if self.may_be(rest, offset, head) && self.at(text, from + offset, head).next().is_some() {
+            if self.may_match(rest, offset, head) && self.at(text, from + offset, head).next().is_some() {
                 return Some((from + offset, head));
             }
         }
@@ -195,7 +195,7 @@ impl Index {
     }
 
     /// Whether the first four bytes are those of some keyword.
-    fn may_be(&self, text: &[u8], position: usize, head: u16) -> bool {
+    fn may_match(&self, text: &[u8], position: usize, head: u16) -> bool {
         let Some(bytes) = text[position..].first_chunk() else { return true };
         let bytes = folded(*bytes);
         let mut link = head;

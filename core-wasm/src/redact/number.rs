@@ -9,10 +9,10 @@ use super::rules::Rule;
 use super::scan::{Hit, Scan, span, span_back};
 
 /// How far before a number a word may stand that says what it is.
-const CONTEXT: usize = 48;
+const CONTEXT_BYTES: usize = 48;
 
 /// Asks each of the rules about each run of three digits and more; a rule that takes more than the run says where it ends.
-pub(super) fn digits(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut Vec<Hit<'static>>) {
+pub(super) fn find_numbers(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut Vec<Hit<'static>>) {
     const STRIDE: usize = 3;
     let bytes = text.as_bytes();
     let mut at = STRIDE - 1;
@@ -48,14 +48,14 @@ const LENGTHS: RangeInclusive<usize> = 3..=19;
 fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let joint = |byte: u8| matches!(byte, b'-' | b'.' | b'/' | b'+' | b'#' | b'=');
-    let (before, behind) = (&bytes[..number.start], &bytes[number.end..]);
+    let (before, after) = (&bytes[..number.start], &bytes[number.end..]);
     let opened = match before {
         [] | [.., b'\\', b'n' | b'r' | b't'] | [.., b'='] => true,
         [.., last, sign] if joint(*sign) => !part(*last),
         [sign] if joint(*sign) => true,
         [.., last] => !part(*last),
     };
-    let closed = match behind {
+    let closed = match after {
         [] => true,
         [sign, next, ..] if joint(*sign) => !part(*next),
         [next, ..] => !part(*next),
@@ -64,8 +64,8 @@ fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
 }
 
 /// Whether one of the words stands shortly before a number, on its line or the one above.
-fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
-    let from = text.floor_char_boundary(start.saturating_sub(CONTEXT));
+fn has_context_word(text: &str, start: usize, words: &[&str]) -> bool {
+    let from = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
     let before = text.get(from..start).unwrap_or_default().to_lowercase();
     words.iter().any(|word| {
         before.match_indices(word).any(|(at, _)| {
@@ -80,7 +80,7 @@ fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
 }
 
 /// The digits of a number.
-fn values(bytes: &[u8]) -> Vec<u32> {
+fn digit_values(bytes: &[u8]) -> Vec<u32> {
     bytes.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0')).collect()
 }
 
@@ -115,25 +115,25 @@ pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     // A group of a card has four digits; a bare number has at most nineteen.
     let (end, groups) = match first.len() {
-        4 => grouped(bytes, first),
+        4 => grouped_number(bytes, first),
         13..=19 => (first.end, 1),
         _ => return None,
     };
     let number = first.start..end;
-    let values = values(&bytes[number.clone()]);
-    let announced = || groups >= 3 || is_called(text, number.start, WORDS) || is_dated(&bytes[end..]);
-    (is_card(&values) && stands_alone(bytes, &number) && announced()).then_some(number.clone())
+    let digit_values = digit_values(&bytes[number.clone()]);
+    let is_plausible = || groups >= 3 || has_context_word(text, number.start, WORDS) || has_expiry_date(&bytes[end..]);
+    (is_card(&digit_values) && stands_alone(bytes, &number) && is_plausible()).then_some(number.clone())
 }
 
 /// `| 11/28`: a month and a year shortly behind a number.
-fn is_dated(behind: &[u8]) -> bool {
-    let at = span(&behind[..behind.len().min(5)], 0, |byte| matches!(byte, b' ' | b'|' | b',' | b'\t'));
-    let [b'0' | b'1', b'0'..=b'9', b'/', b'2'..=b'4', b'0'..=b'9', rest @ ..] = &behind[at..] else { return false };
+fn has_expiry_date(after: &[u8]) -> bool {
+    let at = span(&after[..after.len().min(5)], 0, |byte| matches!(byte, b' ' | b'|' | b',' | b'\t'));
+    let [b'0' | b'1', b'0'..=b'9', b'/', b'2'..=b'4', b'0'..=b'9', rest @ ..] = &after[at..] else { return false };
     at > 0 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The end of a number in groups with the same blank or hyphen between them, and how many groups it has.
-fn grouped(bytes: &[u8], first: &Range<usize>) -> (usize, usize) {
+fn grouped_number(bytes: &[u8], first: &Range<usize>) -> (usize, usize) {
     let (mut end, mut groups) = (first.end, 1);
     let Some(&separator) = bytes.get(end).filter(|byte| matches!(byte, b' ' | b'-')) else {
         return (end, groups);
@@ -210,7 +210,7 @@ pub(super) fn iban(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
     });
     if rest == 1 {
-        scan.certain(rule.id, start..end);
+        scan.add_certain(rule.id, start..end);
     }
 }
 
@@ -229,14 +229,14 @@ pub(super) fn resident(text: &str, first: &Range<usize>) -> Option<Range<usize>>
     let window = &bytes[..bytes.len().min(first.end + joint + 8)];
     let end = if joint == 0 { first.end } else { span(window, first.end + joint, |byte| byte.is_ascii_digit()) };
     let number = first.start..end;
-    let values = values(&bytes[number.clone()]);
-    if values.len() != 13 || !is_born(&values) || !stands_alone(bytes, &number) {
+    let digit_values = digit_values(&bytes[number.clone()]);
+    if digit_values.len() != 13 || !has_birth_date(&digit_values) || !stands_alone(bytes, &number) {
         return None;
     }
-    (joint > 0 && is_checked(&values) || is_called(text, number.start, WORDS)).then_some(number)
+    (joint > 0 && has_check_digit(&digit_values) || has_context_word(text, number.start, WORDS)).then_some(number)
 }
 
-fn is_born(digits: &[u32]) -> bool {
+fn has_birth_date(digits: &[u32]) -> bool {
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let days = match pair(2) {
         2 => 29,
@@ -248,7 +248,7 @@ fn is_born(digits: &[u32]) -> bool {
 }
 
 /// The check digit: weights 2 to 9 and 2 to 5, modulo 11; an alien's is two more.
-fn is_checked(digits: &[u32]) -> bool {
+fn has_check_digit(digits: &[u32]) -> bool {
     const WEIGHTS: [u32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5];
     let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
     let resident = (11 - sum % 11) % 10;
@@ -280,13 +280,13 @@ pub(super) fn phone(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>
         let end = run - window[start..run].iter().rev().take_while(|byte| !byte.is_ascii_digit()).count();
         from = run;
         let number = start..end.max(start);
-        if is_phone(&bytes[number.clone()]) && stands_alone(bytes, &number) {
+        if is_phone_number(&bytes[number.clone()]) && stands_alone(bytes, &number) {
             hits.push(Hit { start: number.start, end: number.end, rule, certain: true });
         }
     }
 }
 
-fn is_phone(number: &[u8]) -> bool {
+fn is_phone_number(number: &[u8]) -> bool {
     let groups: Vec<usize> =
         number.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).filter(|&length| length > 0).collect();
     let count: usize = groups.iter().sum();
@@ -299,17 +299,17 @@ fn is_phone(number: &[u8]) -> bool {
 
 /// Addresses of e-mail, but not those of documentation, of version control over SSH, and of nobody.
 pub(super) fn email(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
-    const LOCAL: usize = 64;
-    const DOMAIN: usize = 253;
+    const MAX_LOCAL_BYTES: usize = 64;
+    const MAX_DOMAIN_BYTES: usize = 253;
     let bytes = text.as_bytes();
     for at in memchr::memchr_iter(b'@', bytes) {
         let local = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-');
-        let mut start = span_back(bytes, at, LOCAL, local);
+        let mut start = span_back(bytes, at, MAX_LOCAL_BYTES, local);
         // `\nuser@…` in JSON.
         if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b'r' | b't') {
             start += 1;
         }
-        let window = &bytes[..bytes.len().min(at + DOMAIN)];
+        let window = &bytes[..bytes.len().min(at + MAX_DOMAIN_BYTES)];
         let run = span(window, at + 1, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         let end = run - window[at + 1..run].iter().rev().take_while(|byte| !byte.is_ascii_alphanumeric()).count();
         let domain = text.get(at + 1..end).unwrap_or_default();

@@ -21,22 +21,22 @@ pub(super) struct Scan<'t> {
     /// How far each rule's searches have reached; see [`Scan::unsearched`].
     searched: Vec<(&'static str, usize)>,
     /// The last run of [`Scan::word`], which has the same end wherever in it one starts.
-    run: Range<usize>,
+    last_word: Range<usize>,
 }
 
 impl<'t> Scan<'t> {
     pub fn new(text: &'t str) -> Self {
-        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), run: 0..0 }
+        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), last_word: 0..0 }
     }
 
     /// A secret that is known by its form; nothing more is looked for in it.
-    pub fn certain(&mut self, rule: &'static str, secret: Range<usize>) {
+    pub fn add_certain(&mut self, rule: &'static str, secret: Range<usize>) {
         self.resume = self.resume.max(secret.end);
         self.push(rule, secret, true);
     }
 
     /// A secret that is known by its surroundings; a rule that knows its form may still name it better.
-    pub fn likely(&mut self, rule: &'static str, secret: Range<usize>) {
+    pub fn add_likely(&mut self, rule: &'static str, secret: Range<usize>) {
         self.push(rule, secret, false);
     }
 
@@ -98,16 +98,16 @@ impl<'t> Scan<'t> {
     /// The end of an unquoted value that starts at `from`: at white space, a quote, an angle bracket, an escape, or a
     /// separator that something else follows.
     pub fn word(&mut self, from: usize) -> usize {
-        if !self.run.contains(&from) {
+        if !self.last_word.contains(&from) {
             let end = (from..self.bytes.len()).find(|&at| ends_word(self.bytes, at)).unwrap_or(self.bytes.len());
-            self.run = from..end;
+            self.last_word = from..end;
         }
-        self.run.end.max(from)
+        self.last_word.end.max(from)
     }
 }
 
 /// How far a separator looks for the name that would make it one.
-const NAME: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
 
 fn ends_word(bytes: &[u8], at: usize) -> bool {
     match bytes[at] {
@@ -121,7 +121,7 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
             let Some(&next) = rest.first() else {
                 return true;
             };
-            let name = span(&rest[..rest.len().min(NAME)], 0, is_name);
+            let name = span(&rest[..rest.len().min(MAX_NAME_BYTES)], 0, is_name);
             let assigns = name > 0 && matches!(rest.get(name), Some(b'=' | b':'));
             let closes = matches!(next, b'"' | b'\'' | b'`' | b'\\' | b'{' | b'[');
             assigns || closes || next == separator || next <= b' '
@@ -136,7 +136,7 @@ pub(super) fn is_name(byte: u8) -> bool {
 }
 
 /// Whether a token may begin here: not within a word, unless what goes before is an escape (`\n`, `%3D`, a colour code).
-pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_token_start(bytes: &[u8], at: usize) -> bool {
     let before = &bytes[..at];
     match before {
         [] | [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -157,14 +157,14 @@ pub(super) fn span(bytes: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usi
 }
 
 /// The run of at most `most` bytes that ends before `to` and that a class allows.
-pub(super) fn span_back(bytes: &[u8], to: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
-    let low = to.saturating_sub(most);
+pub(super) fn span_back(bytes: &[u8], to: usize, max: usize, class: impl Fn(u8) -> bool) -> usize {
+    let low = to.saturating_sub(max);
     bytes[low..to].iter().rposition(|&byte| !class(byte)).map_or(low, |at| low + at + 1)
 }
 
 /// The hits of two searches in one order, those that touch the same bytes as one. Where both know a form, the first one's
 /// name stands.
-pub(super) fn merged<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
+pub(super) fn merge<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
     if second.is_empty() {
         return first;
     }

@@ -287,7 +287,7 @@ fn the_aws_secret_beside_its_id_goes() {
 fn findings_count_by_rule() {
     let token = |seed| format!("ghp_{}", body(36, seed));
     let texts = ["nothing".to_owned(), format!("{} {} password='hunter22'", token(90), token(91))];
-    let redacted = redact(&texts, &Team::none());
+    let redacted = redact(&texts, &TeamRules::empty());
     assert_eq!(redacted[0], Redacted { text: None, findings: Vec::new() });
     let found: Vec<_> = redacted[1].findings.iter().map(|finding| (finding.rule.as_str(), finding.count)).collect();
     assert_eq!(found, [("generic-password", 1), ("github-token", 2)]);
@@ -310,7 +310,7 @@ fn a_line_of_nothing_but_keywords_is_linear() {
         let text = piece.repeat(length / piece.len());
         let run = || {
             let begun = Instant::now();
-            find(&text, &Team::none());
+            find_secrets(&text, &TeamRules::empty());
             begun.elapsed()
         };
         (0..2).map(|_| run()).min().unwrap_or_default()

@@ -29,14 +29,14 @@ pub(super) enum Shape {
 }
 
 /// As much of a value as is looked at, in bytes.
-const LOOK: usize = 128;
+const MAX_INSPECTED_BYTES: usize = 128;
 
 /// As much of a token as tells what it is made of.
-const SAMPLE: usize = 64;
+const ENTROPY_SAMPLE_BYTES: usize = 64;
 
 /// Shannon entropy in bits a byte, of the first bytes.
 pub(super) fn entropy(bytes: &[u8]) -> f32 {
-    let bytes = &bytes[..bytes.len().min(SAMPLE)];
+    let bytes = &bytes[..bytes.len().min(ENTROPY_SAMPLE_BYTES)];
     let mut counts = [0u8; 256];
     for &byte in bytes {
         counts[usize::from(byte)] += 1;
@@ -55,7 +55,7 @@ pub(super) fn entropy(bytes: &[u8]) -> f32 {
 
 /// Whether a token's body is one that documentation writes.
 pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
-    let body = &body[..body.len().min(SAMPLE)];
+    let body = &body[..body.len().min(ENTROPY_SAMPLE_BYTES)];
     STOPWORDS.iter().any(|word| contains_folded(body, word.as_bytes()))
 }
 
@@ -64,7 +64,7 @@ fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
 }
 
 /// Words that stand where a secret would.
-const STOP: &str = " \
+const STOP_WORDS: &str = " \
     a abc access account add admin an and any api apikey app application as asdf auth authorization bar base64 \
     basic baz bearer blank bool boolean bytes change changeit changeme char client config confirm correct \
     credential credentials current db default demo dev development disabled dummy email empty enabled encrypted \
@@ -79,9 +79,9 @@ const STOP: &str = " \
     users utf8 valid value varchar void weak with wrong x xx xxx xxxx xxxxx xxxxxx xxxxxxxx yes you your yours ";
 
 /// Whether a list of words, each between blanks, has the word in it, in any case.
-fn lists(list: &str, word: &str) -> bool {
-    const LONGEST: usize = 16;
-    let mut entry = [b' '; LONGEST + 2];
+fn contains_word(list: &str, word: &str) -> bool {
+    const MAX_WORD_BYTES: usize = 16;
+    let mut entry = [b' '; MAX_WORD_BYTES + 2];
     let Some(place) = entry.get_mut(1..=word.len()) else {
         return false;
     };
@@ -91,45 +91,45 @@ fn lists(list: &str, word: &str) -> bool {
 }
 
 /// Endings of files that configuration names beside its secrets.
-const FILES: &str = " \
+const FILE_EXTENSIONS: &str = " \
     cer conf crt css csv env go gpg html ini java jks js json jsx key kt log md mjs p12 pem pfx php properties py \
     rb rs sh sql svg toml ts tsx txt vue xml yaml yml ";
 
 /// What a value consists of.
 #[derive(Default)]
-struct Makeup {
+struct CharCounts {
     lower: usize,
     upper: usize,
     digits: usize,
     spaces: usize,
-    foreign: usize,
+    non_ascii: usize,
     symbols: usize,
     hex: usize,
     /// Letter case or letter/digit changes between neighbours.
-    turns: usize,
+    transitions: usize,
 }
 
-impl Makeup {
+impl CharCounts {
     fn of(value: &str) -> Self {
-        let mut makeup = Self::default();
+        let mut counts = Self::default();
         let mut before = b' ';
         for byte in value.bytes() {
             match byte {
-                b'a'..=b'z' => makeup.lower += 1,
-                b'A'..=b'Z' => makeup.upper += 1,
-                b'0'..=b'9' => makeup.digits += 1,
-                b' ' | b'\t' => makeup.spaces += 1,
-                0x80.. => makeup.foreign += 1,
-                _ => makeup.symbols += 1,
+                b'a'..=b'z' => counts.lower += 1,
+                b'A'..=b'Z' => counts.upper += 1,
+                b'0'..=b'9' => counts.digits += 1,
+                b' ' | b'\t' => counts.spaces += 1,
+                0x80.. => counts.non_ascii += 1,
+                _ => counts.symbols += 1,
             }
-            makeup.hex += usize::from(byte.is_ascii_hexdigit());
-            let turned = before.is_ascii_lowercase() && byte.is_ascii_uppercase()
+            counts.hex += usize::from(byte.is_ascii_hexdigit());
+            let changed = before.is_ascii_lowercase() && byte.is_ascii_uppercase()
                 || before.is_ascii_alphabetic() && byte.is_ascii_digit()
                 || before.is_ascii_digit() && byte.is_ascii_alphabetic();
-            makeup.turns += usize::from(turned);
+            counts.transitions += usize::from(changed);
             before = byte;
         }
-        makeup
+        counts
     }
 
     fn letters(&self) -> usize {
@@ -139,41 +139,44 @@ impl Makeup {
 
 /// Whether the value that a telling name is given is a secret.
 pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
-    let value = &value[..value.floor_char_boundary(LOOK)];
-    let makeup = Makeup::of(value);
+    let value = &value[..value.floor_char_boundary(MAX_INSPECTED_BYTES)];
+    let counts = CharCounts::of(value);
     // The cheapest test first: what a machine makes has digits in it, or changes case at every turn.
-    if kind != Kind::Password && makeup.digits == 0 && makeup.turns * 5 < value.len() {
+    if kind != Kind::Password && counts.digits == 0 && counts.transitions * 5 < value.len() {
         return false;
     }
-    if is_reference(value) || is_placeholder(value, kind) || makeup.foreign * 2 > value.len() || is_location(value, &makeup)
+    if is_reference(value)
+        || is_placeholder(value, kind)
+        || counts.non_ascii * 2 > value.len()
+        || is_location(value, &counts)
     {
         return false;
     }
-    if kind == Kind::Secret && is_base32(value, &makeup) {
+    if kind == Kind::Secret && is_base32(value, &counts) {
         return true;
     }
     let code = match shape {
         Shape::Quoted => false,
         Shape::Bare => is_expression(value),
-        Shape::Loose => is_code(value, &makeup, kind) || is_number(value),
+        Shape::Loose => is_code(value, &counts, kind) || is_number(value),
     };
     if code {
         return false;
     }
     match kind {
-        Kind::Password => is_password(value, &makeup, shape),
+        Kind::Password => is_password(value, &counts, shape),
         Kind::Secret => {
-            is_random(value, &makeup, 8, 2.8)
+            is_random(value, &counts, 8, 2.8)
                 || is_hex(value.strip_prefix("0x").unwrap_or(value), 16)
                 || is_uuid(value)
-                || shape == Shape::Quoted && is_salt(value, &makeup)
-                || shape != Shape::Loose && (is_chosen(value, &makeup) || is_mixed(value, &makeup))
+                || shape == Shape::Quoted && is_salt(value, &counts)
+                || shape != Shape::Loose && (is_human_chosen(value, &counts) || is_mixed(value, &counts))
         }
-        Kind::Token => (is_random(value, &makeup, 10, 3.0) || is_hex(value, 20)) && !is_uuid(value),
+        Kind::Token => (is_random(value, &counts, 10, 3.0) || is_hex(value, 20)) && !is_uuid(value),
         Kind::Key => {
-            is_random(value, &makeup, 16, 3.5)
-                && makeup.hex < value.len()
-                && makeup.symbols * 4 < value.len()
+            is_random(value, &counts, 16, 3.5)
+                && counts.hex < value.len()
+                && counts.symbols * 4 < value.len()
                 && !is_uuid(value)
         }
     }
@@ -224,7 +227,7 @@ fn is_reference(value: &str) -> bool {
         || BEFORE.iter().any(|mark| value.starts_with(mark))
         || value
             .strip_prefix(['$', '@', '&', '*', '%', ':', '!'])
-            .is_some_and(|name| is_identifier(name) && Makeup::of(name).digits <= 2)
+            .is_some_and(|name| is_identifier(name) && CharCounts::of(name).digits <= 2)
         || value.starts_with('<') && value.ends_with('>')
         || value.starts_with('{') && value.ends_with('}')
         || value.starts_with('[') && value.ends_with(']')
@@ -250,7 +253,7 @@ fn is_placeholder(value: &str, kind: Kind) -> bool {
         symbols |= after.is_some_and(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b':' | b','));
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             digits = true;
-        } else if !lists(STOP, word) {
+        } else if !contains_word(STOP_WORDS, word) {
             return false;
         }
     }
@@ -283,54 +286,56 @@ fn words(value: &str) -> impl Iterator<Item = (&str, Option<u8>)> {
 }
 
 /// Paths, files, addresses.
-fn is_location(value: &str, makeup: &Makeup) -> bool {
+fn is_location(value: &str, counts: &CharCounts) -> bool {
     let rooted = ["/", "./", "../", "~/", "~"].iter().any(|root| value.starts_with(root))
         || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let file = value.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && lists(FILES, ending));
+    let file =
+        value.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && contains_word(FILE_EXTENSIONS, ending));
     // Base64 may begin with a slash, and a file may be named by a secret.
-    (rooted || file) && !(makeup.digits >= 3 && makeup.upper >= 3 && makeup.turns >= 6)
+    (rooted || file) && !(counts.digits >= 3 && counts.upper >= 3 && counts.transitions >= 6)
 }
 
 /// Unquoted program text: calls, indexes, dotted names, identifiers.
-fn is_code(value: &str, makeup: &Makeup, kind: Kind) -> bool {
+fn is_code(value: &str, counts: &CharCounts, kind: Kind) -> bool {
     // `hunter22` is no name that a program would have, `userPassword2` and `pass_2` are.
     let chosen = kind == Kind::Password
-        && (makeup.digits > 0 && makeup.symbols == 0 && (makeup.upper == 0 || makeup.turns > 2 || makeup.digits > 2)
-            || makeup.digits > 1 && makeup.turns > 1
-            || is_phrase(value, makeup));
+        && (counts.digits > 0 && counts.symbols == 0 && (counts.upper == 0 || counts.transitions > 2 || counts.digits > 2)
+            || counts.digits > 1 && counts.transitions > 1
+            || is_phrase(value, counts));
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
-        || value.contains('?') && !(kind == Kind::Password && makeup.digits > 0)
+        || value.contains('?') && !(kind == Kind::Password && counts.digits > 0)
         || value.contains("::")
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
-        || is_identifier(value) && !chosen && (makeup.digits == 0 || makeup.turns * 5 <= value.len())
+        || is_identifier(value) && !chosen && (counts.digits == 0 || counts.transitions * 5 <= value.len())
 }
 
 /// What people choose where a machine should: words with a number and a symbol or a hyphen, none of them of a program.
-fn is_chosen(value: &str, makeup: &Makeup) -> bool {
+fn is_human_chosen(value: &str, counts: &CharCounts) -> bool {
     let odd = value.bytes().filter(|byte| b"!?*#%^&@+~".contains(byte)).count();
     let numbered = value.contains(['-', '_']) && value.ends_with(|last: char| last.is_ascii_digit());
-    let phrase =
-        (odd > 0 || numbered) && makeup.digits > 1 && words(value).all(|(word, _)| word.len() == 1 || !lists(STOP, word));
+    let phrase = (odd > 0 || numbered)
+        && counts.digits > 1
+        && words(value).all(|(word, _)| word.len() == 1 || !contains_word(STOP_WORDS, word));
     value.len() >= 8
-        && makeup.letters() > 2
-        && makeup.spaces + makeup.foreign == 0
+        && counts.letters() > 2
+        && counts.spaces + counts.non_ascii == 0
         && !value.contains(['/', ':', '.', ',', '(', ')', '=', '<', '>'])
-        && (phrase || odd > 1 && makeup.digits > 0 && makeup.upper > 0 && makeup.lower > 0)
+        && (phrase || odd > 1 && counts.digits > 0 && counts.upper > 0 && counts.lower > 0)
 }
 
 /// Letters of both cases in no order.
-fn is_mixed(value: &str, makeup: &Makeup) -> bool {
-    value.len() >= 8 && makeup.turns * 4 >= value.len() && makeup.symbols + makeup.spaces + makeup.foreign == 0
+fn is_mixed(value: &str, counts: &CharCounts) -> bool {
+    value.len() >= 8 && counts.transitions * 4 >= value.len() && counts.symbols + counts.spaces + counts.non_ascii == 0
 }
 
 /// `harbor_winter954`: words and a number, such as people choose; `user_password_2` is a name.
-fn is_phrase(value: &str, makeup: &Makeup) -> bool {
-    (makeup.upper == 0 || value.contains('_'))
-        && makeup.digits > 1
+fn is_phrase(value: &str, counts: &CharCounts) -> bool {
+    (counts.upper == 0 || value.contains('_'))
+        && counts.digits > 1
         && value.ends_with(|last: char| last.is_ascii_digit())
         && !value.contains('.')
-        && words(value).all(|(word, _)| word.len() > 1 && !lists(STOP, word))
+        && words(value).all(|(word, _)| word.len() > 1 && !contains_word(STOP_WORDS, word))
 }
 
 /// What an argument without spaces around its sign may be in program text: `name=None)`, `name=other.name`, `name=list[1]`.
@@ -360,23 +365,23 @@ fn is_number(value: &str) -> bool {
     suffixed || digits.len() < value.len() && digits.len() <= 16 && number.is_empty()
 }
 
-fn is_password(value: &str, makeup: &Makeup, shape: Shape) -> bool {
+fn is_password(value: &str, counts: &CharCounts, shape: Shape) -> bool {
     if value.len() < 4 {
         return false;
     }
-    if makeup.spaces > 0 {
+    if counts.spaces > 0 {
         // A label or an error message, unless a word in it is no word.
         return shape == Shape::Quoted
-            && makeup.spaces <= 4
+            && counts.spaces <= 4
             && value.split_whitespace().any(|word| {
-                let makeup = Makeup::of(word);
-                word.len() >= 5 && makeup.digits > 0 && makeup.lower > 0
+                let counts = CharCounts::of(word);
+                word.len() >= 5 && counts.digits > 0 && counts.lower > 0
             });
     }
-    if makeup.letters() == 0 {
+    if counts.letters() == 0 {
         return shape != Shape::Loose && value.len() >= 6;
     }
-    if makeup.digits > 0 {
+    if counts.digits > 0 {
         return !(shape == Shape::Loose && value.len() < 6);
     }
     // No digit in it. A lone word counts where only a value can stand.
@@ -384,71 +389,71 @@ fn is_password(value: &str, makeup: &Makeup, shape: Shape) -> bool {
         .bytes()
         .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':' | b'/' | b','));
     match shape {
-        Shape::Bare => value.len() >= 5 && !(makeup.lower == 0 && spoken),
+        Shape::Bare => value.len() >= 5 && !(counts.lower == 0 && spoken),
         Shape::Quoted | Shape::Loose => {
-            let odd = entropy(value.as_bytes()) >= 3.5 && makeup.turns * 4 >= value.len();
+            let odd = entropy(value.as_bytes()) >= 3.5 && counts.transitions * 4 >= value.len();
             value.len() >= 6 && (!spoken && !value.ends_with([':', '?', '!', '*']) || odd)
         }
     }
 }
 
 /// What a machine made: letters and digits that form no words.
-fn is_random(value: &str, makeup: &Makeup, least: usize, bits: f32) -> bool {
-    value.len() >= least
-        && makeup.spaces == 0
-        && makeup.foreign == 0
-        && makeup.digits > 0
-        && makeup.letters() > 0
-        && makeup.symbols * 3 <= value.len()
+fn is_random(value: &str, counts: &CharCounts, min_length: usize, bits: f32) -> bool {
+    value.len() >= min_length
+        && counts.spaces == 0
+        && counts.non_ascii == 0
+        && counts.digits > 0
+        && counts.letters() > 0
+        && counts.symbols * 3 <= value.len()
         && entropy(value.as_bytes()) >= bits
         && !is_wordy(value)
         || value.len() >= 20
-            && makeup.spaces == 0
-            && makeup.foreign == 0
-            && makeup.turns * 5 >= value.len()
-            && makeup.symbols * 6 <= value.len()
+            && counts.spaces == 0
+            && counts.non_ascii == 0
+            && counts.transitions * 5 >= value.len()
+            && counts.symbols * 6 <= value.len()
             && entropy(value.as_bytes()) >= 3.8
 }
 
 /// Words, numbers and versions with separators between them: `design-token-v2`, `2024-01-02`, `user_1`.
 fn is_wordy(value: &str) -> bool {
     value.split(|letter: char| !letter.is_ascii_alphanumeric()).all(|part| {
-        let makeup = Makeup::of(part);
-        let digits = makeup.digits;
-        let spoken = makeup.turns <= 1 + part.len() / 5;
-        digits == 0 && spoken || makeup.letters() == 0 && digits <= 12 || makeup.letters() <= 2 && digits <= 2 ||
+        let counts = CharCounts::of(part);
+        let digits = counts.digits;
+        let spoken = counts.transitions <= 1 + part.len() / 5;
+        digits == 0 && spoken || counts.letters() == 0 && digits <= 12 || counts.letters() <= 2 && digits <= 2 ||
                 // `Route53Resolver`, `sha256`, `token1`: letters with one short number.
-                digits <= 3 && makeup.turns <= 2 && makeup.letters() >= 3 && part.len() <= 12 && makeup.upper <= 1
+                digits <= 3 && counts.transitions <= 2 && counts.letters() >= 3 && part.len() <= 12 && counts.upper <= 1
     })
 }
 
 /// Letters, digits and symbols of every kind, as generators of salts make them.
-fn is_salt(value: &str, makeup: &Makeup) -> bool {
+fn is_salt(value: &str, counts: &CharCounts) -> bool {
     let odd = value.bytes().filter(|byte| b"!@#$%^&*()+=<>?{}[]|~,;".contains(byte)).count();
     value.len() >= 16
-        && makeup.digits > 0
-        && (makeup.upper > 0 || makeup.lower > 0 && value.len() >= 24)
-        && makeup.spaces == 0
+        && counts.digits > 0
+        && (counts.upper > 0 || counts.lower > 0 && value.len() >= 24)
+        && counts.spaces == 0
         && odd >= 3
         && entropy(value.as_bytes()) >= 3.5
 }
 
 /// Seeds of one-time passwords.
-fn is_base32(value: &str, makeup: &Makeup) -> bool {
+fn is_base32(value: &str, counts: &CharCounts) -> bool {
     (16..=64).contains(&value.len())
         && value.len().is_multiple_of(8)
-        && makeup.digits > 0
+        && counts.digits > 0
         && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))
         && entropy(value.as_bytes()) >= 3.0
 }
 
-fn is_hex(value: &str, least: usize) -> bool {
-    let makeup = Makeup::of(value);
-    value.len() >= least && makeup.hex == value.len() && makeup.digits > 0 && makeup.letters() > 0
+fn is_hex(value: &str, min_length: usize) -> bool {
+    let counts = CharCounts::of(value);
+    value.len() >= min_length && counts.hex == value.len() && counts.digits > 0 && counts.letters() > 0
 }
 
 /// The six bits that a character of base64 stands for, of either alphabet.
-pub(super) fn sextet(byte: u8) -> Option<u32> {
+pub(super) fn base64_value(byte: u8) -> Option<u32> {
     Some(u32::from(match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
@@ -473,9 +478,11 @@ mod tests {
 
     #[test]
     fn words_are_looked_up_whole_and_in_any_case() {
-        assert!(lists(STOP, "Password") && lists(STOP, "a") && lists(STOP, "yours"));
-        assert!(!lists(STOP, "passwor") && !lists(STOP, "unheard-of-and-far-too-long"));
-        assert!(lists(FILES, "pem") && !lists(FILES, "pe"));
+        assert!(
+            contains_word(STOP_WORDS, "Password") && contains_word(STOP_WORDS, "a") && contains_word(STOP_WORDS, "yours")
+        );
+        assert!(!contains_word(STOP_WORDS, "passwor") && !contains_word(STOP_WORDS, "unheard-of-and-far-too-long"));
+        assert!(contains_word(FILE_EXTENSIONS, "pem") && !contains_word(FILE_EXTENSIONS, "pe"));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use memchr::memmem;
 use super::{
     assignment::quoted,
     rules::Rule,
-    scan::{Scan, begins, is_name, span, span_back},
+    scan::{Scan, is_name, is_token_start, span, span_back},
     token::is_url_safe,
-    value::{Kind, Shape, entropy, is_secret, sextet},
+    value::{Kind, Shape, base64_value, entropy, is_secret},
 };
 
 /// The password of an address, however it is written.
@@ -24,9 +24,9 @@ pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 /// The password in `scheme://user:password@host`, and a token that stands there alone.
 fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// Bytes between the slashes and the `@`.
-    const LONGEST: usize = 512;
+    const MAX_BYTES: usize = 512;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let authority = span(window, at.end, |byte| {
         byte > b' ' && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
     });
@@ -60,24 +60,25 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         text(user.clone()) != text(password.clone()) && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
     };
     if is_key {
-        scan.likely(rule.id, user);
+        scan.add_likely(rule.id, user);
     }
     if secret {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 
 /// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
 fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 128;
-    let start = span_back(scan.bytes, at.start, LONGEST, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
+    const MAX_BYTES: usize = 128;
+    let start =
+        span_back(scan.bytes, at.start, MAX_BYTES, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
     let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
         return;
     };
     let password = start + colon + 1..at.start;
     let text = scan.text.get(password.clone()).unwrap_or_default();
     if is_secret(text, Kind::Password, Shape::Bare) {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 
@@ -88,7 +89,7 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
     }
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + 24)];
-    let sign = span(window, at.end, is_between);
+    let sign = span(window, at.end, is_separator);
     if !window[at.end..sign].iter().any(|byte| matches!(byte, b':' | b'=' | b',')) {
         return;
     }
@@ -110,7 +111,7 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
 
 /// `Bearer …` without its header's name.
 pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    if scan.covers(at.start) || !begins(scan.bytes, at.start) {
+    if scan.covers(at.start) || !is_token_start(scan.bytes, at.start) {
         return;
     }
     credential(scan, rule, at.end, |text| text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare));
@@ -122,26 +123,26 @@ pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         return;
     }
     let bytes = scan.bytes;
-    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, is_between);
+    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, is_separator);
     credential(scan, rule, start, is_user_and_password);
 }
 
 /// What stands between a header's name and its value, in JSON, program text or a request.
-fn is_between(byte: u8) -> bool {
+fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']')
 }
 
 /// Takes the credential that begins at `start`, if its beginning passes the check.
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
     /// Bytes that tell whether it is one.
-    const GLANCE: usize = 256;
+    const SAMPLE_BYTES: usize = 256;
     let class = |byte: u8| {
         is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
     };
     let end = scan.word(start);
-    let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
+    let beginning = start..span(&scan.bytes[..end.min(start + SAMPLE_BYTES)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {
-        scan.likely(rule.id, start..span(&scan.bytes[..end], start, class));
+        scan.add_likely(rule.id, start..span(&scan.bytes[..end], start, class));
     }
 }
 
@@ -154,7 +155,7 @@ fn is_user_and_password(text: &str) -> bool {
     let mut colon = false;
     let (mut bits, mut count) = (0u32, 0);
     for &byte in text {
-        let Some(value) = sextet(byte) else { return false };
+        let Some(value) = base64_value(byte) else { return false };
         bits = bits << 6 | value;
         count += 6;
         if count >= 8 {
@@ -178,7 +179,7 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let short = bytes[at.start] == b' ';
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
-    let start = span(window, at.end, is_between);
+    let start = span(window, at.end, is_separator);
     let between = &window[at.end..start];
     let sign = between.iter().any(|byte| matches!(byte, b':' | b','))
         || between.contains(&b'=') && between.last().is_some_and(|last| matches!(last, b'"' | b'\'' | b'`'));
@@ -204,7 +205,7 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
             break;
         }
         if !attribute && is_cookie_value(value) {
-            scan.likely(rule.id, value_at..value_end);
+            scan.add_likely(rule.id, value_at..value_end);
         }
         from = pair_end + 1;
     }
@@ -213,10 +214,10 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 /// The value of a line of a jar of cookies: domain, flag, path, flag, time, name and value, a tab between them.
 pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     /// Bytes from the keyword on, and fields behind it of which the last is the value at the latest.
-    const LONGEST: usize = 512;
-    const FIELDS: usize = 6;
+    const MAX_BYTES: usize = 512;
+    const MAX_FIELDS: usize = 6;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     // As often escaped as JSON lies in JSON.
     let tab_start = at.end - 1;
     let tab_end = span(window, tab_start, |byte| byte == b'\\') + 1;
@@ -225,7 +226,7 @@ pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     };
     let mut starts = vec![tab_end];
     let line = span(window, tab_end, |byte| byte != b'\n' && byte != b'"');
-    while starts.len() <= FIELDS
+    while starts.len() <= MAX_FIELDS
         && let Some(next) = memmem::find(&window[starts[starts.len() - 1]..line], tab)
     {
         starts.push(starts[starts.len() - 1] + next + tab.len());
@@ -235,21 +236,21 @@ pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     let timed = bytes[time..name - tab.len()].iter().all(u8::is_ascii_digit);
     let end = span(bytes, value, |byte| byte > b' ' && !matches!(byte, b'\\' | b'"'));
     if timed && name > time + tab.len() && is_cookie_value(scan.text.get(value..end).unwrap_or_default()) {
-        scan.likely(rule.id, value..end);
+        scan.add_likely(rule.id, value..end);
     }
 }
 
 /// `jdbc:oracle:thin:user/SECRET@host`.
 pub(super) fn oracle(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 200;
+    const MAX_BYTES: usize = 200;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let end = span(window, at.end, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'));
     let Some(host) = memmem::find(&window[at.end..end], b"@") else { return };
     let Some(slash) = memchr::memchr(b'/', &window[at.end..at.end + host]) else { return };
     let password = at.end + slash + 1..at.end + host;
     if is_secret(scan.text.get(password.clone()).unwrap_or_default(), Kind::Password, Shape::Bare) {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The grammar of Claude Code transcripts: permissive, one line at a time, borrowing from the line.
 
 pub mod json;
-pub mod said;
+pub mod user_text;
 
 use std::borrow::Cow;
 

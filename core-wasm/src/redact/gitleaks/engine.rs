@@ -11,22 +11,22 @@ use regex_automata::{
 use super::syntax::translate;
 
 /// Bytes of a compiled expression. A count of counts would else take all memory.
-const SIZE: usize = 1 << 20;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 /// Depth of parentheses; the compiler recurses over them, and a guest's stack is small.
-const DEPTH: u32 = 32;
+const MAX_NESTING: u32 = 32;
 
 /// The longest match, in bytes, in a text that is not full of matches.
-const WIDE: usize = 32 * 1024;
+const WIDE_WINDOW: usize = 32 * 1024;
 /// The longest match where it is; see [`for_each`].
-const NARROW: usize = 512;
-const NARROWEST: usize = 48;
+const NARROW_WINDOW: usize = 512;
+const NARROWEST_WINDOW: usize = 48;
 
 /// Compiles an expression in Go's syntax.
 pub(super) fn compile(go: &str) -> Result<Regex, String> {
     let pattern = translate(go)?;
     Regex::builder()
-        .configure(Config::new().nfa_size_limit(Some(SIZE)).utf8_empty(false))
-        .syntax(syntax::Config::new().utf8(false).nest_limit(DEPTH))
+        .configure(Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES)).utf8_empty(false))
+        .syntax(syntax::Config::new().utf8(false).nest_limit(MAX_NESTING))
         .build(&pattern)
         .map_err(|error| match error.size_limit() {
             Some(_) => "it takes more memory than an expression may".to_owned(),
@@ -48,16 +48,16 @@ fn reason(error: &regex_automata::meta::BuildError) -> String {
 /// become narrow when there were many: the sum of their lengths is bounded by the length of the text, some constant times.
 pub(super) fn for_each(regex: &Regex, group: usize, text: &str, mut visit: impl FnMut(Range<usize>, Range<usize>)) {
     let mut captures = regex.create_captures();
-    let mut spent = 0;
+    let mut scanned = 0;
     let mut at = 0;
     while at <= text.len() {
-        let width = match spent / (text.len() + (1 << 20)) {
-            0..16 => WIDE,
-            16..64 => NARROW,
-            _ => NARROWEST,
+        let width = match scanned / (text.len() + (1 << 20)) {
+            0..16 => WIDE_WINDOW,
+            16..64 => NARROW_WINDOW,
+            _ => NARROWEST_WINDOW,
         };
         let end = text.ceil_char_boundary(at + 2 * width);
-        spent += end - at;
+        scanned += end - at;
         regex.search_captures(&Input::new(text).range(at..end), &mut captures);
         let whole = captures.get_match().map(|found| found.range());
         match whole {

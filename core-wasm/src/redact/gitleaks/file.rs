@@ -54,18 +54,18 @@ pub(super) fn parse(text: &str) -> Result<File, String> {
         let line = error.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         format!("line {line} is no TOML: {}", error.message())
     })?;
-    Value::Table(folded(table)).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+    Value::Table(with_lowercase_keys(table)).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
 /// The table with all keys in lower case. Nesting is bounded by the parser.
-fn folded(table: Table) -> Table {
-    table.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), folded_value(value))).collect()
+fn with_lowercase_keys(table: Table) -> Table {
+    table.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), value_with_lowercase_keys(value))).collect()
 }
 
-fn folded_value(value: Value) -> Value {
+fn value_with_lowercase_keys(value: Value) -> Value {
     match value {
-        Value::Table(table) => Value::Table(folded(table)),
-        Value::Array(values) => Value::Array(values.into_iter().map(folded_value).collect()),
+        Value::Table(table) => Value::Table(with_lowercase_keys(table)),
+        Value::Array(values) => Value::Array(values.into_iter().map(value_with_lowercase_keys).collect()),
         other => other,
     }
 }

@@ -10,7 +10,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// The most that Go lets a count be.
-const MOST: u32 = 1000;
+const MAX_COUNT: u32 = 1000;
 
 /// The expression for `regex`, or why there is none.
 pub(super) fn translate(go: &str) -> Result<String, String> {
@@ -21,7 +21,7 @@ pub(super) fn translate(go: &str) -> Result<String, String> {
 
 /// What the next repetition would repeat.
 #[derive(PartialEq)]
-enum Last {
+enum Previous {
     Nothing,
     Atom,
     Repetition,
@@ -34,7 +34,7 @@ struct Translation<'p> {
 
 impl Translation<'_> {
     fn run(&mut self) -> Result<(), String> {
-        let mut last = Last::Nothing;
+        let mut last = Previous::Nothing;
         while let Some(character) = self.rest.next() {
             last = match character {
                 '\\' => self.escape()?,
@@ -47,11 +47,11 @@ impl Translation<'_> {
                 },
                 '|' => {
                     self.out.push('|');
-                    Last::Nothing
+                    Previous::Nothing
                 }
                 ')' | '.' | '^' | '$' => {
                     self.out.push(character);
-                    Last::Atom
+                    Previous::Atom
                 }
                 literal => self.literal(literal),
             };
@@ -59,21 +59,21 @@ impl Translation<'_> {
         Ok(())
     }
 
-    fn literal(&mut self, literal: char) -> Last {
+    fn literal(&mut self, literal: char) -> Previous {
         push_literal(&mut self.out, literal);
-        Last::Atom
+        Previous::Atom
     }
 
-    fn repetition(&mut self, last: &Last, operator: &str) -> Result<Last, String> {
+    fn repetition(&mut self, last: &Previous, operator: &str) -> Result<Previous, String> {
         match last {
-            Last::Nothing => return Err(format!("`{operator}` has nothing to repeat")),
-            Last::Repetition => return Err(format!("`{operator}` repeats a repetition")),
-            Last::Atom => self.out.push_str(operator),
+            Previous::Nothing => return Err(format!("`{operator}` has nothing to repeat")),
+            Previous::Repetition => return Err(format!("`{operator}` repeats a repetition")),
+            Previous::Atom => self.out.push_str(operator),
         }
         if self.rest.next_if_eq(&'?').is_some() {
             self.out.push('?');
         }
-        Ok(Last::Repetition)
+        Ok(Previous::Repetition)
     }
 
     /// A count behind an opened brace; none where the brace is but a brace.
@@ -87,30 +87,30 @@ impl Translation<'_> {
                 _ => return Ok(None),
             }
         }
-        let (least, most) = inside.split_once(',').map_or((inside.as_str(), None), |(least, most)| (least, Some(most)));
+        let (min, max) = inside.split_once(',').map_or((inside.as_str(), None), |(min, max)| (min, Some(max)));
         let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 1 || !text.starts_with('0'));
-        let Some(least) = number(least) else {
+        let Some(min) = number(min) else {
             return Ok(None);
         };
-        let most = match most {
+        let max = match max {
             Some("") => None,
-            Some(most) => match number(most) {
-                Some(most) => Some(most),
+            Some(max) => match number(max) {
+                Some(max) => Some(max),
                 None => return Ok(None),
             },
-            None => Some(least),
+            None => Some(min),
         };
-        if least > MOST || most.is_some_and(|most| most > MOST || most < least) {
+        if min > MAX_COUNT || max.is_some_and(|max| max > MAX_COUNT || max < min) {
             return Err(format!("`{{{inside}}}` is beyond what a count may be"));
         }
         self.rest = ahead;
         Ok(Some(format!("{{{inside}}}")))
     }
 
-    fn group(&mut self) -> Result<Last, String> {
+    fn group(&mut self) -> Result<Previous, String> {
         self.out.push('(');
         if self.rest.next_if_eq(&'?').is_none() {
-            return Ok(Last::Nothing);
+            return Ok(Previous::Nothing);
         }
         let mut named = self.rest.clone();
         let python = named.next_if_eq(&'P').is_some();
@@ -119,7 +119,11 @@ impl Translation<'_> {
             let name: String = self.rest.by_ref().take_while(|&character| character != '>').collect();
             let valid = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
             // The name itself is of no use to a rule: it says its group by number.
-            return if valid { Ok(Last::Nothing) } else { Err("a group's name is not made of letters and digits".into()) };
+            return if valid {
+                Ok(Previous::Nothing)
+            } else {
+                Err("a group's name is not made of letters and digits".into())
+            };
         }
         if python {
             return Err("`(?P=` and `(?P>` are not in Go's syntax".into());
@@ -137,7 +141,7 @@ impl Translation<'_> {
                         return Err(format!("`(?{flags}{end}` sets no flag"));
                     }
                     let _ = write!(self.out, "?{flags}{end}");
-                    return Ok(Last::Nothing);
+                    return Ok(Previous::Nothing);
                 }
                 Some(other) => return Err(format!("`(?{flags}{other}` is not in Go's syntax")),
                 None => return Err("a group is not closed".into()),
@@ -145,7 +149,7 @@ impl Translation<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<Last, String> {
+    fn escape(&mut self) -> Result<Previous, String> {
         match self.rest.peek().copied() {
             Some('Q') => {
                 self.rest.next();
@@ -157,7 +161,7 @@ impl Translation<'_> {
                     'A' | 'z' => self.out.extend(['\\', anchor]),
                     _ => self.out.extend(["(?-u:\\", &anchor.to_string(), ")"]),
                 }
-                return Ok(Last::Atom);
+                return Ok(Previous::Atom);
             }
             _ => {}
         }
@@ -167,12 +171,12 @@ impl Translation<'_> {
                 let _ = write!(self.out, "[{set}]");
             }
         }
-        Ok(Last::Atom)
+        Ok(Previous::Atom)
     }
 
     /// `\Q…\E`: characters that mean themselves, to the end of the pattern where nothing ends them.
-    fn quotation(&mut self) -> Last {
-        let mut last = Last::Nothing;
+    fn quotation(&mut self) -> Previous {
+        let mut last = Previous::Nothing;
         while let Some(character) = self.rest.next() {
             if character == '\\' && self.rest.next_if_eq(&'E').is_some() {
                 break;
@@ -257,7 +261,7 @@ impl Translation<'_> {
         char::from_u32(number).ok_or_else(|| "no character".to_owned())
     }
 
-    fn class(&mut self) -> Result<Last, String> {
+    fn class(&mut self) -> Result<Previous, String> {
         let unclosed = || "a class is not closed".to_owned();
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -305,7 +309,7 @@ impl Translation<'_> {
             }
         }
         self.out.push(']');
-        Ok(Last::Atom)
+        Ok(Previous::Atom)
     }
 
     /// `[:alpha:]` within a class; none where the bracket is but a bracket.

@@ -7,16 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::text;
 
 /// How many of the newest lines are known.
-const LINES: usize = 8192;
+const MAX_LINES: usize = 8192;
 
 /// Hashes of the newest lines' identifiers, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SeenLines {
     ring: VecDeque<u32>,
     set: HashSet<u32>,
 }
 
-impl Seen {
+impl SeenLines {
     /// Notes a line; says whether it is new.
     pub fn insert(&mut self, identifier: &str) -> bool {
         let hash = text::hash(identifier);
@@ -24,7 +24,7 @@ impl Seen {
             return false;
         }
         self.ring.push_back(hash);
-        if self.ring.len() > LINES
+        if self.ring.len() > MAX_LINES
             && let Some(oldest) = self.ring.pop_front()
         {
             self.set.remove(&oldest);
@@ -40,17 +40,17 @@ impl Seen {
     }
 }
 
-impl Serialize for Seen {
+impl Serialize for SeenLines {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(&self.ring)
     }
 }
 
-impl<'de> Deserialize<'de> for Seen {
+impl<'de> Deserialize<'de> for SeenLines {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let ring = VecDeque::<u32>::deserialize(deserializer)?;
         let set = ring.iter().copied().collect();
-        Ok(Seen { ring, set })
+        Ok(SeenLines { ring, set })
     }
 }
 
@@ -60,13 +60,13 @@ mod tests {
 
     #[test]
     fn only_the_newest_are_known() {
-        let mut seen = Seen::default();
+        let mut seen = SeenLines::default();
         assert!(seen.insert("first"));
         assert!(!seen.insert("first"));
-        for number in 0..LINES {
+        for number in 0..MAX_LINES {
             seen.insert(&number.to_string());
         }
         assert!(seen.insert("first"));
-        assert_eq!(seen.ring.len(), LINES);
+        assert_eq!(seen.ring.len(), MAX_LINES);
     }
 }

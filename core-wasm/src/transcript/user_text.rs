@@ -7,7 +7,7 @@ pub const INJECTED_HEADING: &str = "## Session Memory";
 
 /// Whose words they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said<'a> {
+pub enum UserText<'a> {
     /// The human's own.
     Human(Cow<'a, str>),
     /// A slash command of the human that starts work: its name and arguments.
@@ -108,37 +108,37 @@ const CLIENT_ELEMENTS: &[&str] = &[
 ];
 
 /// Says whose words a user text is.
-pub fn classify(text: &str) -> Said<'_> {
-    let text = without_elements(text);
+pub fn classify(text: &str) -> UserText<'_> {
+    let text = remove_client_elements(text);
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.contains(INJECTED_HEADING) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     if trimmed.starts_with("[Request interrupted by user") {
-        return Said::Interrupted;
+        return UserText::Interrupted;
     }
     if trimmed.starts_with("<command-") {
-        return command(trimmed);
+        return parse_command(trimmed);
     }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     match &text {
-        Cow::Borrowed(text) => Said::Human(Cow::Borrowed(text.trim())),
-        Cow::Owned(text) => Said::Human(Cow::Owned(text.trim().to_owned())),
+        Cow::Borrowed(text) => UserText::Human(Cow::Borrowed(text.trim())),
+        Cow::Owned(text) => UserText::Human(Cow::Owned(text.trim().to_owned())),
     }
 }
 
-fn command(text: &str) -> Said<'static> {
+fn parse_command(text: &str) -> UserText<'static> {
     let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message")) else {
-        return Said::Machine;
+        return UserText::Machine;
     };
     let name = name.trim().trim_start_matches('/');
     if name.is_empty() || CLIENT_COMMANDS.contains(&name) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
-    Said::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
+    UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
 }
 
 /// The inside of the first element of that name.
@@ -150,13 +150,13 @@ pub fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Without the elements that the client adds.
-fn without_elements(text: &str) -> Cow<'_, str> {
+fn remove_client_elements(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
     let mut text = Cow::Borrowed(text);
     for name in CLIENT_ELEMENTS {
-        while let Some(shorter) = without_element(&text, name) {
+        while let Some(shorter) = remove_element(&text, name) {
             text = Cow::Owned(shorter);
         }
     }
@@ -164,7 +164,7 @@ fn without_elements(text: &str) -> Cow<'_, str> {
 }
 
 /// Without the first element of that name, whose opening tag may hold attributes. What is never closed reaches to the end.
-pub fn without_element(text: &str, name: &str) -> Option<String> {
+pub fn remove_element(text: &str, name: &str) -> Option<String> {
     let start = text
         .match_indices(&format!("<{name}"))
         .map(|(at, _)| at)
@@ -178,7 +178,7 @@ pub fn without_element(text: &str, name: &str) -> Option<String> {
 /// hook (with its tags). Empty where nothing is left.
 pub fn compact_summary(text: &str) -> String {
     let mut text = text.to_owned();
-    while let Some(shorter) = without_element(&text, "analysis") {
+    while let Some(shorter) = remove_element(&text, "analysis") {
         text = shorter;
     }
     let inner = element(&text, "summary").unwrap_or(&text);
@@ -217,8 +217,8 @@ pub fn compact_summary(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn human(text: &str) -> Said<'_> {
-        Said::Human(Cow::Borrowed(text))
+    fn human(text: &str) -> UserText<'_> {
+        UserText::Human(Cow::Borrowed(text))
     }
 
     #[test]
@@ -226,11 +226,11 @@ mod tests {
         assert_eq!(classify(" fix the crash\n"), human("fix the crash"));
         assert_eq!(
             classify("<system_instruction>\nYou work in an app.\n</system_instruction>\n\nfix it"),
-            Said::Human(Cow::Owned("fix it".to_owned()))
+            UserText::Human(Cow::Owned("fix it".to_owned()))
         );
         assert_eq!(
             classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
-            Said::Human(Cow::Owned("fix <b>this</b>".to_owned()))
+            UserText::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
     }
 
@@ -247,16 +247,16 @@ mod tests {
             "# Context\n\n## Session Memory\n- old",
             "",
         ] {
-            assert_eq!(classify(text), Said::Machine, "{text}");
+            assert_eq!(classify(text), UserText::Machine, "{text}");
         }
-        assert_eq!(classify("[Request interrupted by user for tool use]"), Said::Interrupted);
+        assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
     }
 
     #[test]
     fn commands_that_start_work_are_requests() {
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>42</command-args>";
-        assert_eq!(classify(typed), Said::Command("/review 42".to_owned()));
-        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), Said::Machine);
+        assert_eq!(classify(typed), UserText::Command("/review 42".to_owned()));
+        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), UserText::Machine);
     }
 
     #[test]

@@ -6,28 +6,28 @@ use crate::bindings::throughline::policy::types::{Draft, Origin};
 use crate::text;
 
 /// The texts of all kept memories together, in bytes.
-const BYTES: usize = 48 * 1024;
+const MAX_BYTES: usize = 48 * 1024;
 /// How many there may be.
-const COUNT: usize = 160;
+const MAX_MEMORIES: usize = 160;
 /// How many memories that only prose speaks for are shown; the rest wait as candidates.
-const PROSE_SHOWN: usize = 8;
+const MAX_PROSE_SHOWN: usize = 8;
 /// How many such candidates are held.
-const PROSE_HELD: usize = 32;
+const MAX_PROSE_CANDIDATES: usize = 32;
 /// From which likeness on two memories say the same.
-const SAME: f32 = 0.75;
+const DUPLICATE_SIMILARITY: f32 = 0.75;
 /// The same where only prose speaks for one of them.
-const SAME_PROSE: f32 = 0.6;
+const DUPLICATE_PROSE_SIMILARITY: f32 = 0.6;
 
 /// Where something was learned, as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct LineRef {
     /// The line's identifier.
     pub uuid: String,
     /// Milliseconds since the epoch.
     pub at: Option<u64>,
 }
 
-impl Place {
+impl LineRef {
     /// As the contract has it.
     pub fn origin(&self) -> Origin {
         Origin { line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()), at: self.at }
@@ -36,7 +36,7 @@ impl Place {
 
 /// One memory of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct SessionMemory {
     /// Identity within the session.
     pub key: String,
     /// The contract's kind.
@@ -58,13 +58,13 @@ pub struct Kept {
     /// In hundredths.
     pub importance: u8,
     /// Where it was learned.
-    pub place: Place,
+    pub source: LineRef,
     /// Only prose speaks for it: shown when among the best.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub prose: bool,
+    pub from_prose: bool,
 }
 
-impl Kept {
+impl SessionMemory {
     fn bytes(&self) -> usize {
         let rejected: usize = self.rejected.iter().map(String::len).sum();
         let files: usize = self.files.iter().map(String::len).sum();
@@ -81,16 +81,17 @@ impl Kept {
             keywords: Vec::new(),
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
-            origin: self.place.origin(),
+            origin: self.source.origin(),
             attributes: Vec::new(),
         }
     }
 
-    fn says_the_same(&self, other: &Kept) -> bool {
+    fn is_duplicate_of(&self, other: &SessionMemory) -> bool {
         // Commits and plans are facts of their own, however much else they say.
-        let own = |kept: &Kept| matches!(kept.kind.as_str(), "commit" | "plan");
-        let least = if self.prose || other.prose { SAME_PROSE } else { SAME };
-        !own(self) && !own(other) && text::likeness(&self.features(), &other.features()) >= least
+        let own = |memory: &SessionMemory| matches!(memory.kind.as_str(), "commit" | "plan");
+        let min_similarity =
+            if self.from_prose || other.from_prose { DUPLICATE_PROSE_SIMILARITY } else { DUPLICATE_SIMILARITY };
+        !own(self) && !own(other) && text::similarity(&self.features(), &other.features()) >= min_similarity
     }
 
     fn features(&self) -> text::Features {
@@ -102,43 +103,43 @@ impl Kept {
 
 /// All memories of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Memories {
-    all: Vec<Kept>,
+pub struct SessionMemories {
+    all: Vec<SessionMemory>,
 }
 
-impl Memories {
+impl SessionMemories {
     /// Adds a memory. One that says the same as an earlier one gives way to it, unless it is weightier or replaces it by key.
     ///
     /// What has to leave for it is settled: it goes to `settled` and is not changed any more.
-    pub fn add(&mut self, memory: Kept, settled: &mut Vec<Draft>) {
-        if let Some(same) = self.all.iter_mut().find(|kept| kept.key == memory.key) {
+    pub fn add(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
+        if let Some(same) = self.all.iter_mut().find(|known| known.key == memory.key) {
             *same = memory;
             return;
         }
-        if self.all.iter().any(|kept| kept.importance >= memory.importance && kept.says_the_same(&memory)) {
+        if self.all.iter().any(|known| known.importance >= memory.importance && known.is_duplicate_of(&memory)) {
             return;
         }
-        self.all.retain(|kept| !kept.says_the_same(&memory));
+        self.all.retain(|known| !known.is_duplicate_of(&memory));
         self.all.push(memory);
-        self.bound(settled);
+        self.enforce_limits(settled);
     }
 
     /// Forgets every memory that `test` names.
-    pub fn forget(&mut self, test: impl Fn(&Kept) -> bool) {
-        self.all.retain(|kept| !test(kept));
+    pub fn forget(&mut self, test: impl Fn(&SessionMemory) -> bool) {
+        self.all.retain(|memory| !test(memory));
     }
 
     /// The latest memory that `test` names.
-    pub fn latest(&self, test: impl Fn(&Kept) -> bool) -> Option<&Kept> {
-        self.all.iter().rev().find(|kept| test(kept))
+    pub fn latest(&self, test: impl Fn(&SessionMemory) -> bool) -> Option<&SessionMemory> {
+        self.all.iter().rev().find(|memory| test(memory))
     }
 
-    fn bound(&mut self, settled: &mut Vec<Draft>) {
-        while self.all.iter().filter(|kept| kept.prose).count() > PROSE_HELD {
+    fn enforce_limits(&mut self, settled: &mut Vec<Draft>) {
+        while self.all.iter().filter(|memory| memory.from_prose).count() > MAX_PROSE_CANDIDATES {
             let ranked = self.ranked_prose();
             self.all.remove(ranked[ranked.len() - 1]);
         }
-        while self.all.len() > COUNT || self.all.iter().map(Kept::bytes).sum::<usize>() > BYTES {
+        while self.all.len() > MAX_MEMORIES || self.all.iter().map(SessionMemory::bytes).sum::<usize>() > MAX_BYTES {
             let shown = self.shown()[0];
             let oldest = self.all.remove(0);
             if shown {
@@ -149,22 +150,22 @@ impl Memories {
 
     /// Indexes of memories that only prose speaks for, best first; the older of two equals is the better.
     fn ranked_prose(&self) -> Vec<usize> {
-        let mut ranked: Vec<usize> = (0..self.all.len()).filter(|&at| self.all[at].prose).collect();
+        let mut ranked: Vec<usize> = (0..self.all.len()).filter(|&at| self.all[at].from_prose).collect();
         ranked.sort_by_key(|&at| std::cmp::Reverse(self.all[at].importance));
         ranked
     }
 
     fn shown(&self) -> Vec<bool> {
-        let mut shown: Vec<bool> = self.all.iter().map(|kept| !kept.prose).collect();
-        for at in self.ranked_prose().into_iter().take(PROSE_SHOWN) {
+        let mut shown: Vec<bool> = self.all.iter().map(|memory| !memory.from_prose).collect();
+        for at in self.ranked_prose().into_iter().take(MAX_PROSE_SHOWN) {
             shown[at] = true;
         }
         shown
     }
 
     /// The memories that hold now, oldest first.
-    pub fn live(&self) -> impl Iterator<Item = &Kept> {
-        self.all.iter().zip(self.shown()).filter_map(|(kept, shown)| shown.then_some(kept))
+    pub fn live(&self) -> impl Iterator<Item = &SessionMemory> {
+        self.all.iter().zip(self.shown()).filter_map(|(memory, shown)| shown.then_some(memory))
     }
 }
 
@@ -172,42 +173,42 @@ impl Memories {
 mod tests {
     use super::*;
 
-    fn kept(key: &str, title: &str, importance: u8, prose: bool) -> Kept {
-        Kept {
+    fn memory(key: &str, title: &str, importance: u8, from_prose: bool) -> SessionMemory {
+        SessionMemory {
             key: key.to_owned(),
             kind: "learning".to_owned(),
             title: title.to_owned(),
             importance,
-            prose,
-            ..Kept::default()
+            from_prose,
+            ..SessionMemory::default()
         }
     }
 
     #[test]
     fn the_same_is_said_once_by_the_weightier() {
-        let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        memories.add(kept("a", "the parser rejects empty input lines", 40, true), &mut settled);
-        memories.add(kept("b", "the parser rejects empty input lines today", 60, false), &mut settled);
-        memories.add(kept("c", "parser rejects empty input", 50, true), &mut settled);
-        let keys: Vec<&str> = memories.live().map(|kept| kept.key.as_str()).collect();
+        let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
+        memories.add(memory("a", "the parser rejects empty input lines", 40, true), &mut settled);
+        memories.add(memory("b", "the parser rejects empty input lines today", 60, false), &mut settled);
+        memories.add(memory("c", "parser rejects empty input", 50, true), &mut settled);
+        let keys: Vec<&str> = memories.live().map(|memory| memory.key.as_str()).collect();
         assert_eq!(keys, ["b"]);
     }
 
     #[test]
     fn only_the_best_of_what_prose_says_is_shown() {
-        let (mut memories, mut settled) = (Memories::default(), Vec::new());
+        let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
         for word in ["alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india"] {
-            memories.add(kept(word, word, if word == "alpha" { 10 } else { 50 }, true), &mut settled);
+            memories.add(memory(word, word, if word == "alpha" { 10 } else { 50 }, true), &mut settled);
         }
-        assert_eq!(memories.live().count(), PROSE_SHOWN);
-        assert!(memories.live().all(|kept| kept.key != "alpha"));
+        assert_eq!(memories.live().count(), MAX_PROSE_SHOWN);
+        assert!(memories.live().all(|memory| memory.key != "alpha"));
     }
 
     #[test]
     fn what_leaves_for_want_of_room_is_settled() {
-        let (mut memories, mut settled) = (Memories::default(), Vec::new());
-        for number in 0..=COUNT {
-            memories.add(kept(&number.to_string(), &format!("word{number}"), 50, false), &mut settled);
+        let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
+        for number in 0..=MAX_MEMORIES {
+            memories.add(memory(&number.to_string(), &format!("word{number}"), 50, false), &mut settled);
         }
         assert_eq!(settled.len(), 1);
         assert_eq!(settled[0].key.as_deref(), Some("0"));

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::clean;
-use super::kept::Place;
+use super::memories::LineRef;
 use super::questions::{self, Question};
 use crate::text;
 use crate::transcript::json::Raw;
 
 /// How many uses wait at once; the oldest is given up first.
-const WAITING: usize = 24;
+const MAX_PENDING: usize = 24;
 /// A command, in bytes: commit messages stand in it.
-const COMMAND: usize = 2500;
+const MAX_COMMAND_BYTES: usize = 2500;
 /// A plan, in bytes.
-const PLAN: usize = 5000;
+const MAX_PLAN_BYTES: usize = 5000;
 
 /// What a tool is, as far as memory goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl Tool {
 
 /// One use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Use {
+pub struct ToolUse {
     id: u32,
     /// What the tool is.
     pub tool: Tool,
@@ -80,14 +80,14 @@ pub struct Use {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
     /// Where it stands.
-    pub place: Place,
+    pub source: LineRef,
 }
 
-impl Use {
+impl ToolUse {
     /// Reads a use; `root` is what paths are made relative to.
-    pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, place: Place) -> Self {
+    pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
         let tool = Tool::of(name);
-        let mut this = Use { id: text::hash(id), tool, name: clean::line(name, 80), place, ..Use::default() };
+        let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
         input.fields(|key, value| this.take(key, value, root));
         this
     }
@@ -98,8 +98,8 @@ impl Use {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
                 // Absolute paths inside the project say where it lies on one machine.
-                let inside = clean::inside(&command, root);
-                self.what = clean::block(&inside, COMMAND);
+                let inside = clean::relative_paths(&command, root);
+                self.what = clean::block(&inside, MAX_COMMAND_BYTES);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
                 self.what = value.text().map(|text| clean::path(&text, root)).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Use {
             }
             (Tool::Ask, b"questions") => self.questions = questions::read(value),
             (Tool::Plan, b"plan") => {
-                self.what = value.text().map(|text| clean::block(&text, PLAN)).unwrap_or_default();
+                self.what = value.text().map(|text| clean::block(&text, MAX_PLAN_BYTES)).unwrap_or_default();
             }
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
@@ -127,23 +127,23 @@ impl Use {
 
 /// All uses that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Uses {
-    waiting: Vec<Use>,
+pub struct PendingToolUses {
+    pending: Vec<ToolUse>,
 }
 
-impl Uses {
+impl PendingToolUses {
     /// A use begins to wait.
-    pub fn push(&mut self, tool_use: Use) {
-        self.waiting.push(tool_use);
-        if self.waiting.len() > WAITING {
-            self.waiting.remove(0);
+    pub fn push(&mut self, tool_use: ToolUse) {
+        self.pending.push(tool_use);
+        if self.pending.len() > MAX_PENDING {
+            self.pending.remove(0);
         }
     }
 
     /// The use whose result came.
-    pub fn take(&mut self, id: &str) -> Option<Use> {
+    pub fn take(&mut self, id: &str) -> Option<ToolUse> {
         let id = text::hash(id);
-        let at = self.waiting.iter().position(|waiting| waiting.id == id)?;
-        Some(self.waiting.remove(at))
+        let at = self.pending.iter().position(|pending| pending.id == id)?;
+        Some(self.pending.remove(at))
     }
 }
