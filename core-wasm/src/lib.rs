@@ -13,5 +13,5 @@ pub mod observe;
 pub mod query;
 pub mod redact;
 pub mod summary;
-pub mod text;
-pub mod transcript;
+mod text;
+mod transcript;

@@ -4,30 +4,30 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The length in UTF-16 code units, the unit that the agent counts its context in.
-pub fn utf16_len(text: &str) -> usize {
+pub(crate) fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
 /// At most `max` bytes of the text, cut on a character boundary.
-pub fn head(text: &str, max: usize) -> &str {
+pub(crate) fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
 /// At most the last `max` bytes of the text, cut on a character boundary.
-pub fn tail(text: &str, max: usize) -> &str {
+pub(crate) fn tail(text: &str, max: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
 }
 
 /// Whether `part` stands in `text`. For the many short texts and signs of a session: the standard library's search
 /// prepares itself for a long one, which took a seventh of an extraction.
-pub fn contains(text: &str, part: &str) -> bool {
+pub(crate) fn contains(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let Some((&first, _)) = part.split_first() else { return true };
     memchr::memchr_iter(first, text).any(|at| text[at..].starts_with(part))
 }
 
 /// The text in at most `max` characters; where it is longer it is cut at a word's end and closed with `…`.
-pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+pub(crate) fn clip(text: &str, max: usize) -> Cow<'_, str> {
     let text = text.trim();
     let Some((cut, _)) = text.char_indices().nth(max) else {
         return Cow::Borrowed(text);
@@ -41,7 +41,7 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
 }
 
 /// The text in at most `max` bytes, cut at a paragraph's, line's or sentence's end where one is near, with `…`.
-pub fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
+pub(crate) fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
     let text = text.trim();
     if text.len() <= max {
         return Cow::Borrowed(text);
@@ -51,7 +51,7 @@ pub fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
 }
 
 /// Where to cut a text that is longer than `max` bytes: the last natural border in the second half of that.
-pub fn natural_cut(text: &str, max: usize) -> usize {
+pub(crate) fn natural_cut(text: &str, max: usize) -> usize {
     let window = head(text, max);
     let least = window.len() / 2;
     for border in ["\n\n", "\n", ". ", "。", " "] {
@@ -65,7 +65,7 @@ pub fn natural_cut(text: &str, max: usize) -> usize {
 }
 
 /// The text on one line, runs of white space as one space.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -77,7 +77,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// One line of Markdown without its heading, list, quote and emphasis marks.
-pub fn plain(line: &str) -> String {
+pub(crate) fn plain(line: &str) -> String {
     let mut rest = line.trim();
     loop {
         let shorter = rest.trim_start_matches(['#', '>', '|', ' ', '\t']);
@@ -134,7 +134,7 @@ fn strip_numbering(text: &str) -> &str {
 }
 
 /// The lines of Markdown prose: without fenced code, tables' rulers and empty lines.
-pub fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines().map(str::trim).filter(move |line| {
         if line.starts_with("```") || line.starts_with("~~~") {
@@ -146,7 +146,7 @@ pub fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The sentences of Markdown prose, each on one line and without marks. Code blocks are passed over.
-pub fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     for line in prose_lines(text) {
         if line.starts_with('|') {
@@ -171,7 +171,7 @@ fn push_sentence(all: &mut Vec<String>, sentence: &str) {
 }
 
 /// The first sentence, or none where there is no prose.
-pub fn first_sentence(text: &str) -> Option<String> {
+pub(crate) fn first_sentence(text: &str) -> Option<String> {
     sentences(text).into_iter().next()
 }
 
@@ -203,12 +203,12 @@ fn ends_in_abbreviation(text: &str) -> bool {
 }
 
 /// FNV-1a over bytes, in 32 bits: identities inside one session, not security.
-pub fn hash(text: &str) -> u32 {
+pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Hashes of what a text is about.
-pub type Features = HashSet<u32>;
+pub(crate) type Features = HashSet<u32>;
 
 /// Words that say nothing of what a text is about.
 const STOP_WORDS: &[&str] = &[
@@ -218,7 +218,7 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
-pub fn features(text: &str) -> Features {
+pub(crate) fn features(text: &str) -> Features {
     let mut set = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
         for run in runs(word) {
@@ -252,7 +252,7 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
 
 /// How much of the smaller text stands in the other too: 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "set sizes are small")]
-pub fn similarity(one: &Features, other: &Features) -> f32 {
+pub(crate) fn similarity(one: &Features, other: &Features) -> f32 {
     let smaller = one.len().min(other.len());
     if smaller == 0 {
         return 0.0;
@@ -262,7 +262,7 @@ pub fn similarity(one: &Features, other: &Features) -> f32 {
 
 /// The languages whose markers and labels are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// English, and every language without a table of its own.
     #[default]
     English,
@@ -275,7 +275,7 @@ pub enum Language {
 }
 
 /// The language of a text, by its script: a fifth of the letters in another script than Latin decides.
-pub fn language(text: &str) -> Language {
+pub(crate) fn language(text: &str) -> Language {
     let (mut latin, mut hangul, mut kana, mut han) = (0_u32, 0_u32, 0_u32, 0_u32);
     for c in head(text, 4000).chars() {
         match c {

@@ -8,11 +8,11 @@ use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::SessionNotes;
 
 /// The line under the heading.
-pub const INTRO: &str =
+pub(super) const INTRO: &str =
     "What was saved of this session before its context was compacted. The user and the code have the last word.";
 
 /// The page of a session that lost its context but for a summary.
-pub fn page(request: &Request, memories: &dyn Memories) -> Page {
+pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     page.limit(SectionKind::Decisions, 12);
     page.limit(SectionKind::WatchOut, 12);

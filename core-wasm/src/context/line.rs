@@ -8,13 +8,13 @@ use crate::text::{self, Language};
 const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
 
 /// Characters that an entry may have.
-pub const MAX_LINE_CHARS: usize = 300;
+pub(super) const MAX_LINE_CHARS: usize = 300;
 
 /// Text as it was stored.
-pub type StoredText<'a> = Cow<'a, str>;
+pub(super) type StoredText<'a> = Cow<'a, str>;
 
 /// The text on one line without what Markdown or the client would take for structure.
-pub fn sanitize(raw: &str) -> String {
+pub(super) fn sanitize(raw: &str) -> String {
     // More than this is cut away in any case.
     let visible: String = text::head(raw, 8 * MAX_LINE_CHARS).chars().filter(|&c| is_visible(c)).collect();
     let line = text::one_line(&visible);
@@ -59,7 +59,7 @@ fn opens_tag(before: &str, after: &str) -> bool {
 }
 
 /// The line in at most `max` characters, cut at the end of a sentence or else a word, with `…`.
-pub fn truncate(line: &str, max: usize) -> String {
+pub(super) fn truncate(line: &str, max: usize) -> String {
     let line = line.trim();
     if line.chars().nth(max).is_none() {
         return line.to_owned();
@@ -84,7 +84,7 @@ pub fn truncate(line: &str, max: usize) -> String {
 
 /// A memory's line in at most [`MAX_LINE_CHARS`] characters. Where it ends in a cure or in what was rejected, that end stays: a cause
 /// may be shortened, what to do about it may not.
-pub fn fit(line: &str) -> String {
+pub(super) fn fit(line: &str) -> String {
     if line.chars().nth(MAX_LINE_CHARS).is_none() {
         return line.to_owned();
     }
@@ -98,7 +98,7 @@ pub fn fit(line: &str) -> String {
 }
 
 /// A decision as the extractor stores it, in its parts: what, why and what was rejected.
-pub fn parse_decision(content: &str) -> (&str, &str, &str) {
+pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
     for words in LANGUAGES.map(labels::labels) {
         let (rest, rejected) = split_at_label(content, words.rejected);
         let (what, why) = split_at_label(rest, words.why);
@@ -115,7 +115,7 @@ fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
 }
 
 /// "What — why (rejected: …)" in one line that keeps its end.
-pub fn decision_line(what: &str, why: &str, rejected: &str) -> String {
+pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     let mut line = sanitize(what);
     if !why.trim().is_empty() {
         line = format!("{} — {}", line.trim_end_matches(['.', '。']), sanitize(why));
@@ -133,7 +133,7 @@ fn is_in_code(text: &str) -> bool {
 }
 
 /// The items in one line of at most `max` characters: whole ones, in order, then how many more there are.
-pub fn join(items: &[String], separator: &str, max: usize) -> String {
+pub(super) fn join(items: &[String], separator: &str, max: usize) -> String {
     let mut line = String::new();
     for (shown, item) in items.iter().enumerate() {
         let more = format!("{separator}+{}", items.len() - shown);
@@ -153,14 +153,14 @@ pub fn join(items: &[String], separator: &str, max: usize) -> String {
 }
 
 /// The day of a moment in milliseconds since the Unix epoch, in UTC.
-pub fn day(at: u64) -> Option<String> {
+pub(super) fn day(at: u64) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(i64::try_from(at).ok()?).ok()?;
     Some(at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string())
 }
 
 /// What a text says, for telling whether another says the same.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TextKey {
+pub(super) struct TextKey {
     /// Its words in lower case, without punctuation.
     words: String,
     /// Which pairs of neighbouring bytes it has, by their hash: most texts are told apart by this alone.
@@ -169,7 +169,7 @@ pub struct TextKey {
 
 impl TextKey {
     /// None where the text has no word.
-    pub fn new(raw: &str) -> Option<Self> {
+    pub(super) fn new(raw: &str) -> Option<Self> {
         let mut words = String::new();
         for c in text::head(raw, 2 * MAX_LINE_CHARS).chars() {
             if c.is_alphanumeric() {
@@ -188,7 +188,7 @@ impl TextKey {
     }
 
     /// Whether all that this says stands in `other`: word for word, and long enough to be no accident.
-    pub fn is_within(&self, other: &Self) -> bool {
+    pub(super) fn is_within(&self, other: &Self) -> bool {
         if self.words == other.words {
             return true;
         }
@@ -203,7 +203,7 @@ impl TextKey {
     }
 
     /// Whether one of the two stands in the other and is a good part of it.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let (shorter, longer) = if self.words.len() <= other.words.len() { (self, other) } else { (other, self) };
         shorter.words.len() * 3 >= longer.words.len() && shorter.is_within(longer)
     }

@@ -9,7 +9,7 @@ use crate::extract::labels;
 use crate::text;
 
 /// The line under the heading.
-pub const INTRO: &str =
+pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
 /// Sessions that are looked at: some of them may hold nothing.
@@ -19,7 +19,7 @@ const MAX_SESSIONS: u32 = 12;
 const MIN_IMPORTANCE: f32 = 0.4;
 
 /// The page of a session that knows nothing yet.
-pub fn page(request: &Request, memories: &dyn Memories) -> Page {
+pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     let sessions = memories.sessions(MAX_SESSIONS);
     let last = sessions.iter().position(has_result).or_else(|| sessions.iter().position(has_words));
@@ -165,7 +165,7 @@ fn is_unfinished(notes: &SessionNotes) -> bool {
 }
 
 /// How it stands, with what was committed and tested where the words do not say so.
-pub fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
+pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let mut outcome = notes.outcome.trim().to_owned();
     if let Some(tests) = attribute(notes, "tests")
@@ -198,7 +198,7 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
 
 /// The files that changed most, in the order in which they were changed; those outside the project come last, for they are
 /// seldom what a session was about.
-pub fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
+pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let changes: Vec<(bool, &Change)> =
         notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
     let mut order: Vec<usize> = (0..changes.len()).collect();
@@ -223,14 +223,14 @@ fn change_text(page: &Page, change: &Change) -> String {
 }
 
 /// The items as one line of that part.
-pub fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
+pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
 }
 
 /// What the notes say that was decided, learned and laid down, in the notes' own words. `stored` tells corrections from
 /// rules: the notes hold both in one list.
-pub fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     for (importance, decision) in by_recency(0.6, &notes.decisions) {
         let rejected: Vec<String> =
             decision.rejected.iter().map(|option| line::truncate(&line::sanitize(option), 90)).collect();
@@ -256,7 +256,7 @@ pub fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
 }
 
 /// The items with their importance: what came later weighs a little more, for the state at the end is what holds.
-pub fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)> {
+pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)> {
     items.iter().enumerate().map(move |(at, item)| {
         let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
         (importance + f32::from(later) / 1000.0, item)
@@ -280,7 +280,7 @@ fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRec
         let text = day.map_or_else(|| line_text.clone(), |day| format!("{day}: {line_text}"));
         page.add(
             SectionKind::Topics,
-            Entry::new(&text, 0.45 - f32::from(age) / 100.0).with_key(&line_text).as_session_line(),
+            Entry::new(&text, 0.45 - f32::from(age) / 100.0).with_key(&line_text).into_session_line(),
         );
     }
 }

@@ -11,7 +11,7 @@ use crate::transcript::user_text::INJECTED_HEADING;
 
 /// The sections, in the order in which they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SectionKind {
+pub(super) enum SectionKind {
     /// Memories that a search found; without a heading.
     Found,
     LastSession,
@@ -56,7 +56,7 @@ impl SectionKind {
     }
 
     /// Where a memory of that kind stands; none for those that are told by their session.
-    pub fn of(kind: &str) -> Option<Self> {
+    pub(super) fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
             "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
@@ -71,7 +71,7 @@ impl SectionKind {
 
 /// One line of a section.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     text: String,
     /// Thousandths of importance.
     weight: u32,
@@ -83,41 +83,41 @@ pub struct Entry {
 
 impl Entry {
     /// An entry of that importance, 0 to 1.
-    pub fn new(raw: &str, importance: f32) -> Self {
+    pub(super) fn new(raw: &str, importance: f32) -> Self {
         let text = line::fit(&line::sanitize(raw));
         let keys = TextKey::new(&text).into_iter().collect();
         Self { text, weight: weight(importance), ids: Vec::new(), keys, is_session_line: false }
     }
 
     /// A line about a session as a whole: it takes in what says no more than it does.
-    pub fn as_session_line(self) -> Self {
+    pub(super) fn into_session_line(self) -> Self {
         Self { is_session_line: true, ..self }
     }
 
     /// A line about the session as a whole: what it is, then what it says.
-    pub fn session_line(label: &str, raw: &str, importance: f32) -> Self {
+    pub(super) fn session_line(label: &str, raw: &str, importance: f32) -> Self {
         let said = line::sanitize(raw);
         let mut entry = Self::new(&said, importance);
         entry.text = line::truncate(&format!("{label}: {said}"), MAX_LINE_CHARS);
         if said.is_empty() {
             entry.keys.clear();
         }
-        entry.as_session_line()
+        entry.into_session_line()
     }
 
     /// The same entry with that importance, 0 to 1.
-    pub fn with_importance(self, importance: f32) -> Self {
+    pub(super) fn with_importance(self, importance: f32) -> Self {
         Self { weight: weight(importance), ..self }
     }
 
     /// Another wording of the same.
-    pub fn with_key(mut self, raw: &str) -> Self {
+    pub(super) fn with_key(mut self, raw: &str) -> Self {
         self.keys.extend(TextKey::new(raw));
         self
     }
 
     /// What a memory says, in one line, as heavy as `share` of its importance and how often it was seen.
-    pub fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
+    pub(super) fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
         let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
@@ -141,7 +141,7 @@ fn weight(importance: f32) -> u32 {
 }
 
 /// What a memory says where it stands among others of its kind.
-pub fn memory_text(memory: &Memory) -> String {
+pub(super) fn memory_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
@@ -162,7 +162,7 @@ struct Section {
 
 /// The sections of a context under way.
 #[derive(Debug)]
-pub struct Page {
+pub(super) struct Page {
     root: String,
     sections: BTreeMap<SectionKind, Section>,
     /// An answer of the store was as long as was asked for: there may be more.
@@ -173,33 +173,33 @@ pub struct Page {
 
 impl Page {
     /// An empty page for the project at `root`.
-    pub fn new(root: &str) -> Self {
+    pub(super) fn new(root: &str) -> Self {
         Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new() }
     }
 
     /// A path, relative to the project's root where inside it.
-    pub fn path(&self, path: &str) -> String {
+    pub(super) fn path(&self, path: &str) -> String {
         clean::path(path, &self.root)
     }
 
     /// What the store answered, noting whether there may be more than the `limit`.
-    pub fn checked_for_more<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
+    pub(super) fn checked_for_more<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
         self.is_truncated |= answer.len() >= limit;
         answer
     }
 
     /// A line that always stands first in that part and makes no part by itself.
-    pub fn lead(&mut self, kind: SectionKind, lead: String) {
+    pub(super) fn lead(&mut self, kind: SectionKind, lead: String) {
         self.sections.entry(kind).or_default().lead = lead;
     }
 
     /// At most so many entries in that part, the weightiest.
-    pub fn limit(&mut self, kind: SectionKind, max_entries: usize) {
+    pub(super) fn limit(&mut self, kind: SectionKind, max_entries: usize) {
         self.sections.entry(kind).or_default().max_entries = Some(max_entries);
     }
 
     /// Adds the entry, or marks what says the same already.
-    pub fn add(&mut self, kind: SectionKind, mut entry: Entry) {
+    pub(super) fn add(&mut self, kind: SectionKind, mut entry: Entry) {
         if entry.keys.is_empty() {
             return;
         }
@@ -211,7 +211,7 @@ impl Page {
     }
 
     /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
-    pub fn add_memory(&mut self, memory: &Memory, factor: f32) {
+    pub(super) fn add_memory(&mut self, memory: &Memory, factor: f32) {
         if !self.seen.insert(memory.id.clone()) {
             return;
         }
@@ -247,7 +247,7 @@ impl Page {
     }
 
     /// The page in at most `budget` UTF-16 units; none where no entry has room.
-    pub fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
+    pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all: usize = self.sections.values().map(|section| section.entries.len()).sum();
         self.limit_sections();
         let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
@@ -353,7 +353,7 @@ fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
 }
 
 /// An insight with the file that it is about, where it does not name it.
-pub fn discovery(file: &str, insight: &str) -> String {
+pub(super) fn discovery(file: &str, insight: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     if name.is_empty() || insight.contains(name) { insight.to_owned() } else { format!("`{file}`: {insight}") }
 }

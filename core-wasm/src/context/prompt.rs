@@ -5,13 +5,14 @@ use super::page::{Entry, Page, SectionKind, memory_text};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 
 /// The line under the heading.
-pub const INTRO: &str = "Memories that match this prompt. They may be outdated: the user and the code have the last word.";
+pub(super) const INTRO: &str =
+    "Memories that match this prompt. They may be outdated: the user and the code have the last word.";
 
 /// The most that it may hold, in UTF-16 units: it comes with every prompt.
-pub const MAX_UNITS: usize = 2_000;
+pub(super) const MAX_UNITS: usize = 2_000;
 
 /// The page of what was found, best first.
-pub fn page(request: &Request) -> Page {
+pub(super) fn page(request: &Request) -> Page {
     let mut page = Page::new(&request.session.root);
     for (memory, rank) in request.found.iter().zip(0_u8..20) {
         let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));

@@ -9,19 +9,19 @@ use crate::{redact, text};
 const WINDOW_BYTES: usize = 256 * 1024;
 
 /// The text without terminal escapes, control characters and secrets.
-pub fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let text = window(text);
     let text = printable(&text);
     redact::scrub(&text).into_owned()
 }
 
 /// The cleaned text on one line of at most `max` characters.
-pub fn line(text: &str, max: usize) -> String {
+pub(crate) fn line(text: &str, max: usize) -> String {
     text::clip(&text::one_line(&clean(text)), max).into_owned()
 }
 
 /// The cleaned text in at most `max` bytes, cut at a natural border.
-pub fn block(text: &str, max: usize) -> String {
+pub(crate) fn block(text: &str, max: usize) -> String {
     text::clip_block(&clean(text), max).into_owned()
 }
 
@@ -64,7 +64,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 }
 
 /// A path with `/` between folders, relative to `root` where inside it.
-pub fn path(path: &str, root: &str) -> String {
+pub(crate) fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
     let root = root.trim_end_matches('/');
@@ -73,7 +73,7 @@ pub fn path(path: &str, root: &str) -> String {
 }
 
 /// A command with paths inside the project relative to its root: absolute ones say where it lies on one machine.
-pub fn relative_paths(command: &str, root: &str) -> String {
+pub(crate) fn relative_paths(command: &str, root: &str) -> String {
     if root.len() < 2 {
         return command.to_owned();
     }

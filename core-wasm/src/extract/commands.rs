@@ -6,7 +6,7 @@ use crate::text;
 
 /// What a command is for, as far as later commands can be compared with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// Runs tests.
     Test,
     /// Builds or compiles.
@@ -39,7 +39,7 @@ const INSPECTION_PROGRAMS: &[&str] = &[
 ];
 
 /// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
-pub fn segments(command: &str) -> Vec<&str> {
+pub(crate) fn segments(command: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut quote, mut piped) = (0, None, None);
     let bytes = command.as_bytes();
@@ -120,7 +120,7 @@ fn words(segment: &str) -> Vec<&str> {
 }
 
 /// The segment that the command line is about: the last one that does more than look, else the last.
-pub fn main_segment(command: &str) -> &str {
+pub(crate) fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
         .rev()
@@ -131,7 +131,7 @@ pub fn main_segment(command: &str) -> &str {
 }
 
 /// What the command line is for.
-pub fn class(command: &str) -> Class {
+pub(crate) fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
@@ -165,14 +165,14 @@ pub fn class(command: &str) -> Class {
 }
 
 /// What commands of the same purpose share: the program and its subcommands.
-pub fn purpose(command: &str) -> String {
+pub(crate) fn purpose(command: &str) -> String {
     let words = words(main_segment(command));
     let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
     words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The files and folders that the command line names.
-pub fn targets(command: &str) -> Vec<&str> {
+pub(crate) fn targets(command: &str) -> Vec<&str> {
     words(main_segment(command))
         .into_iter()
         .skip(1)
@@ -181,7 +181,7 @@ pub fn targets(command: &str) -> Vec<&str> {
 }
 
 /// Whether two command lines are for the same: a later success of one says that the failure of the other is over.
-pub fn same_purpose(failed: &str, later: &str) -> bool {
+pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
     let same = match one {
         Class::Other | Class::Inspect => purpose(failed) == purpose(later),
@@ -197,7 +197,7 @@ pub fn same_purpose(failed: &str, later: &str) -> bool {
 }
 
 /// Whether a later command line is the failed one in other words.
-pub fn is_rewording(failed: &str, later: &str) -> bool {
+pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
     let significant = |command: &str| text::features(main_segment(command));
     let (one, other) = (significant(failed), significant(later));
     text::similarity(&one, &other) >= 0.6
@@ -268,12 +268,12 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
 const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
 
 /// Whether the failure is one of the environment.
-pub fn is_environment(error: &str) -> bool {
+pub(crate) fn is_environment(error: &str) -> bool {
     contains_sign(error, ENVIRONMENT_SIGNS)
 }
 
 /// Whether the command was not even run as meant.
-pub fn is_invocation(error: &str) -> bool {
+pub(crate) fn is_invocation(error: &str) -> bool {
     contains_sign(error, INVOCATION_SIGNS)
 }
 
@@ -313,7 +313,7 @@ const VERDICT_MARKS: &[&str] = &[
 ];
 
 /// The line of an output that says why a command of that class failed.
-pub fn error_line_of(class: Class, output: &str) -> Option<String> {
+pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
         let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
@@ -324,7 +324,7 @@ pub fn error_line_of(class: Class, output: &str) -> Option<String> {
 }
 
 /// The line of an output that says why a command failed.
-pub fn error_line(output: &str) -> Option<String> {
+pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
     let line = candidate.or_else(|| lines().next_back())?;
@@ -332,7 +332,7 @@ pub fn error_line(output: &str) -> Option<String> {
 }
 
 /// Whether a command may be what made another pass: it changes something.
-pub fn may_fix(command: &str) -> bool {
+pub(crate) fn may_fix(command: &str) -> bool {
     if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
@@ -392,7 +392,7 @@ fn is_error_like(line: &str) -> bool {
 }
 
 /// Signs in the output of a command that pretends to have succeeded.
-pub fn output_reports_failure(class: Class, output: &str) -> bool {
+pub(crate) fn output_reports_failure(class: Class, output: &str) -> bool {
     match class {
         Class::Commit => {
             !output.contains("] ") && COMMIT_FAILURE_SIGNS.iter().any(|sign| output.contains(sign))
@@ -420,7 +420,7 @@ const COMMIT_FAILURE_SIGNS: &[&str] = &[
 ];
 
 /// Whether the command passed for certain: what it is piped into hides its exit code.
-pub fn passed(command: &str, output: &str) -> bool {
+pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
     let main = main_segment(command);
     let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
@@ -436,7 +436,7 @@ pub fn passed(command: &str, output: &str) -> bool {
 
 /// What a test run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestCounts {
+pub(crate) struct TestCounts {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed.
@@ -445,13 +445,13 @@ pub struct TestCounts {
 
 impl TestCounts {
     /// In words.
-    pub fn verdict(self) -> String {
+    pub(crate) fn verdict(self) -> String {
         format!("{} pass, {} fail", self.passed, self.failed)
     }
 }
 
 /// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
-pub fn test_counts(output: &str) -> Option<TestCounts> {
+pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     let mut found: Option<TestCounts> = None;
     let mut cargo: Option<TestCounts> = None;
     for line in text::tail(output, 32 * 1024).lines() {

@@ -5,7 +5,7 @@ use crate::text;
 
 /// A commit as the output or the command says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
+pub(super) struct Commit {
     /// The first line of the message.
     pub subject: String,
     /// The message's other lines, without trailers.
@@ -17,7 +17,7 @@ pub struct Commit {
 }
 
 /// The commits that a command made, going by its output; none where it failed.
-pub fn commits_from(command: &str, output: &str) -> Vec<Commit> {
+pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
     let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
         return Vec::new();
     };
@@ -91,7 +91,7 @@ fn parse_commit_line(line: &str) -> Option<(String, String)> {
 }
 
 /// The message given by `-m` or a here-document.
-pub fn message(command: &str) -> Option<String> {
+pub(super) fn message(command: &str) -> Option<String> {
     let at = command.find("commit")?;
     let rest = &command[at..];
     if let Some(start) = rest.find("<<") {
@@ -136,7 +136,7 @@ fn split_message(message: &str) -> (String, String) {
 }
 
 /// The pull request that an output of `gh pr create` names.
-pub fn pull_request(command: &str, output: &str) -> Option<String> {
+pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
         return None;
     }
@@ -144,7 +144,7 @@ pub fn pull_request(command: &str, output: &str) -> Option<String> {
 }
 
 /// The title that `gh pr create` was given.
-pub fn pull_request_title(command: &str) -> Option<String> {
+pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;

@@ -11,7 +11,7 @@ use crate::transcript::user_text;
 const MAX_FIXES: usize = 8;
 
 /// The whole summary as a memory; none where nothing is left of it without its frame.
-pub fn summary(text: &str, source: &LineRef) -> Option<Draft> {
+pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
     let summary = user_text::compact_summary(&clean::clean(text));
     if summary.is_empty() || summary.contains(user_text::INJECTED_HEADING) {
         return None;
@@ -33,7 +33,7 @@ pub fn summary(text: &str, source: &LineRef) -> Option<Draft> {
 }
 
 /// The errors that the summary lists with what fixed them.
-pub fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
+pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
     let summary = user_text::compact_summary(&clean::clean(text));
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     let mut top = None;

@@ -75,13 +75,13 @@ struct Convention {
 
 /// The commands of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Conventions {
+pub(super) struct Conventions {
     all: Vec<Convention>,
 }
 
 impl Conventions {
     /// A command line passed.
-    pub fn command_passed(&mut self, command: &str, source: &LineRef) {
+    pub(super) fn command_passed(&mut self, command: &str, source: &LineRef) {
         for (purpose, command) in parse(command) {
             let full = self.all.len() >= MAX_TRACKED;
             let known = self.all.iter_mut().find(|known| known.purpose == purpose);
@@ -98,7 +98,7 @@ impl Conventions {
     }
 
     /// As memories, the most wanted first.
-    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+    pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         let mut wanted: Vec<&Convention> = self.all.iter().collect();
         wanted.sort_by_key(|known| rank(&known.purpose));
         wanted.into_iter().take(MAX_SHOWN).map(|known| {

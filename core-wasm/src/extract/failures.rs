@@ -21,7 +21,7 @@ const MAX_SENTENCES: usize = 12;
 
 /// What failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Subject {
+pub(super) enum Subject {
     /// A shell command.
     #[default]
     Command,
@@ -31,7 +31,7 @@ pub enum Subject {
 
 /// One open failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
+pub(super) struct Failure {
     subject: Subject,
     /// The command, or the file.
     what: String,
@@ -53,13 +53,13 @@ pub struct Failure {
 
 /// All open failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Failures {
+pub(super) struct Failures {
     open: Vec<Failure>,
 }
 
 impl Failures {
     /// A command failed.
-    pub fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
+    pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
         // A path that is not there is the agent's slip.
         if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
             return;
@@ -88,7 +88,7 @@ impl Failures {
     }
 
     /// An edit failed.
-    pub fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
+    pub(super) fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
         if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
             return;
@@ -112,7 +112,7 @@ impl Failures {
     }
 
     /// The agent said something: it may name a cause.
-    pub fn agent_said(&mut self, said: &str) {
+    pub(super) fn agent_said(&mut self, said: &str) {
         if self.open.is_empty() {
             return;
         }
@@ -128,7 +128,7 @@ impl Failures {
     }
 
     /// Something was done that may have been the cure.
-    pub fn step(&mut self, step: &str) {
+    pub(super) fn step(&mut self, step: &str) {
         for failure in &mut self.open {
             if failure.steps.last().map(String::as_str) != Some(step) {
                 push_bounded(&mut failure.steps, step.to_owned(), MAX_STEPS);
@@ -137,7 +137,7 @@ impl Failures {
     }
 
     /// A command passed: gives the pairs of failure and cure that this ends.
-    pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+    pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(
             |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
@@ -146,7 +146,7 @@ impl Failures {
     }
 
     /// A command ran that says the failed one in other words: whatever came of it, the tool was found.
-    pub fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
+    pub(super) fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(
             |failure| {
                 failure.subject == Subject::Command
@@ -162,7 +162,7 @@ impl Failures {
     }
 
     /// An edit passed.
-    pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
+    pub(super) fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
 
@@ -184,22 +184,22 @@ impl Failures {
     }
 
     /// Whether a check or a commit failed last.
-    pub fn has_open_checks(&self) -> bool {
+    pub(super) fn has_open_checks(&self) -> bool {
         self.open.iter().any(Failure::is_check)
     }
 
     /// What was committed has no open checks behind it.
-    pub fn checks_committed(&mut self) {
+    pub(super) fn checks_committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
     }
 
     /// Nor has what the agent reports as passing; a commit that failed is still one.
-    pub fn checks_reported_passing(&mut self) {
+    pub(super) fn checks_reported_passing(&mut self) {
         self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
     }
 
     /// Failed checks and commits that are still open and whose cause the agent named: what the next session runs into.
-    pub fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
+    pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
             let cause = failure.cause();
             let memory = SessionMemory {
@@ -221,7 +221,7 @@ impl Failures {
     }
 
     /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
-    pub fn errors(&self, turn: u32) -> Vec<String> {
+    pub(super) fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
             .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
@@ -452,7 +452,7 @@ fn char_class(byte: u8) -> u8 {
 }
 
 /// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
-pub fn display_command(command: &str) -> String {
+pub(super) fn display_command(command: &str) -> String {
     let main = commands::main_segment(command);
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {

@@ -31,14 +31,14 @@ struct Changed {
 
 /// What the session did to files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Files {
+pub(super) struct Files {
     changed: Vec<Changed>,
     edits: Vec<Edit>,
 }
 
 impl Files {
     /// Adds to a file's counts and makes it the latest.
-    pub fn record_change(&mut self, path: &str, added: u32, removed: u32) {
+    pub(super) fn record_change(&mut self, path: &str, added: u32, removed: u32) {
         let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
             Some(at) => self.changed.remove(at),
             None => Changed { path: path.to_owned(), ..Changed::default() },
@@ -52,18 +52,18 @@ impl Files {
     }
 
     /// As the contract has them, latest last.
-    pub fn changes(&self) -> Vec<Change> {
+    pub(super) fn changes(&self) -> Vec<Change> {
         let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };
         self.changed.iter().map(change).collect()
     }
 
     /// Paths, latest last.
-    pub fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
+    pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.changed.iter().map(|changed| changed.path.as_str())
     }
 
     /// Notes an edit; says whether it takes back an earlier one.
-    pub fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
@@ -91,7 +91,7 @@ fn lines(text: &str) -> Vec<u32> {
 }
 
 /// Lines added and removed by a `structuredPatch`.
-pub fn patch_size(patch: Raw<'_>) -> (u32, u32) {
+pub(super) fn patch_size(patch: Raw<'_>) -> (u32, u32) {
     let (mut added, mut removed) = (0, 0);
     patch.items(|hunk| {
         if let Some(lines) = hunk.get("lines") {

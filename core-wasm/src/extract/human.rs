@@ -13,21 +13,21 @@ const PLAN_OPENINGS: &[&str] = &[
 ];
 
 /// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
-pub fn plan(prompt: &str) -> Option<&str> {
+pub(super) fn plan(prompt: &str) -> Option<&str> {
     let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
     let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
 /// The title of a plan or another document.
-pub fn title(document: &str) -> Option<String> {
+pub(super) fn title(document: &str) -> Option<String> {
     let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
 
 /// The request in substance: at most `max` characters on one line.
-pub fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
+pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
         let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
@@ -182,7 +182,7 @@ const CONSENTS: &[&str] = &[
 ];
 
 /// Whether a prompt only agrees to what was proposed before it.
-pub fn is_consent(prompt: &str) -> bool {
+pub(super) fn is_consent(prompt: &str) -> bool {
     let bare = normalize(prompt);
     let length = bare.chars().count();
     let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
@@ -224,7 +224,7 @@ const CHORES: &[&str] = &[
 ];
 
 /// Whether a prompt asks only to record or to go on with what was done before it.
-pub fn is_chore(prompt: &str) -> bool {
+pub(super) fn is_chore(prompt: &str) -> bool {
     let bare = normalize(prompt);
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
@@ -415,7 +415,7 @@ const CORRECTION_SIGNS: &[&str] = &[
 
 /// What the human laid down in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Directives {
+pub(super) struct Directives {
     /// Standing rules, each a sentence.
     pub rules: Vec<String>,
     /// What sets the agent right: one or two sentences.
@@ -424,7 +424,7 @@ pub struct Directives {
 
 /// Reads what the human laid down. Documents pasted in place of a prompt say nothing of the human's own. `after_work`: the
 /// agent had done something that can be corrected.
-pub fn directives(prompt: &str, after_work: bool) -> Directives {
+pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Directives::default();
     }
@@ -525,7 +525,7 @@ fn is_correction(sentence: &str) -> bool {
 }
 
 /// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
-pub fn is_remark(prompt: &str) -> bool {
+pub(super) fn is_remark(prompt: &str) -> bool {
     let length = prompt.chars().count();
     let least = if prompt.is_ascii() { 16 } else { 8 };
     (least..=300).contains(&length)
@@ -535,7 +535,7 @@ pub fn is_remark(prompt: &str) -> bool {
 }
 
 /// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
-pub fn is_report(prompt: &str) -> bool {
+pub(super) fn is_report(prompt: &str) -> bool {
     let lower = strip_apostrophes(prompt);
     let opens =
         ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
@@ -543,7 +543,7 @@ pub fn is_report(prompt: &str) -> bool {
 }
 
 /// Whether a remark points to what was said before it.
-pub fn needs_context(said: &str) -> bool {
+pub(super) fn needs_context(said: &str) -> bool {
     let bare = normalize(said);
     let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
     bare.split(' ').any(|word| pointers.contains(&word))
@@ -560,7 +560,7 @@ fn contains_words(text: &str, words: &str) -> bool {
 }
 
 /// Whether the prompt asks for something of its own.
-pub fn is_substantive(prompt: &str) -> bool {
+pub(super) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !prose::is_narration(prompt)
 }
 

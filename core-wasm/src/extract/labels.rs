@@ -4,7 +4,7 @@ use crate::text::Language;
 
 /// Words in one language.
 #[derive(Debug)]
-pub struct Labels {
+pub(crate) struct Labels {
     /// Before the options that were not taken.
     pub rejected: &'static str,
     /// Before a reason.
@@ -98,7 +98,7 @@ const CHINESE: Labels = Labels {
 };
 
 /// The words of the language with that code.
-pub fn of(code: &str) -> &'static Labels {
+pub(crate) fn of(code: &str) -> &'static Labels {
     labels(match code {
         "ko" => Language::Korean,
         "ja" => Language::Japanese,
@@ -108,7 +108,7 @@ pub fn of(code: &str) -> &'static Labels {
 }
 
 /// The words of that language.
-pub fn labels(language: Language) -> &'static Labels {
+pub(crate) fn labels(language: Language) -> &'static Labels {
     match language {
         Language::English => &ENGLISH,
         Language::Korean => &KOREAN,

@@ -20,7 +20,7 @@ const DUPLICATE_PROSE_SIMILARITY: f32 = 0.6;
 
 /// Where something was learned, as the state holds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LineRef {
+pub(super) struct LineRef {
     /// The line's identifier.
     pub uuid: String,
     /// Milliseconds since the epoch.
@@ -29,14 +29,14 @@ pub struct LineRef {
 
 impl LineRef {
     /// As the contract has it.
-    pub fn origin(&self) -> Origin {
+    pub(super) fn origin(&self) -> Origin {
         Origin { line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()), at: self.at }
     }
 }
 
 /// One memory of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SessionMemory {
+pub(super) struct SessionMemory {
     /// Identity within the session.
     pub key: String,
     /// The contract's kind.
@@ -72,7 +72,7 @@ impl SessionMemory {
     }
 
     /// As the contract has it.
-    pub fn draft(&self) -> Draft {
+    pub(super) fn draft(&self) -> Draft {
         Draft {
             key: Some(self.key.clone()),
             kind: self.kind.clone(),
@@ -103,7 +103,7 @@ impl SessionMemory {
 
 /// All memories of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SessionMemories {
+pub(super) struct SessionMemories {
     all: Vec<SessionMemory>,
 }
 
@@ -111,7 +111,7 @@ impl SessionMemories {
     /// Adds a memory. One that says the same as an earlier one gives way to it, unless it is weightier or replaces it by key.
     ///
     /// What has to leave for it is settled: it goes to `settled` and is not changed any more.
-    pub fn add(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
+    pub(super) fn add(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
         if let Some(same) = self.all.iter_mut().find(|known| known.key == memory.key) {
             *same = memory;
             return;
@@ -125,13 +125,8 @@ impl SessionMemories {
     }
 
     /// Forgets every memory that `test` names.
-    pub fn forget(&mut self, test: impl Fn(&SessionMemory) -> bool) {
+    pub(super) fn forget(&mut self, test: impl Fn(&SessionMemory) -> bool) {
         self.all.retain(|memory| !test(memory));
-    }
-
-    /// The latest memory that `test` names.
-    pub fn latest(&self, test: impl Fn(&SessionMemory) -> bool) -> Option<&SessionMemory> {
-        self.all.iter().rev().find(|memory| test(memory))
     }
 
     fn enforce_limits(&mut self, settled: &mut Vec<Draft>) {
@@ -164,7 +159,7 @@ impl SessionMemories {
     }
 
     /// The memories that hold now, oldest first.
-    pub fn live(&self) -> impl Iterator<Item = &SessionMemory> {
+    pub(super) fn live(&self) -> impl Iterator<Item = &SessionMemory> {
         self.all.iter().zip(self.shown()).filter_map(|(memory, shown)| shown.then_some(memory))
     }
 }

@@ -3,25 +3,25 @@
 //! Every line changes the [`State`]; at the end of a call the memories that hold are compared with what was given out
 //! before. So the same lines in one call or in ten give the same memories and notes.
 
-pub mod clean;
-pub mod commands;
-pub mod commits;
-pub mod compact;
-pub mod conventions;
-pub mod failures;
-pub mod files;
-pub mod human;
-pub mod labels;
-pub mod memories;
-pub mod notes;
-pub mod options;
-pub mod prose;
-pub mod questions;
-pub mod seen_lines;
-pub mod state;
-pub mod tasks;
-pub mod tool_uses;
-pub mod turn;
+pub(crate) mod clean;
+pub(crate) mod commands;
+mod commits;
+mod compact;
+mod conventions;
+mod failures;
+mod files;
+mod human;
+pub(crate) mod labels;
+mod memories;
+mod notes;
+mod options;
+mod prose;
+mod questions;
+mod seen_lines;
+mod state;
+mod tasks;
+mod tool_uses;
+mod turn;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
 use crate::bindings::throughline::policy::types::Draft;

@@ -9,7 +9,7 @@ use crate::text::{self, Language};
 const MAX_ENTRIES: usize = 40;
 
 /// The notes of a session whose last turn is closed.
-pub fn notes(state: &State) -> SessionNotes {
+pub(super) fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
     let of = |kinds: &'static [&'static str]| live().filter(move |memory| kinds.contains(&memory.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {

@@ -5,7 +5,7 @@ use crate::text;
 
 /// What was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolution {
+pub(super) struct Resolution {
     /// The option taken, or what was proposed.
     pub what: String,
     /// Why, as far as the agent had said.
@@ -46,7 +46,7 @@ const OPTION_WORDS: &[&str] = &[
 ];
 
 /// What a prompt decides, given the answer before it; none where it decides nothing.
-pub fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
+pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > 240 {
         return None;
     }

@@ -4,7 +4,7 @@ use crate::text;
 
 /// Something worth knowing that prose says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Insight {
+pub(super) struct Insight {
     /// One sentence, or two, that stands alone.
     pub text: String,
     /// How much speaks for it; above 3 worth a thought.
@@ -215,7 +215,7 @@ const NARRATION_ENDS: &[&str] = &[
 ];
 
 /// Whether a sentence only tells what the agent does next.
-pub fn is_narration(sentence: &str) -> bool {
+pub(super) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
@@ -230,7 +230,7 @@ fn starts_with_words(text: &str, opening: &str) -> bool {
 }
 
 /// The sentence without what only links it to the one before.
-pub fn strip_interjection(sentence: &str) -> &str {
+pub(super) fn strip_interjection(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
         let lower = rest.to_lowercase();
@@ -379,7 +379,7 @@ fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
 
 /// What a text of the agent says that a later session would want to know. `is_answer`: it is the turn's last word, so what
 /// it reports is the state at the end.
-pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
+pub(super) fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
     let mut all = Vec::new();
     let mut heading = String::new();
     let mut previous = String::new();
@@ -458,7 +458,7 @@ fn is_change_note(lower: &str) -> bool {
 }
 
 /// Sentences that may name the cause of a failure: no narration, no guess, no question.
-pub fn causes(said: &str) -> Vec<String> {
+pub(super) fn causes(said: &str) -> Vec<String> {
     let mut all = Vec::new();
     for sentence in text::sentences(said) {
         let sentence = strip_interjection(&sentence);
@@ -478,7 +478,7 @@ pub fn causes(said: &str) -> Vec<String> {
 }
 
 /// How much speaks for a sentence as the cause of a failure.
-pub fn cause_weight(sentence: &str) -> u8 {
+pub(super) fn cause_weight(sentence: &str) -> u8 {
     let lower = sentence.to_lowercase();
     if is_speculation(&lower) || lower.starts_with("all ") {
         return 0;
@@ -658,7 +658,7 @@ fn strip_numbering(title: &str) -> String {
 }
 
 /// The first thing in the text that looks like a file of a project.
-pub fn file_in(text: &str) -> Option<String> {
+pub(super) fn file_in(text: &str) -> Option<String> {
     text.split(|c: char| {
         c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
     })
@@ -688,7 +688,7 @@ fn is_file(word: &str) -> bool {
 
 /// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
 /// opens.
-pub fn result_line(answer: &str, max: usize) -> Option<String> {
+pub(super) fn result_line(answer: &str, max: usize) -> Option<String> {
     let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
     let mut short = None;
     for (at, line) in lines.iter().enumerate() {
@@ -760,7 +760,7 @@ fn points(lines: &[&str]) -> Vec<String> {
 }
 
 /// The sentence of an answer that says what was checked.
-pub fn checked(answer: &str) -> Option<String> {
+pub(super) fn checked(answer: &str) -> Option<String> {
     let signs = [
         "tests pass",
         "test pass",
@@ -857,7 +857,7 @@ fn is_filler(sentence: &str) -> bool {
 }
 
 /// Sentences of an answer that say what keeps the work from going on.
-pub fn blockers(answer: &str) -> Vec<String> {
+pub(super) fn blockers(answer: &str) -> Vec<String> {
     let signs = [
         "blocked by",
         "blocked on",
@@ -896,7 +896,7 @@ pub fn blockers(answer: &str) -> Vec<String> {
 }
 
 /// What the agent proposes or asks at the end of its answer; none where it only reports.
-pub fn closing_question(answer: &str) -> Option<String> {
+pub(super) fn closing_question(answer: &str) -> Option<String> {
     let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
     let asks =
         last.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| last.ends_with(end));

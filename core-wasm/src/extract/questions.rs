@@ -8,7 +8,7 @@ use crate::transcript::json::Raw;
 
 /// One option.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub(super) struct Choice {
     /// Its name.
     pub label: String,
     /// What it means.
@@ -17,9 +17,9 @@ pub struct Choice {
 
 /// One question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Question {
+pub(super) struct Question {
     /// The whole question.
-    pub question: String,
+    pub text: String,
     /// Its subject in a word or two.
     pub header: String,
     /// What is on the table.
@@ -30,7 +30,7 @@ pub struct Question {
 
 impl Question {
     /// The options that were taken; empty where the human answered otherwise.
-    pub fn chosen(&self) -> Vec<&Choice> {
+    pub(super) fn chosen(&self) -> Vec<&Choice> {
         let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
         if !exact.is_empty() {
             return exact;
@@ -43,14 +43,14 @@ impl Question {
     }
 
     /// The options that were not taken.
-    pub fn rejected(&self) -> Vec<String> {
+    pub(super) fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
         self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
     /// Whether the question is about the conversation itself.
     fn is_procedural(&self) -> bool {
-        let question = self.question.to_lowercase();
+        let question = self.text.to_lowercase();
         let signs = [
             "more questions",
             "next area",
@@ -72,7 +72,7 @@ impl Question {
     }
 
     /// Whether the answer decides something: not left to the agent, and not a question back.
-    pub fn is_decided(&self) -> bool {
+    pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
         let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
@@ -87,12 +87,12 @@ impl Question {
 }
 
 /// The questions of an `AskUserQuestion` input or result.
-pub fn read(questions: Raw<'_>) -> Vec<Question> {
+pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
     let mut all = Vec::new();
     questions.items(|item| {
         let mut question = Question::default();
         item.fields(|key, value| match key {
-            b"question" => question.question = clean::line(&value.text().unwrap_or_default(), 400),
+            b"question" => question.text = clean::line(&value.text().unwrap_or_default(), 400),
             b"header" => question.header = clean::line(&value.text().unwrap_or_default(), 60),
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
@@ -104,7 +104,7 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
             }),
             _ => {}
         });
-        if !question.question.is_empty() && all.len() < 8 {
+        if !question.text.is_empty() && all.len() < 8 {
             all.push(question);
         }
     });
@@ -112,7 +112,7 @@ pub fn read(questions: Raw<'_>) -> Vec<Question> {
 }
 
 /// Puts the answers of a structured result into the questions.
-pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
+pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     answers.fields(|key, value| {
         let asked = clean::line(&String::from_utf8_lossy(key), 400);
         let said = match value.text() {
@@ -120,7 +120,7 @@ pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
             None => join(value),
         };
         let said = strip_recommendation(&said);
-        if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
+        if let Some(question) = questions.iter_mut().find(|question| question.text == asked) {
             question.answer = said;
         }
     });
@@ -140,13 +140,13 @@ fn join(values: Raw<'_>) -> String {
 }
 
 /// Puts the answers of a result that is text (`"question"="answer"`) into the questions.
-pub fn answer_from_text(questions: &mut [Question], result: &str) {
+pub(super) fn answer_from_text(questions: &mut [Question], result: &str) {
     let result = text::one_line(&clean::clean(result));
     for question in questions {
-        let Some(at) = result.find(&format!("\"{}\"=\"", question.question)) else {
+        let Some(at) = result.find(&format!("\"{}\"=\"", question.text)) else {
             continue;
         };
-        let rest = &result[at + question.question.len() + 4..];
+        let rest = &result[at + question.text.len() + 4..];
         if let Some(end) = rest.find('"') {
             question.answer = strip_recommendation(&text::clip(&rest[..end], 400));
         }

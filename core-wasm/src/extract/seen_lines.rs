@@ -11,14 +11,14 @@ const MAX_LINES: usize = 8192;
 
 /// Hashes of the newest lines' identifiers, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeenLines {
+pub(super) struct SeenLines {
     ring: VecDeque<u32>,
     set: HashSet<u32>,
 }
 
 impl SeenLines {
     /// Notes a line; says whether it is new.
-    pub fn insert(&mut self, identifier: &str) -> bool {
+    pub(super) fn insert(&mut self, identifier: &str) -> bool {
         let hash = text::hash(identifier);
         if !self.set.insert(hash) {
             return false;
@@ -33,7 +33,7 @@ impl SeenLines {
     }
 
     /// Forgets the older half.
-    pub fn halve(&mut self) {
+    pub(super) fn halve(&mut self) {
         for oldest in self.ring.drain(..self.ring.len() / 2) {
             self.set.remove(&oldest);
         }

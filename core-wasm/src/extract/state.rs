@@ -35,7 +35,7 @@ const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
 /// What came of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TurnResult {
+pub(super) struct TurnResult {
     /// What was asked, in substance.
     pub asked: String,
     /// What came of it: one line.
@@ -51,7 +51,7 @@ pub struct TurnResult {
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub(super) struct State {
     version: u32,
     seen: SeenLines,
     /// What was given out and may still change: key and fingerprint.
@@ -97,7 +97,7 @@ pub struct State {
 
 impl State {
     /// A state from what the last call returned; anew where that cannot be read.
-    pub fn restore(state: Option<&str>, root: &str) -> Self {
+    pub(super) fn restore(state: Option<&str>, root: &str) -> Self {
         let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         if this.version != VERSION {
             this = State { version: VERSION, ..State::default() };
@@ -109,7 +109,7 @@ impl State {
     }
 
     /// As JSON of at most `max` bytes.
-    pub fn save(&mut self, max: usize) -> String {
+    pub(super) fn save(&mut self, max: usize) -> String {
         loop {
             // Only strings, numbers and lists: it cannot fail.
             let json = serde_json::to_string(self).unwrap_or_default();
@@ -123,7 +123,7 @@ impl State {
     }
 
     /// The session's language.
-    pub fn language(&self) -> Language {
+    pub(super) fn language(&self) -> Language {
         let [english, korean, japanese, chinese] = self.language_counts;
         let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
             .into_iter()
@@ -134,13 +134,13 @@ impl State {
     }
 
     /// The session's words.
-    pub fn labels(&self) -> &'static Labels {
+    pub(super) fn labels(&self) -> &'static Labels {
         labels(self.language())
     }
 
     /// Folds one line of the file in; gives the count of parts that could not be read. What cannot change any more goes to
     /// `settled`.
-    pub fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
+    pub(super) fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
         transcript::read(text, |line| self.fold_record(line, settled))
     }
 
@@ -539,7 +539,7 @@ impl State {
 
     /// The session as if it ended here, and the memories that then hold. `last_message` is what the agent said last where
     /// its line has not come yet.
-    pub fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+    pub(super) fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
         // The largest part of the state says nothing at its end.
         let seen = std::mem::take(&mut self.seen);
         let mut end = self.clone();
@@ -645,7 +645,7 @@ impl State {
                 self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
             }
             Tool::TaskUpdate if !is_error => {
-                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()), None);
+                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
             _ => {}
         }
@@ -866,7 +866,7 @@ impl State {
         }
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
-            let piece = format!("- {} → {}", question.question, question.answer);
+            let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
             // An answer that was typed may lay something down beyond the question.
             if question.chosen().is_empty() {
@@ -887,7 +887,7 @@ impl State {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
             }
-            let what = format!("{} → {}", question.question, question.answer);
+            let what = format!("{} → {}", question.text, question.answer);
             let rejected = if chosen.is_empty() {
                 question.options.iter().map(|option| option.label.clone()).collect()
             } else {

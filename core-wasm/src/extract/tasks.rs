@@ -13,7 +13,7 @@ const MAX_TASKS: usize = 80;
 
 /// How a task stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
+pub(super) enum Status {
     /// Not begun.
     #[default]
     Pending,
@@ -35,7 +35,7 @@ impl Status {
 
 /// One task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub(super) struct Task {
     /// The list's own number; empty in lists without numbers.
     id: String,
     /// What is to be done: one line.
@@ -54,13 +54,13 @@ impl Task {
 
 /// All tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tasks {
+pub(super) struct Tasks {
     all: Vec<Task>,
 }
 
 impl Tasks {
     /// A list that says every task at once (`TodoWrite`) takes the place of the one before.
-    pub fn replace(&mut self, todos: Raw<'_>, source: &LineRef) {
+    pub(super) fn replace(&mut self, todos: Raw<'_>, source: &LineRef) {
         let mut next = Vec::new();
         todos.items(|todo| {
             let Some(subject) = todo.get_text("content").or_else(|| todo.get_text("subject")) else {
@@ -88,7 +88,7 @@ impl Tasks {
     }
 
     /// A task that the list gave a number.
-    pub fn create(&mut self, id: &str, subject: &str, detail: &str, source: &LineRef) {
+    pub(super) fn create(&mut self, id: &str, subject: &str, detail: &str, source: &LineRef) {
         let subject = clean::line(subject, 180);
         if subject.is_empty() {
             return;
@@ -109,7 +109,7 @@ impl Tasks {
     }
 
     /// A task changes; `deleted` takes it off the list.
-    pub fn update(&mut self, id: &str, status: Option<&str>, subject: Option<&str>) {
+    pub(super) fn update(&mut self, id: &str, status: Option<&str>) {
         // Numbers begin anew after the list was cleared: the latest of that number is meant.
         let Some(at) = self.all.iter().rposition(|task| task.id == id) else {
             return;
@@ -122,9 +122,6 @@ impl Tasks {
         if let Some(status) = status {
             task.status = Status::of(status);
         }
-        if let Some(subject) = subject {
-            task.subject = clean::line(subject, 180);
-        }
     }
 
     fn enforce_limit(&mut self) {
@@ -135,12 +132,12 @@ impl Tasks {
     }
 
     /// Subjects of the tasks that stand so.
-    pub fn with_status(&self, status: Status) -> impl Iterator<Item = &str> {
+    pub(super) fn with_status(&self, status: Status) -> impl Iterator<Item = &str> {
         self.all.iter().filter(move |task| task.status == status).map(|task| task.subject.as_str())
     }
 
     /// What is undone.
-    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+    pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         self.all.iter().filter(|task| task.status != Status::Done).map(|task| Draft {
             key: Some(task.key()),
             kind: "task".to_owned(),
@@ -168,11 +165,11 @@ mod tests {
         let (mut tasks, source) = (Tasks::default(), LineRef::default());
         tasks.create("1", "Write it", "", &source);
         tasks.create("2", "Test it", "all of it", &source);
-        tasks.update("1", Some("completed"), None);
-        tasks.update("2", Some("in_progress"), None);
+        tasks.update("1", Some("completed"));
+        tasks.update("2", Some("in_progress"));
         assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["Write it"]);
         assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
-        tasks.update("2", Some("deleted"), None);
+        tasks.update("2", Some("deleted"));
         assert_eq!(tasks.drafts().count(), 0);
     }
 

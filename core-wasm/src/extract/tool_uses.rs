@@ -17,7 +17,7 @@ const MAX_PLAN_BYTES: usize = 5000;
 
 /// What a tool is, as far as memory goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tool {
+pub(super) enum Tool {
     /// Runs a shell command.
     Shell,
     /// Changes a file.
@@ -66,7 +66,7 @@ impl Tool {
 
 /// One use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ToolUse {
+pub(super) struct ToolUse {
     id: u32,
     /// What the tool is.
     pub tool: Tool,
@@ -85,7 +85,7 @@ pub struct ToolUse {
 
 impl ToolUse {
     /// Reads a use; `root` is what paths are made relative to.
-    pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
+    pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
         let tool = Tool::of(name);
         let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
         input.fields(|key, value| this.take(key, value, root));
@@ -127,13 +127,13 @@ impl ToolUse {
 
 /// All uses that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PendingToolUses {
+pub(super) struct PendingToolUses {
     pending: Vec<ToolUse>,
 }
 
 impl PendingToolUses {
     /// A use begins to wait.
-    pub fn push(&mut self, tool_use: ToolUse) {
+    pub(super) fn push(&mut self, tool_use: ToolUse) {
         self.pending.push(tool_use);
         if self.pending.len() > MAX_PENDING {
             self.pending.remove(0);
@@ -141,7 +141,7 @@ impl PendingToolUses {
     }
 
     /// The use whose result came.
-    pub fn take(&mut self, id: &str) -> Option<ToolUse> {
+    pub(super) fn take(&mut self, id: &str) -> Option<ToolUse> {
         let id = text::hash(id);
         let at = self.pending.iter().position(|pending| pending.id == id)?;
         Some(self.pending.remove(at))

@@ -27,7 +27,7 @@ const GAP: &str = "…";
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub(super) struct Turn {
     /// Its prompt's line.
     pub source: LineRef,
     /// What the human said, in substance: one line.
@@ -52,7 +52,7 @@ pub struct Turn {
 
 impl Turn {
     /// A turn that begins with a prompt. `prompt` is cleaned already.
-    pub fn begin(source: LineRef, title: String, prompt: &str, substantive: bool) -> Self {
+    pub(super) fn begin(source: LineRef, title: String, prompt: &str, substantive: bool) -> Self {
         Turn {
             source,
             title,
@@ -63,27 +63,27 @@ impl Turn {
     }
 
     /// The agent said something.
-    pub fn say(&mut self, said: &str, source: LineRef) {
+    pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
         self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
         self.answered = source;
     }
 
     /// The agent thought something: how it begins.
-    pub fn think(&mut self, thought: &str) {
+    pub(super) fn think(&mut self, thought: &str) {
         self.add(&text::clip(thought, MAX_THOUGHT_CHARS));
     }
 
     /// The agent ran a command; `verdict` is what its tests counted, or empty. What the agent says of the command beside
     /// it only repeats the prose.
-    pub fn run(&mut self, command: &str, verdict: &str) {
+    pub(super) fn run(&mut self, command: &str, verdict: &str) {
         let command = text::one_line(command);
         let command = text::clip(&command, MAX_COMMAND_CHARS);
         self.add(&if verdict.is_empty() { format!("`{command}`") } else { format!("`{command}` — {verdict}") });
     }
 
     /// Adds a part. The beginning and the end of a turn say the most, so what has no room is left out between.
-    pub fn add(&mut self, part: &str) {
+    pub(super) fn add(&mut self, part: &str) {
         let budget = MAX_TURN_CHARS.saturating_sub(self.prompt.chars().count()) / 2;
         let part = truncate_middle(part.trim(), budget);
         if part.is_empty() {
@@ -101,14 +101,14 @@ impl Turn {
     }
 
     /// Notes that the work touches a file.
-    pub fn add_file(&mut self, file: &str) {
+    pub(super) fn add_file(&mut self, file: &str) {
         if self.files.len() < MAX_FILES && !self.files.iter().any(|known| known == file) {
             self.files.push(file.to_owned());
         }
     }
 
     /// The turn as a memory; none where nothing was said.
-    pub fn draft(&self) -> Option<Draft> {
+    pub(super) fn draft(&self) -> Option<Draft> {
         let gap = self.gap.then_some(GAP);
         let parts: Vec<&str> = Some(self.prompt.as_str())
             .into_iter()

@@ -227,7 +227,7 @@ impl Name {
     }
 
     /// Whether it is an ordinary word, or looks like one.
-    pub fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         matches!(self.style, NameStyle::Word | NameStyle::Abbreviation)
     }
 

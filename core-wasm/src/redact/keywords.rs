@@ -156,7 +156,7 @@ const fn hash_of(keyword: &[u8]) -> usize {
 impl Index {
     /// The table with more keywords: each of at least [`MIN_KEYWORD_BYTES`] bytes, and with the number that is to be told for it.
     /// What is too much for the table is handed back.
-    pub fn with(&self, keywords: impl IntoIterator<Item = (String, u16)>) -> (Self, Vec<u16>) {
+    pub(super) fn with(&self, keywords: impl IntoIterator<Item = (String, u16)>) -> (Self, Vec<u16>) {
         let Self { mut filter, mut heads, entries } = self.clone();
         let (mut entries, mut rejected) = (entries.into_owned(), Vec::new());
         for (keyword, rule) in keywords {
@@ -175,7 +175,7 @@ impl Index {
     }
 
     /// The first position from `from` on where a keyword stands, and what [`Self::at`] needs to know about it.
-    pub fn next(&self, text: &[u8], from: usize) -> Option<(usize, u16)> {
+    pub(super) fn next(&self, text: &[u8], from: usize) -> Option<(usize, u16)> {
         let (filter, heads) = (&*self.filter, &*self.heads);
         let rest = text.get(from..)?;
         let (&[first, second], tail) = rest.split_first_chunk::<2>()?;
@@ -209,7 +209,7 @@ impl Index {
     }
 
     /// The rules one of whose keywords stands at a position, each with that keyword's length.
-    pub fn at(&self, text: &[u8], position: usize, head: u16) -> impl Iterator<Item = (u16, usize)> {
+    pub(super) fn at(&self, text: &[u8], position: usize, head: u16) -> impl Iterator<Item = (u16, usize)> {
         let mut link = head;
         std::iter::from_fn(move || {
             while link != 0 {

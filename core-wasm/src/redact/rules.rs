@@ -30,7 +30,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// The keyword that was met, as the table spells it.
-    pub fn keyword_at(&self, bytes: &[u8], at: &Range<usize>) -> &'static str {
+    pub(super) fn keyword_at(&self, bytes: &[u8], at: &Range<usize>) -> &'static str {
         self.keywords
             .iter()
             .find(|keyword| bytes[at.clone()].eq_ignore_ascii_case(keyword.as_bytes()))
@@ -48,7 +48,7 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    pub fn run(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    pub(super) fn run(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         match self {
             Self::Token(token) => token.find(scan, rule, at),
             Self::Assignment(kind) => assignment::find(scan, rule, *kind, at),

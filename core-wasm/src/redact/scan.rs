@@ -25,27 +25,27 @@ pub(super) struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    pub fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), last_word: 0..0 }
     }
 
     /// A secret that is known by its form; nothing more is looked for in it.
-    pub fn add_certain(&mut self, rule: &'static str, secret: Range<usize>) {
+    pub(super) fn add_certain(&mut self, rule: &'static str, secret: Range<usize>) {
         self.resume = self.resume.max(secret.end);
         self.push(rule, secret, true);
     }
 
     /// A secret that is known by its surroundings; a rule that knows its form may still name it better.
-    pub fn add_likely(&mut self, rule: &'static str, secret: Range<usize>) {
+    pub(super) fn add_likely(&mut self, rule: &'static str, secret: Range<usize>) {
         self.push(rule, secret, false);
     }
 
     /// Whether the byte lies in what has already been found.
-    pub fn covers(&self, at: usize) -> bool {
+    pub(super) fn covers(&self, at: usize) -> bool {
         self.hits.last().is_some_and(|hit| hit.end > at)
     }
 
-    pub fn into_hits(self) -> Vec<Hit<'static>> {
+    pub(super) fn into_hits(self) -> Vec<Hit<'static>> {
         self.hits
     }
 
@@ -79,7 +79,7 @@ impl<'t> Scan<'t> {
 
     /// The part of a range that this search has not yet been over. With it a search that a keyword starts may go as far
     /// as it likes: a million keywords on one line are still one walk over the line.
-    pub fn unsearched(&mut self, search: &'static str, range: Range<usize>) -> Range<usize> {
+    pub(super) fn unsearched(&mut self, search: &'static str, range: Range<usize>) -> Range<usize> {
         let known = self.searched.iter_mut().find(|(name, _)| *name == search);
         let Some((_, reached)) = known else {
             self.searched.push((search, range.end));
@@ -91,13 +91,13 @@ impl<'t> Scan<'t> {
     }
 
     /// How far this search has been.
-    pub fn reached(&self, search: &'static str) -> usize {
+    pub(super) fn reached(&self, search: &'static str) -> usize {
         self.searched.iter().find(|(name, _)| *name == search).map_or(0, |(_, reached)| *reached)
     }
 
     /// The end of an unquoted value that starts at `from`: at white space, a quote, an angle bracket, an escape, or a
     /// separator that something else follows.
-    pub fn word(&mut self, from: usize) -> usize {
+    pub(super) fn word(&mut self, from: usize) -> usize {
         if !self.last_word.contains(&from) {
             let end = (from..self.bytes.len()).find(|&at| ends_word(self.bytes, at)).unwrap_or(self.bytes.len());
             self.last_word = from..end;

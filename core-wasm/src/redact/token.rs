@@ -13,7 +13,7 @@ use super::{
 pub(super) struct Set(pub [u32; 4]);
 
 impl Set {
-    pub fn contains(self, byte: u8) -> bool {
+    pub(super) fn contains(self, byte: u8) -> bool {
         byte < 0x80 && self.0[usize::from(byte >> 5)] >> (byte & 31) & 1 != 0
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    pub fn find(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    pub(super) fn find(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         if scan.bytes[at.clone()] != *rule.keyword_at(scan.bytes, &at).as_bytes() {
             return;
         }

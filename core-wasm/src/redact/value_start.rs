@@ -52,7 +52,7 @@ pub(super) struct ValueStart {
 }
 
 impl ValueStart {
-    pub fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
+    pub(super) fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
         let mut at = name.range.end;
         let closed = skip_closing_quote(bytes, at);
         let quoted = closed > at;
@@ -275,7 +275,7 @@ impl ValueStart {
         })
     }
 
-    pub fn after_type(bytes: &[u8], at: usize) -> Option<Self> {
+    pub(super) fn after_type(bytes: &[u8], at: usize) -> Option<Self> {
         let sign = skip_blanks(bytes, at);
         (sign > at && bytes.get(sign) == Some(&b'=') && bytes.get(sign + 1) == Some(&b' '))
             .then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))

@@ -9,42 +9,37 @@ use serde_json::value::RawValue;
 
 /// One JSON value as it stands in the line.
 #[derive(Clone, Copy, Debug)]
-pub struct Raw<'a>(&'a str);
+pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
     /// The value's own text.
-    pub fn json(self) -> &'a str {
+    pub(crate) fn json(self) -> &'a str {
         self.0
     }
 
     /// The decoded string; none for every other type. Escapes that name no character become U+FFFD.
-    pub fn text(self) -> Option<Cow<'a, str>> {
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         Some(unescape(inner))
     }
 
     /// Whether it is the literal `true`.
-    pub fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         self.0 == "true"
     }
 
     /// Whether it is an object.
-    pub fn is_object(self) -> bool {
+    pub(crate) fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
     /// Whether it is an array.
-    pub fn is_array(self) -> bool {
+    pub(crate) fn is_array(self) -> bool {
         self.0.starts_with('[')
     }
 
-    /// The number as an unsigned integer, if it is one.
-    pub fn number(self) -> Option<u64> {
-        self.0.parse().ok()
-    }
-
     /// Calls `visit` with each key and value of an object; does nothing for every other type.
-    pub fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
+    pub(crate) fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
         if self.is_object() {
             // The value was scanned as a whole before: it is valid.
             let _ = Fields::read(&mut serde_json::Deserializer::from_str(self.0), visit);
@@ -52,14 +47,14 @@ impl<'a> Raw<'a> {
     }
 
     /// Calls `visit` with each element of an array; does nothing for every other type.
-    pub fn items(self, visit: impl FnMut(Raw<'a>)) {
+    pub(crate) fn items(self, visit: impl FnMut(Raw<'a>)) {
         if self.is_array() {
             let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(visit));
         }
     }
 
     /// One field of an object.
-    pub fn get(self, key: &str) -> Option<Raw<'a>> {
+    pub(crate) fn get(self, key: &str) -> Option<Raw<'a>> {
         let mut found = None;
         self.fields(|name, value| {
             if name == key.as_bytes() {
@@ -70,7 +65,7 @@ impl<'a> Raw<'a> {
     }
 
     /// One field of an object as text.
-    pub fn get_text(self, key: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn get_text(self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.text()
     }
 }
@@ -82,11 +77,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 }
 
 /// Visits the fields of the next object.
-pub struct Fields<F>(F);
+pub(crate) struct Fields<F>(F);
 
 impl<F> Fields<F> {
     /// Reads one object from `deserializer`.
-    pub fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
+    pub(crate) fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
     where
         D: Deserializer<'de>,
         F: FnMut(&[u8], Raw<'de>),
@@ -164,7 +159,7 @@ impl<'de, F: FnMut(Raw<'de>)> Visitor<'de> for Items<F> {
 }
 
 /// Whether the text is one JSON value of any type.
-pub fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 

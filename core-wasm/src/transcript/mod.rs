@@ -1,7 +1,7 @@
 //! The grammar of Claude Code transcripts: permissive, one line at a time, borrowing from the line.
 
-pub mod json;
-pub mod user_text;
+pub(crate) mod json;
+pub(crate) mod user_text;
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use json::{Fields, Raw};
 
 /// What a line is, by its `type`. Types that hold nothing to remember are all `Other`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The human, or a tool's result.
     User,
     /// The agent.
@@ -32,7 +32,7 @@ pub enum Kind {
 /// One record, its parts borrowed from the line.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of the line as the client writes them")]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// What it is.
     pub kind: Kind,
     uuid: Option<Raw<'a>>,
@@ -67,39 +67,39 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// The line's own identifier.
-    pub fn uuid(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn uuid(&self) -> Option<Cow<'a, str>> {
         self.uuid?.text()
     }
 
     /// When it was written, in milliseconds since the epoch.
-    pub fn at(&self) -> Option<u64> {
+    pub(crate) fn at(&self) -> Option<u64> {
         let text = self.timestamp?.text()?;
         let at: jiff::Timestamp = text.parse().ok()?;
         u64::try_from(at.as_millisecond()).ok()
     }
 
     /// The timestamp as it stands.
-    pub fn timestamp(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn timestamp(&self) -> Option<Cow<'a, str>> {
         self.timestamp?.text()
     }
 
     /// The agent's working folder.
-    pub fn cwd(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn cwd(&self) -> Option<Cow<'a, str>> {
         self.cwd?.text()
     }
 
     /// The git branch.
-    pub fn branch(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn branch(&self) -> Option<Cow<'a, str>> {
         self.branch?.text().filter(|branch| !branch.is_empty())
     }
 
     /// The model that wrote it.
-    pub fn model(&self) -> Option<Cow<'a, str>> {
+    pub(crate) fn model(&self) -> Option<Cow<'a, str>> {
         self.message?.get_text("model")
     }
 
     /// The blocks of the message, in order.
-    pub fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
+    pub(crate) fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
         let Some(content) = self.message.and_then(|message| message.get("content")) else {
             return;
         };
@@ -154,7 +154,7 @@ fn kind(value: Raw<'_>) -> Kind {
 
 /// One block of a message.
 #[derive(Clone, Copy, Debug)]
-pub enum Block<'a> {
+pub(crate) enum Block<'a> {
     /// Text; a JSON string.
     Text(Raw<'a>),
     /// What the agent thinks before it speaks; a JSON string.
@@ -205,7 +205,7 @@ impl<'a> Block<'a> {
 }
 
 /// The text of a tool's result: a string, or the text blocks of an array.
-pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
+pub(crate) fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
     let Some(content) = content else {
         return Cow::Borrowed("");
     };
@@ -228,7 +228,7 @@ pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
 ///
 /// A crash may leave NUL bytes at the start of a line, and a lost newline puts two records on one. A line that is JSON but
 /// no object holds no record and is not malformed.
-pub fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
+pub(crate) fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
     let text = text.trim_start_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace()).trim_end();
     if text.is_empty() {
         return 0;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 /// The heading of what the host injects; text that holds it is never learned again.
-pub const INJECTED_HEADING: &str = "## Session Memory";
+pub(crate) const INJECTED_HEADING: &str = "## Session Memory";
 
 /// Whose words they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UserText<'a> {
+pub(crate) enum UserText<'a> {
     /// The human's own.
     Human(Cow<'a, str>),
     /// A slash command of the human that starts work: its name and arguments.
@@ -108,7 +108,7 @@ const CLIENT_ELEMENTS: &[&str] = &[
 ];
 
 /// Says whose words a user text is.
-pub fn classify(text: &str) -> UserText<'_> {
+pub(crate) fn classify(text: &str) -> UserText<'_> {
     let text = remove_client_elements(text);
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.contains(INJECTED_HEADING) {
@@ -142,7 +142,7 @@ fn parse_command(text: &str) -> UserText<'static> {
 }
 
 /// The inside of the first element of that name.
-pub fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let open = format!("<{name}>");
     let start = text.find(&open)? + open.len();
     let end = text[start..].find(&format!("</{name}>"))?;
@@ -164,7 +164,7 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
 }
 
 /// Without the first element of that name, whose opening tag may hold attributes. What is never closed reaches to the end.
-pub fn remove_element(text: &str, name: &str) -> Option<String> {
+pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     let start = text
         .match_indices(&format!("<{name}"))
         .map(|(at, _)| at)
@@ -176,7 +176,7 @@ pub fn remove_element(text: &str, name: &str) -> Option<String> {
 
 /// The agent's summary of its own context in one form, whether it comes from the transcript (prose around it) or from the
 /// hook (with its tags). Empty where nothing is left.
-pub fn compact_summary(text: &str) -> String {
+pub(crate) fn compact_summary(text: &str) -> String {
     let mut text = text.to_owned();
     while let Some(shorter) = remove_element(&text, "analysis") {
         text = shorter;

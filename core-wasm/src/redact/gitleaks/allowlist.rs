@@ -29,7 +29,7 @@ pub(super) struct MatchContext<'t> {
 }
 
 impl Allowlist {
-    pub fn new(source: &file::Allowlist) -> Result<Self, String> {
+    pub(super) fn new(source: &file::Allowlist) -> Result<Self, String> {
         let requires_all = match source.condition.to_ascii_lowercase().as_str() {
             "" | "or" | "||" => false,
             "and" | "&&" => true,
@@ -51,7 +51,7 @@ impl Allowlist {
     }
 
     /// Whether the match is to stand.
-    pub fn allows(&self, context: &MatchContext) -> bool {
+    pub(super) fn allows(&self, context: &MatchContext) -> bool {
         let text = match self.target {
             Target::Secret => context.secret,
             Target::Match => context.whole,

@@ -73,7 +73,7 @@ struct Rule {
 pub(super) struct ActiveRules(Vec<bool>);
 
 impl ActiveRules {
-    pub fn activate(&mut self, rule: u16) {
+    pub(super) fn activate(&mut self, rule: u16) {
         if let Some(active) = usize::from(rule).checked_sub(RULES.len()).and_then(|rule| self.0.get_mut(rule)) {
             *active = true;
         }
