@@ -1,27 +1,27 @@
-//! A regular expression of the form that tokens have, as a constant of `src/redact/token.rs`:
+//! Converts a token's regular expression into a constant for `src/redact/token.rs`. The expression must have this form:
 //!
-//! `\b`? CLASS{n,m}? LITERALS (CLASS{n,m} | LITERAL)* `\b`?, where parentheses may stand around all behind the literals
+//! `\b`? CLASS{n,m}? LITERALS (CLASS{n,m} | LITERAL)* `\b`?, where everything after the literals may be in parentheses
 //!
-//! A walk without backtracking finds what the expression finds, because a part of variable length is followed by nothing
-//! that it could itself have taken. What is of another form is refused.
+//! A walk without backtracking finds the same matches as the expression, because no part of variable length is followed
+//! by something that it could have consumed itself. Expressions of any other form are rejected.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::Result;
 
-/// The longest that a part may be that is not the last, in bytes.
+/// The maximum length of a part that is not the last, in bytes.
 const MAX_PART_BYTES: u32 = 512;
-/// Most different beginnings of one rule.
+/// The maximum number of different prefixes of one rule.
 const MAX_PREFIXES: usize = 64;
 
 pub struct Shape {
-    /// What the tokens begin with, in the issuer's case; or have in them, behind the part `before`.
+    /// The prefixes of the tokens, in the issuer's case. If the token has a part `before`, they come after it.
     pub prefixes: Vec<String>,
-    /// The fields of a `Token`.
+    /// The fields of a `Token`, as source code.
     pub source: String,
 }
 
-/// So many bytes of a set.
+/// A run of bytes from a set, with its minimum and maximum length.
 struct Part {
     set: [u32; 4],
     min: u32,
@@ -46,7 +46,7 @@ pub fn compile(regex: &str) -> Result<Shape> {
     let at_word_start = pieces.first().is_some_and(is_edge);
     let at_word_end = pieces.last().is_some_and(is_edge);
     pieces = &pieces[usize::from(at_word_start)..pieces.len() - usize::from(at_word_end)];
-    // The secret may be a group: then it is all that follows the literals.
+    // The secret may be a group that contains everything after the literals.
     let mut inside: &[Hir] = &[];
     if let Some((last, rest)) = pieces.split_last()
         && let HirKind::Capture(capture) = last.kind()
@@ -106,7 +106,7 @@ pub fn compile(regex: &str) -> Result<Shape> {
     Ok(Shape { prefixes, source })
 }
 
-/// What a literal, a small class or an alternation of literals can be.
+/// Returns all strings that a literal, a small class or an alternation of literals matches.
 fn spellings(hir: &Hir) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(literal) => Some(vec![String::from_utf8(literal.0.to_vec()).ok()?]),

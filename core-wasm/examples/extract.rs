@@ -1,5 +1,6 @@
-//! Prints what the default policy remembers of a transcript: `cargo run -p throughline-default-policy --example extract -- FILE [--json]`.
-//! With `--json` one memory a line, as the eval scripts read them; with `--split N` in N calls, as hooks would do it.
+//! Prints what the default policy remembers of a transcript: `cargo run -p throughline-default-policy --example extract
+//! -- FILE [--json]`. `--json` prints one memory per line, as the evaluation scripts expect it. `--split N` uses N
+//! calls, as hooks would.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The component's exports: each stage hands the contract's values to its module. Wasm only.
+//! The exports of the component: passes the contract's values to the module of each stage. Built for WebAssembly only.
 
 use std::cell::OnceCell;
 
@@ -14,7 +14,7 @@ use crate::{context, extract, redact, summary};
 struct Policy;
 
 thread_local! {
-    /// The team's rules, read from the settings at the first text.
+    /// The team's rules. Read from the settings when the first text arrives.
     static TEAM_RULES: OnceCell<TeamRules> = const { OnceCell::new() };
 }
 
@@ -65,7 +65,7 @@ impl redactor::Guest for Policy {
     }
 }
 
-/// The contract's capability `memories`, as the host answers it.
+/// The contract's `memories` capability, answered by the host.
 struct HostMemories;
 
 fn to_strings(kinds: &[&str]) -> Vec<String> {

@@ -1,8 +1,8 @@
-//! Stage `observer`: one use of a tool becomes an observation.
+//! Stage `observer`: turns one tool call into an observation.
 //!
-//! What a later session may ask: which command was run and how it ended, which file was touched and how much, what was
-//! looked for and where it was found. The output itself is kept as its beginning and end. Secrets go before anything is
-//! cut, because half a secret is not recognized as one.
+//! An observation answers what a later session may ask: which command ran and how it ended, which file was touched and
+//! by how much, what was searched for and where it was found. Only the beginning and the end of the output are kept.
+//! Secrets are removed before anything is cut, because half a secret is not recognized as one.
 
 mod compress;
 mod failure;
@@ -19,16 +19,16 @@ use crate::{
 };
 use compress::{head, head_and_tail, plain};
 
-/// The longest summary, in UTF-16 code units.
-const MAX_SUMMARY_UNITS: usize = 240;
-/// The longest command, pattern or address in a summary.
+/// The maximum length of a summary, in characters.
+const MAX_SUMMARY_CHARS: usize = 240;
+/// The maximum length of a command, pattern or address in a summary, in characters.
 const MAX_EXCERPT_CHARS: usize = 120;
-/// The most files of one observation: a search that finds more is about none of them.
+/// The maximum number of files in one observation. A search that finds more is not about any of them.
 const MAX_FILES: usize = 20;
-/// The first lines of a file that was read or written: the file itself is where it was.
+/// How many lines of a file that was read or written are kept. The file itself is still there.
 const PREVIEW_LINES: usize = 20;
 
-/// Tools that only move the agent's own state.
+/// Tools that only change the agent's own state.
 const IGNORED_TOOLS: &[&str] = &[
     "BashOutput",
     "EnterPlanMode",
@@ -42,7 +42,7 @@ const IGNORED_TOOLS: &[&str] = &[
     "ToolSearch",
 ];
 
-/// The observation; none where the use tells nothing.
+/// Returns the observation, or none if the call is not informative.
 pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
     if IGNORED_TOOLS.contains(&event.tool.as_str()) {
         return None;
@@ -66,7 +66,7 @@ pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
     Some(tool_use.with_failure(draft).finish(event))
 }
 
-/// What is kept of a use, before it is bounded and scrubbed.
+/// An observation before it is bounded and scrubbed.
 #[derive(Default)]
 struct ObservationDraft {
     summary: String,
@@ -87,7 +87,7 @@ impl ObservationDraft {
             }
         }
         Observation {
-            summary: line(&scrub(&self.summary), MAX_SUMMARY_UNITS),
+            summary: line(&scrub(&self.summary), MAX_SUMMARY_CHARS),
             detail: head_and_tail(&scrub(&detail)),
             files,
             attributes: self.attributes.into_iter().map(|(name, value)| (name, scrub(&value).into_owned())).collect(),
@@ -95,7 +95,7 @@ impl ObservationDraft {
     }
 }
 
-/// One use with its input and output parsed. Both are of any shape: what is not there reads as nothing.
+/// One tool call with its input and output parsed. Both may have any shape; missing fields read as empty.
 struct ToolUse<'a> {
     session: &'a Session,
     event: &'a ToolEvent,
@@ -117,7 +117,7 @@ impl<'a> ToolUse<'a> {
         self.output[name].as_str().unwrap_or_default()
     }
 
-    /// `ok`, `exit 3`, `failed`: how it ended, in a word or two.
+    /// Returns how the call ended, in a word or two: `ok`, `exit 3`, `failed`.
     fn state(&self) -> String {
         if self.event.succeeded {
             return "ok".to_owned();
@@ -125,7 +125,7 @@ impl<'a> ToolUse<'a> {
         self.exit_code().map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
     }
 
-    /// The client says `Exit code 3` in the first line of the error.
+    /// Returns the exit code. The client puts `Exit code 3` into the first line of the error.
     fn exit_code(&self) -> Option<i32> {
         let error = self.event.error.as_deref()?;
         let (_, rest) = error.split_once("xit code ")?;
@@ -133,7 +133,7 @@ impl<'a> ToolUse<'a> {
         digits.parse().ok()
     }
 
-    /// What it was about, and where it failed, what tells that failures are the same.
+    /// Adds the subject of the call and, if the call failed, the signature that identifies the failure.
     fn with_failure(&self, mut draft: ObservationDraft) -> ObservationDraft {
         let is_shell = matches!(self.event.tool.as_str(), "Bash" | "PowerShell");
         let command = is_shell.then(|| self.input("command"));
@@ -147,7 +147,7 @@ impl<'a> ToolUse<'a> {
         let error = self.event.error.as_deref().unwrap_or_default();
         if !self.event.succeeded && !error.trim().is_empty() {
             let line = scrub(&failure::error_line(command, error)).into_owned();
-            // The file is one of what differs, unless it is all that there is.
+            // The file is one of the details that differ between failures, unless there is nothing else.
             let about = if is_shell { subject.as_str() } else { self.event.tool.as_str() };
             draft.attributes.push(("signature".to_owned(), format!("{about}: {}", failure::normalize(&line))));
             draft.attributes.push(("error".to_owned(), line));
@@ -170,7 +170,7 @@ impl<'a> ToolUse<'a> {
         let output = [self.output("stdout"), self.output("stderr")].join("\n");
         let output = if self.output.is_string() { self.text() } else { output };
         let image = self.output["isImage"].as_bool().unwrap_or_default();
-        // What we told the agent is not learned from it.
+        // Do not learn from our own output to the agent.
         let ours = command.trim_start().starts_with("throughline ");
         let code = if self.event.succeeded { Some(0) } else { self.exit_code() };
         let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
@@ -279,7 +279,7 @@ impl<'a> ToolUse<'a> {
             (_, files, matches) => format!("{} in {}", counted(matches, "match"), counted(files, "file")),
         };
         let within = if path.is_empty() { String::new() } else { format!(" in {}", self.relative(path)) };
-        // A search in one file names it only in its input.
+        // If a search covers a single file, only the input names it.
         if files.is_empty() && matches > 0 && !path.is_empty() {
             files.push(self.relative(path));
         }
@@ -390,7 +390,7 @@ impl<'a> ToolUse<'a> {
         }
     }
 
-    /// Tools of MCP servers, and those that are younger than this policy.
+    /// Observes tools of MCP servers, and tools that are newer than this policy.
     fn other(&self) -> ObservationDraft {
         let tool = self
             .event
@@ -413,7 +413,7 @@ impl<'a> ToolUse<'a> {
         }
     }
 
-    /// The output as text, whatever its shape.
+    /// Returns the output as text, whatever its shape.
     fn text(&self) -> String {
         plain(&blocks(&self.output))
     }
@@ -423,7 +423,7 @@ impl<'a> ToolUse<'a> {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// A path with `/` between its folders, from the project's root where it is inside.
+    /// Returns a path with `/` between its folders, relative to the project's root if it is inside.
     fn relative(&self, path: &str) -> String {
         let slashed = |path: &str| path.replace('\\', "/");
         let path = slashed(path.trim());
@@ -449,7 +449,7 @@ impl<'a> ToolUse<'a> {
     }
 }
 
-/// Text blocks one after another; images by name only; anything else as JSON.
+/// Joins text blocks. Images appear by name only, and everything else as JSON.
 fn blocks(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -467,7 +467,7 @@ fn blocks(value: &Value) -> String {
     }
 }
 
-/// Of a long list some from all of it: what is where is seen as well from them.
+/// Picks entries from a long list at even distances. They show as well as the whole list where things are.
 fn sample(files: &[String]) -> Vec<String> {
     const MAX_SAMPLE: usize = 20;
     if files.len() <= MAX_SAMPLE {
@@ -478,7 +478,7 @@ fn sample(files: &[String]) -> Vec<String> {
     some
 }
 
-/// A patch as text, and its size.
+/// A patch as text, with its size.
 #[derive(Default)]
 struct Patch {
     text: String,
@@ -517,11 +517,11 @@ fn changed(added: usize, removed: usize) -> Vec<(String, String)> {
     vec![("lines_added".to_owned(), added.to_string()), ("lines_removed".to_owned(), removed.to_string())]
 }
 
-/// The files that `path:line:text` and `path-line-text` name, each once.
+/// Returns the files named in lines such as `path:line:text`, each once.
 fn files_of_matches(content: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for line in content.lines() {
-        // `C:\a.rs:12:`: the first colon of a Windows path is not the one.
+        // `C:\a.rs:12:`: the first colon of a Windows path does not separate the fields.
         let from = if line.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
         let Some((path, rest)) = line.get(from..).and_then(|rest| rest.split_once(':')) else {
             continue;
@@ -536,8 +536,7 @@ fn files_of_matches(content: &str) -> Vec<String> {
     files
 }
 
-/// A command or a pattern as it stands in a summary.
-/// The text as one line of at most `max` characters, without control characters.
+/// Returns the text on one line of at most `max` characters, without control characters.
 fn line(text: &str, max: usize) -> String {
     let visible: String = text::head(text, 8 * max).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text::clip(&text::one_line(&visible), max).into_owned()

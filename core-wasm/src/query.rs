@@ -1,7 +1,8 @@
-//! Stage `query`: a prompt becomes a search, or nothing.
+//! Stage `query`: turns a prompt into a search, if the prompt needs one.
 //!
-//! A search costs the agent's attention, so most prompts should cause none: commands, what the client itself says as the
-//! human, and consents. A consent is searched for what it consents to, where the agent's last answer names it.
+//! A search result costs the agent attention, so most prompts should cause none: slash commands, texts that the client
+//! writes in the user's place, and plain consents. A consent is searched by what it consents to, if the agent's last
+//! answer names it.
 
 mod words;
 
@@ -11,8 +12,8 @@ use crate::{
 };
 use words::{Word, only_continues};
 
-/// Kinds that may be shown unasked: all but `turn`, which is for searches by hand, and `compact_summary`, which is long and
-/// told by the others.
+/// The kinds that may be shown unasked: all except `turn`, which is for manual searches, and `compact_summary`, which
+/// is long and covered by the others.
 const INJECTED_KINDS: &[&str] = &[
     "decision",
     "preference",
@@ -26,22 +27,23 @@ const INJECTED_KINDS: &[&str] = &[
     "task",
     "session_summary",
 ];
-/// How many memories a prompt is given.
+/// The maximum number of memories for one prompt.
 const MAX_RESULTS: u32 = 5;
-/// Below it a memory shares words with the prompt, but not its subject.
+/// The minimum score. Below it, a memory shares words with the prompt but not the subject.
 const MIN_SCORE: f32 = 0.35;
-/// The most words of a search.
+/// The maximum number of words in a search.
 const MAX_WORDS: usize = 32;
-/// As much of a prompt's beginning as is taken for what is asked, in bytes. What follows is usually pasted.
+/// How many bytes at the beginning of a prompt count as the question. Text after them is usually pasted.
 const QUESTION_BYTES: usize = 1_500;
-/// As much of a prompt as is looked at for names.
+/// How many bytes of a prompt are searched for names.
 const MAX_PROMPT_BYTES: usize = 16_000;
-/// As much of the last answer's end as may say what is consented to.
+/// How many bytes at the end of the last answer may contain the proposal that the user consents to.
 const PROPOSAL_BYTES: usize = 600;
-/// The fewest names that a proposal must hold to be searched for.
+/// The minimum number of names in a proposal that is worth searching for.
 const MIN_NAMES: usize = 2;
 
-/// The search; none where the prompt needs no memory. The session is not looked at yet: it is what a later version may go by.
+/// Plans the search, or returns none if the prompt needs no memory. The session is not used yet; a later version may
+/// use it.
 pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option<Search> {
     let prompt = prompt.trim();
     if is_command(prompt) || is_client_text(prompt) {
@@ -60,14 +62,15 @@ pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option
     })
 }
 
-/// `/compact`, `/plugin:command x`, `!ls`, `# remember this`; a path such as `/etc/hosts` is none.
+/// Returns whether the prompt is a command such as `/compact`, `/plugin:command x`, `!ls` or `# remember this`. A path
+/// such as `/etc/hosts` is not a command.
 fn is_command(prompt: &str) -> bool {
     let first = prompt.split_whitespace().next().unwrap_or_default();
     let command = first.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']));
     command || prompt.starts_with(['!', '#'])
 }
 
-/// What the client says in the human's place.
+/// Returns whether the client wrote the prompt in the user's place.
 fn is_client_text(prompt: &str) -> bool {
     const TAGS: &[&str] = &[
         "task-notification",
@@ -83,7 +86,8 @@ fn is_client_text(prompt: &str) -> bool {
     TAGS.iter().any(|name| tag.starts_with(name)) || TEXTS.iter().any(|text| prompt.starts_with(text))
 }
 
-/// The prompt behind what a program that runs the agent puts before it, such as `<system_instruction>…</system_instruction>`.
+/// Strips instructions that a program running the agent puts before the prompt, such as
+/// `<system_instruction>…</system_instruction>`.
 fn strip_instructions(prompt: &str) -> &str {
     const MAX_ELEMENTS: usize = 8;
     let is_joined = |name: &str| {
@@ -103,7 +107,7 @@ fn strip_instructions(prompt: &str) -> &str {
     rest
 }
 
-/// The words of what is asked, and the names in what was pasted behind it.
+/// Returns the words of the question and the names in the text pasted after it.
 fn prompt_words(prompt: &str) -> Vec<Word> {
     let prompt = scrub(&prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)]);
     let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(QUESTION_BYTES));
@@ -118,11 +122,12 @@ fn prompt_words(prompt: &str) -> Vec<Word> {
     words
 }
 
-/// The names at the end of the agent's answer, where it says what it would do next; nothing if there are few.
+/// Returns the names at the end of the agent's answer, where the agent says what it would do next. Returns nothing if
+/// there are few names.
 fn proposal_words(last_turn: &str) -> Vec<Word> {
     let scrubbed = scrub(last_turn);
     let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSAL_BYTES));
-    // Not from the middle of a word.
+    // Do not start in the middle of a word.
     let end = &scrubbed[start..];
     let end = if start == 0 { end } else { end.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) };
     let mut words = words::searchable(end);
@@ -133,7 +138,7 @@ fn proposal_words(last_turn: &str) -> Vec<Word> {
     words
 }
 
-/// The words in the syntax of `throughline memory search`: none of them may read as an operator of it.
+/// Joins the words in the syntax of `throughline memory search`. No word may read as a search operator.
 fn to_query(words: &[Word]) -> String {
     const FIELDS: &[&str] = &["type:", "file:", "session:", "after:", "before:"];
     let plain = |word: &Word| {

@@ -1,4 +1,4 @@
-//! The extractor as the host sees it: what it remembers of a session, and that how often it is called changes nothing.
+//! Tests the extractor from outside: what it remembers of a session, and that the number of calls does not matter.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn call(state: Option<String>, supplements: Vec<Supplement>, lines: &[String]) -
     extract(&request, &mut Slice(Some(lines)))
 }
 
-/// What is stored and noted after all calls.
+/// The stored memories and the notes after all calls.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     memories: BTreeMap<String, Draft>,
@@ -348,7 +348,7 @@ fn lines_that_cannot_be_read_are_counted() {
     assert_eq!(extraction.notes, notes);
 }
 
-/// A step of a session, for random ones.
+/// A random step of a session.
 fn step() -> impl Strategy<Value = (u8, u8)> {
     (0_u8..14, 0_u8..6)
 }
@@ -408,7 +408,7 @@ proptest! {
     }
 }
 
-/// Any JSON, with the names that the extractor looks for.
+/// Arbitrary JSON with the names that the extractor looks for.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

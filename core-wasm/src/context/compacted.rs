@@ -1,4 +1,4 @@
-//! What a session is told of itself after its context was compacted.
+//! The page of a session whose context was compacted: what the session knew before.
 
 use super::line;
 use super::new_session::{add_files, add_joined, add_learned, add_outcome, add_saved, by_recency};
@@ -7,11 +7,11 @@ use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::SessionNotes;
 
-/// The line under the heading.
+/// The line below the heading.
 pub(super) const INTRO: &str =
     "What was saved of this session before its context was compacted. The user and the code have the last word.";
 
-/// The page of a session that lost its context but for a summary.
+/// Builds the page of a session that lost its context except for a summary.
 pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     page.limit(SectionKind::Decisions, 12);
@@ -26,7 +26,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         }
         add_learned(&mut page, &notes, &stored);
     }
-    // The summary that the agent wrote of itself is what its context begins with now.
+    // The context now starts with the summary that the agent wrote of itself.
     for memory in stored.iter().filter(|memory| memory.kind != "compact_summary") {
         page.add_memory(memory, 1.0);
     }

@@ -1,4 +1,5 @@
-//! Stored text as one harmless line: it cannot leave its line, open a section, or pass for the client's own words.
+//! Turns stored text into one safe line. It cannot break out of its line, start a section, or pass for the client's own
+//! words.
 
 use std::borrow::Cow;
 
@@ -7,15 +8,15 @@ use crate::text::{self, Language};
 
 const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
 
-/// Characters that an entry may have.
+/// The maximum length of an entry, in characters.
 pub(super) const MAX_LINE_CHARS: usize = 300;
 
 /// Text as it was stored.
 pub(super) type StoredText<'a> = Cow<'a, str>;
 
-/// The text on one line without what Markdown or the client would take for structure.
+/// Puts the text on one line and removes everything that Markdown or the client would take for structure.
 pub(super) fn sanitize(raw: &str) -> String {
-    // More than this is cut away in any case.
+    // Anything longer is cut in any case.
     let visible: String = text::head(raw, 8 * MAX_LINE_CHARS).chars().filter(|&c| is_visible(c)).collect();
     let line = text::one_line(&visible);
     let mut safe = String::with_capacity(line.len());
@@ -24,11 +25,11 @@ pub(super) fn sanitize(raw: &str) -> String {
         let run = rest.len() - rest.trim_start_matches(c).len();
         let after = &rest[run..];
         match c {
-            // A fence.
+            // A code fence.
             '`' | '~' if run >= 3 => safe.push(c),
-            // A heading: at the beginning, or where a reader looks for one without regard to lines.
+            // A heading: at the start, or where a reader who ignores line breaks would see one.
             '#' if (run > 1 || safe.trim().is_empty()) && (after.is_empty() || after.starts_with(' ')) => {}
-            // A quotation, a table.
+            // A quotation or a table.
             '>' | '|' if safe.trim().is_empty() => {}
             '<' if opens_tag(&safe, after) => safe.extend(std::iter::repeat_n('‹', run)),
             _ => safe.push_str(&rest[..run]),
@@ -38,7 +39,8 @@ pub(super) fn sanitize(raw: &str) -> String {
     text::one_line(&safe)
 }
 
-/// Controls, marks that reorder a line, and characters that nobody sees are no part of what a person reads.
+/// Returns whether a person can see the character. Control characters, bidirectional marks and invisible characters are
+/// not part of what people read.
 fn is_visible(c: char) -> bool {
     match c {
         '\u{200b}' | '\u{feff}' | '\u{2060}'..='\u{2069}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}' => false,
@@ -46,8 +48,8 @@ fn is_visible(c: char) -> bool {
     }
 }
 
-/// Whether `<` between these begins what the client could take for one of its tags. Generic types such as
-/// `Option<String>`, comparisons and `<...>` do not.
+/// Returns whether a `<` between these texts starts something that the client could take for one of its tags. Generic
+/// types such as `Option<String>`, comparisons and `<...>` do not.
 fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else {
         return false;
@@ -58,13 +60,14 @@ fn opens_tag(before: &str, after: &str) -> bool {
     matches!(first, '/' | '!' | '?') || (first.is_alphabetic() && !generic)
 }
 
-/// The line in at most `max` characters, cut at the end of a sentence or else a word, with `…`.
+/// Shortens the line to at most `max` characters. It is cut at the end of a sentence or else of a word, and ends in
+/// `…`.
 pub(super) fn truncate(line: &str, max: usize) -> String {
     let line = line.trim();
     if line.chars().nth(max).is_none() {
         return line.to_owned();
     }
-    // One character is kept for the mark that closes code.
+    // One character is reserved for the backtick that closes code.
     let clipped = text::clip(line, max - 1);
     let clipped = clipped.trim_end_matches('…').trim_end();
     let closes = |end: usize| end * 3 >= clipped.len() * 2 && !is_in_code(&clipped[..end]);
@@ -72,7 +75,7 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
     let sentence = [". ", "。", "! ", "? "]
         .iter()
         .filter_map(|end| with_next.rfind(end).map(|at| at + end.trim_end().len()))
-        // What was cut before is no end of a sentence.
+        // An earlier cut is not the end of a sentence.
         .filter(|&end| end <= clipped.len() && closes(end) && !clipped[..end].ends_with("…."))
         .max();
     match sentence {
@@ -82,8 +85,8 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
     }
 }
 
-/// A memory's line in at most [`MAX_LINE_CHARS`] characters. Where it ends in a cure or in what was rejected, that end stays: a cause
-/// may be shortened, what to do about it may not.
+/// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
+/// end stays: a cause may be shortened, but what to do about it may not.
 pub(super) fn fit(line: &str) -> String {
     if line.chars().nth(MAX_LINE_CHARS).is_none() {
         return line.to_owned();
@@ -97,7 +100,7 @@ pub(super) fn fit(line: &str) -> String {
     format!("{begin} {end}")
 }
 
-/// A decision as the extractor stores it, in its parts: what, why and what was rejected.
+/// Splits a decision, as the extractor stores it, into its parts: the choice, the reason and the rejected options.
 pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
     for words in LANGUAGES.map(labels::labels) {
         let (rest, rejected) = split_at_label(content, words.rejected);
@@ -114,7 +117,7 @@ fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
     text.rfind(&label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))
 }
 
-/// "What — why (rejected: …)" in one line that keeps its end.
+/// Formats a decision as "What — why (rejected: …)", in one line that keeps its end.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     let mut line = sanitize(what);
     if !why.trim().is_empty() {
@@ -127,12 +130,12 @@ pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     format!("{} {rejected}", truncate(&line, MAX_LINE_CHARS - 1 - rejected.chars().count()))
 }
 
-/// Whether a text ends between backticks.
+/// Returns whether a text ends inside backticks.
 fn is_in_code(text: &str) -> bool {
     !text.matches('`').count().is_multiple_of(2)
 }
 
-/// The items in one line of at most `max` characters: whole ones, in order, then how many more there are.
+/// Joins items into one line of at most `max` characters: whole items in order, then the number of those left out.
 pub(super) fn join(items: &[String], separator: &str, max: usize) -> String {
     let mut line = String::new();
     for (shown, item) in items.iter().enumerate() {
@@ -152,23 +155,23 @@ pub(super) fn join(items: &[String], separator: &str, max: usize) -> String {
     line
 }
 
-/// The day of a moment in milliseconds since the Unix epoch, in UTC.
+/// Returns the UTC date of a time in milliseconds since the Unix epoch.
 pub(super) fn day(at: u64) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(i64::try_from(at).ok()?).ok()?;
     Some(at.to_zoned(jiff::tz::TimeZone::UTC).date().to_string())
 }
 
-/// What a text says, for telling whether another says the same.
+/// The words of a text, for deciding whether another text says the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TextKey {
-    /// Its words in lower case, without punctuation.
+    /// The words in lower case, without punctuation.
     words: String,
-    /// Which pairs of neighbouring bytes it has, by their hash: most texts are told apart by this alone.
+    /// A bit set of hashed pairs of neighbouring bytes. It alone distinguishes most texts.
     pairs: [u64; 4],
 }
 
 impl TextKey {
-    /// None where the text has no word.
+    /// Returns none if the text has no word.
     pub(super) fn new(raw: &str) -> Option<Self> {
         let mut words = String::new();
         for c in text::head(raw, 2 * MAX_LINE_CHARS).chars() {
@@ -187,7 +190,8 @@ impl TextKey {
         (!words.is_empty()).then_some(Self { words, pairs })
     }
 
-    /// Whether all that this says stands in `other`: word for word, and long enough to be no accident.
+    /// Returns whether `other` contains everything that this text says: word for word, and long enough that it is not a
+    /// coincidence.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         if self.words == other.words {
             return true;
@@ -202,7 +206,8 @@ impl TextKey {
             })
     }
 
-    /// Whether one of the two stands in the other and is a good part of it.
+    /// Returns whether one of the two texts contains the other, and the shorter one is a substantial part of the
+    /// longer.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (shorter, longer) = if self.words.len() <= other.words.len() { (self, other) } else { (other, self) };
         shorter.words.len() * 3 >= longer.words.len() && shorter.is_within(longer)

@@ -1,4 +1,4 @@
-//! What a new session is told of the earlier ones.
+//! The page of a new session: what the earlier sessions left.
 
 use super::line::{self, MAX_LINE_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
@@ -8,17 +8,17 @@ use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, 
 use crate::extract::labels;
 use crate::text;
 
-/// The line under the heading.
+/// The line below the heading.
 pub(super) const INTRO: &str =
     "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
 
-/// Sessions that are looked at: some of them may hold nothing.
+/// How many sessions are examined. Some of them may contain nothing.
 const MAX_SESSIONS: u32 = 12;
 
-/// The least importance that shows a memory unasked where its kind alone does not.
+/// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
-/// The page of a session that knows nothing yet.
+/// Builds the page of a session that knows nothing yet.
 pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     let sessions = memories.sessions(MAX_SESSIONS);
@@ -40,7 +40,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     page
 }
 
-/// The weightiest memories of the kinds that have no part of their own, each with its day: what was planned or undone then
+/// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
 /// may be done by now.
 fn add_others(page: &mut Page, memories: &dyn Memories) {
     let mut all = memories.important(&["plan", "task"], 10);
@@ -57,7 +57,7 @@ fn add_others(page: &mut Page, memories: &dyn Memories) {
     }
 }
 
-/// Whether anything came of the session, or was left open by it.
+/// Returns whether the session had a result, or left something unfinished.
 fn has_result(record: &SessionRecord) -> bool {
     let Some(notes) = &record.notes else {
         return !record.summary.trim().is_empty();
@@ -96,7 +96,7 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) 
     }
 }
 
-/// What was written down of the session by hand, or by the agent when it was asked to.
+/// Adds what was saved by hand, or by the agent when it was asked to.
 pub(super) fn add_saved(page: &mut Page, kind: SectionKind, stored: &[Memory]) {
     let by_hand = |memory: &&Memory| {
         memory.kind == "session_summary"
@@ -109,7 +109,7 @@ pub(super) fn add_saved(page: &mut Page, kind: SectionKind, stored: &[Memory]) {
     }
 }
 
-/// A text in pieces that fit a line each, apart at white space.
+/// Splits a text at white space into pieces that fit on one line each.
 fn pieces(text: &str) -> Vec<String> {
     const PIECE: usize = MAX_LINE_CHARS - 20;
     const MAX_PIECES: usize = 8;
@@ -136,7 +136,7 @@ fn pieces(text: &str) -> Vec<String> {
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     page.add(SectionKind::LastSession, Entry::session_line("Asked", &notes.original_request, 1.0));
-    // A standing rule that was said last stands under the preferences.
+    // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     if is_unfinished(notes) && !is_rule {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
@@ -164,7 +164,7 @@ fn is_unfinished(notes: &SessionNotes) -> bool {
     [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
 }
 
-/// How it stands, with what was committed and tested where the words do not say so.
+/// Adds the outcome, with commits and test counts unless its text contains them already.
 pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let mut outcome = notes.outcome.trim().to_owned();
@@ -196,8 +196,8 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
     notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// The files that changed most, in the order in which they were changed; those outside the project come last, for they are
-/// seldom what a session was about.
+/// Adds the files with the most changes, in the order of their last change. Files outside the project come last,
+/// because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
     let changes: Vec<(bool, &Change)> =
         notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
@@ -222,14 +222,14 @@ fn change_text(page: &Page, change: &Change) -> String {
     }
 }
 
-/// The items as one line of that part.
+/// Adds the items as one line of the section.
 pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
 }
 
-/// What the notes say that was decided, learned and laid down, in the notes' own words. `stored` tells corrections from
-/// rules: the notes hold both in one list.
+/// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections
+/// from rules, which the notes keep in one list.
 pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     for (importance, decision) in by_recency(0.6, &notes.decisions) {
         let rejected: Vec<String> =
@@ -255,7 +255,7 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
     }
 }
 
-/// The items with their importance: what came later weighs a little more, for the state at the end is what holds.
+/// Returns the items with their importance. Later items get slightly more, because the latest state counts.
 pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)> {
     items.iter().enumerate().map(move |(at, item)| {
         let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
@@ -263,7 +263,7 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
     })
 }
 
-/// What the sessions before the last were about, one line each.
+/// Adds one line about each session before the last.
 fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>) {
     for (record, age) in sessions.zip(0_u8..6) {
         let line_text = match &record.notes {

@@ -1,4 +1,5 @@
-//! The page that is filled section by section: nothing stands on it twice, and what matters most fits into the budget.
+//! A page that is filled section by section. It contains nothing twice and fits the most important entries into the
+//! budget.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,10 +10,10 @@ use crate::extract::clean;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
-/// The sections, in the order in which they stand.
+/// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SectionKind {
-    /// Memories that a search found; without a heading.
+    /// Memories that a search found. This section has no heading.
     Found,
     LastSession,
     ThisSession,
@@ -43,7 +44,7 @@ impl SectionKind {
         }
     }
 
-    /// How many entries it has where nothing else is asked for.
+    /// Returns the default maximum number of entries.
     fn max_entries(self) -> usize {
         match self {
             Self::LastSession | Self::ThisSession => 12,
@@ -55,14 +56,14 @@ impl SectionKind {
         }
     }
 
-    /// Where a memory of that kind stands; none for those that are told by their session.
+    /// Returns the section of a memory kind. None for kinds that the session's own lines cover.
     pub(super) fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
             "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
-            // Commits are the repository's to tell; turns are found by search; summaries are the sessions'.
+            // Commits are in the repository, turns are found by search, and summaries belong to their sessions.
             "commit" | "turn" | "session_summary" | "compact_summary" => None,
             _ => Some(Self::Other),
         }
@@ -73,28 +74,29 @@ impl SectionKind {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     text: String,
-    /// Thousandths of importance.
+    /// The importance in thousandths.
     weight: u32,
     ids: Vec<String>,
     keys: Vec<TextKey>,
-    /// A line about the session as a whole: it may say what a memory says, but never the other way round.
+    /// Whether this line is about the session as a whole. Such a line may cover a memory, but a memory never covers
+    /// such a line.
     is_session_line: bool,
 }
 
 impl Entry {
-    /// An entry of that importance, 0 to 1.
+    /// Creates an entry with that importance, from 0 to 1.
     pub(super) fn new(raw: &str, importance: f32) -> Self {
         let text = line::fit(&line::sanitize(raw));
         let keys = TextKey::new(&text).into_iter().collect();
         Self { text, weight: weight(importance), ids: Vec::new(), keys, is_session_line: false }
     }
 
-    /// A line about a session as a whole: it takes in what says no more than it does.
+    /// Turns the entry into a line about a session as a whole, which covers every entry that says no more than it does.
     pub(super) fn into_session_line(self) -> Self {
         Self { is_session_line: true, ..self }
     }
 
-    /// A line about the session as a whole: what it is, then what it says.
+    /// Creates a line about the session as a whole: a label and its text.
     pub(super) fn session_line(label: &str, raw: &str, importance: f32) -> Self {
         let said = line::sanitize(raw);
         let mut entry = Self::new(&said, importance);
@@ -105,23 +107,24 @@ impl Entry {
         entry.into_session_line()
     }
 
-    /// The same entry with that importance, 0 to 1.
+    /// Returns the same entry with that importance, from 0 to 1.
     pub(super) fn with_importance(self, importance: f32) -> Self {
         Self { weight: weight(importance), ..self }
     }
 
-    /// Another wording of the same.
+    /// Adds another wording, for comparisons.
     pub(super) fn with_key(mut self, raw: &str) -> Self {
         self.keys.extend(TextKey::new(raw));
         self
     }
 
-    /// What a memory says, in one line, as heavy as `share` of its importance and how often it was seen.
+    /// Creates an entry from a memory. Its importance, raised by how often the memory was seen, is multiplied by
+    /// `factor`.
     pub(super) fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
         let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
-        // Two turns may begin with the same words.
+        // Two turns may start with the same words.
         if memory.kind == "turn" { entry } else { entry.with_key(&memory.title) }
     }
 
@@ -140,13 +143,13 @@ fn weight(importance: f32) -> u32 {
     (importance.clamp(0.0, 1.0) * 1000.0).round() as u32
 }
 
-/// What a memory says where it stands among others of its kind.
+/// Returns the text of a memory as it appears among others of its kind.
 pub(super) fn memory_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
         "plan" | "commit" => memory.title.is_empty(),
-        // Its title is only what was asked.
+        // Its title contains only the request.
         "turn" => true,
         _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= MAX_LINE_CHARS,
     };
@@ -160,57 +163,57 @@ struct Section {
     entries: Vec<Entry>,
 }
 
-/// The sections of a context under way.
+/// The sections of a context that is being built.
 #[derive(Debug)]
 pub(super) struct Page {
     root: String,
     sections: BTreeMap<SectionKind, Section>,
-    /// An answer of the store was as long as was asked for: there may be more.
+    /// Whether the store returned as many items as requested, so that there may be more.
     is_truncated: bool,
-    /// Memories that were looked at: several questions to the store give the same.
+    /// Memories that were already added. Several queries return the same memories.
     seen: HashSet<String>,
 }
 
 impl Page {
-    /// An empty page for the project at `root`.
+    /// Creates an empty page for the project at `root`.
     pub(super) fn new(root: &str) -> Self {
         Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new() }
     }
 
-    /// A path, relative to the project's root where inside it.
+    /// Returns a path relative to the project's root if it is inside.
     pub(super) fn path(&self, path: &str) -> String {
         clean::path(path, &self.root)
     }
 
-    /// What the store answered, noting whether there may be more than the `limit`.
+    /// Passes on an answer of the store, and records whether there may be more than `limit` items.
     pub(super) fn checked_for_more<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
         self.is_truncated |= answer.len() >= limit;
         answer
     }
 
-    /// A line that always stands first in that part and makes no part by itself.
+    /// Sets a line that always comes first in a section. It does not make a section appear by itself.
     pub(super) fn lead(&mut self, kind: SectionKind, lead: String) {
         self.sections.entry(kind).or_default().lead = lead;
     }
 
-    /// At most so many entries in that part, the weightiest.
+    /// Limits a section to its most important entries.
     pub(super) fn limit(&mut self, kind: SectionKind, max_entries: usize) {
         self.sections.entry(kind).or_default().max_entries = Some(max_entries);
     }
 
-    /// Adds the entry, or marks what says the same already.
+    /// Adds the entry, or merges it into an entry that already covers it.
     pub(super) fn add(&mut self, kind: SectionKind, mut entry: Entry) {
         if entry.keys.is_empty() {
             return;
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);
-        // A rule must stand by itself even where the session's own lines hold its words.
+        // A rule must have its own line, even if the session's own lines contain its words.
         if !self.merge_duplicate(&entry, kind != SectionKind::Preferences) {
             self.sections.entry(kind).or_default().entries.push(entry);
         }
     }
 
-    /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
+    /// Adds a memory to the section of its kind, with its importance multiplied by `factor`.
     pub(super) fn add_memory(&mut self, memory: &Memory, factor: f32) {
         if !self.seen.insert(memory.id.clone()) {
             return;
@@ -233,7 +236,8 @@ impl Page {
         }
     }
 
-    /// Whether the entry is said already; its memories then stand there, with the greater weight of the two.
+    /// Merges the entry into one that covers it: adds its memories, and keeps the higher weight. Returns whether there
+    /// is such an entry.
     fn merge_duplicate(&mut self, entry: &Entry, into_session_lines: bool) -> bool {
         let known = self
             .sections
@@ -246,7 +250,7 @@ impl Page {
         true
     }
 
-    /// The page in at most `budget` UTF-16 units; none where no entry has room.
+    /// Renders the page in at most `budget` UTF-16 units. None if no entry fits.
     pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all: usize = self.sections.values().map(|section| section.entries.len()).sum();
         self.limit_sections();
@@ -254,7 +258,7 @@ impl Page {
         for (kind, section) in &self.sections {
             order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.weight)));
         }
-        // Stable: what weighs the same keeps its order on the page.
+        // The sort is stable: entries of equal weight keep their order on the page.
         order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
         let head = format!("{INJECTED_HEADING}\n{intro}");
         let available = budget.checked_sub(text::utf16_len(&head))?;
@@ -273,7 +277,7 @@ impl Page {
         Some(Context { text, used })
     }
 
-    /// Leaves in every part its weightiest entries.
+    /// Keeps only the most important entries of every section.
     fn limit_sections(&mut self) {
         for (kind, section) in &mut self.sections {
             let max_entries = section.max_entries.unwrap_or(kind.max_entries());
@@ -285,13 +289,13 @@ impl Page {
         }
     }
 
-    /// The weightiest entries that fit together.
+    /// Selects the most important entries that fit together.
     fn fit(&self, order: &[(SectionKind, usize, u32)], available: usize) -> BTreeSet<(SectionKind, usize)> {
         let mut chosen = BTreeSet::new();
         let mut opened = BTreeSet::new();
         let mut units = 0;
         for &(kind, at, _) in order {
-            // "\n10. " is the widest mark that an entry has.
+            // "\n10. " is the longest mark of an entry.
             let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].text);
             if !opened.contains(&kind) {
                 cost += text::utf16_len(&self.opening(kind));
@@ -352,7 +356,7 @@ fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// An insight with the file that it is about, where it does not name it.
+/// Returns an insight, prefixed with its file unless it names the file itself.
 pub(super) fn discovery(file: &str, insight: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     if name.is_empty() || insight.contains(name) { insight.to_owned() } else { format!("`{file}`: {insight}") }

@@ -1,17 +1,17 @@
-//! What a prompt is answered with from the memories that its search found.
+//! The page for a prompt: the memories that its search found.
 
 use super::line;
 use super::page::{Entry, Page, SectionKind, memory_text};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 
-/// The line under the heading.
+/// The line below the heading.
 pub(super) const INTRO: &str =
     "Memories that match this prompt. They may be outdated: the user and the code have the last word.";
 
-/// The most that it may hold, in UTF-16 units: it comes with every prompt.
+/// The maximum length in UTF-16 units. It is small because the text is added to every prompt.
 pub(super) const MAX_UNITS: usize = 2_000;
 
-/// The page of what was found, best first.
+/// Builds the page of the search results, best first.
 pub(super) fn page(request: &Request) -> Page {
     let mut page = Page::new(&request.session.root);
     for (memory, rank) in request.found.iter().zip(0_u8..20) {

@@ -1,26 +1,26 @@
-//! The gate into the state: nothing enters it that was not scrubbed, and always before it is cut, so that where a
-//! transcript is split never decides what is recognized as a secret.
+//! Cleans every text before it enters the state. Texts are scrubbed before they are cut, so that the place where a
+//! transcript is split never affects which secrets are recognized.
 
 use std::borrow::Cow;
 
 use crate::{redact, text};
 
-/// More than this of one text is never looked at: half of it from the beginning, half from the end.
+/// The maximum number of bytes of one text that are looked at: half from the beginning, half from the end.
 const WINDOW_BYTES: usize = 256 * 1024;
 
-/// The text without terminal escapes, control characters and secrets.
+/// Removes terminal escapes, control characters and secrets.
 pub(crate) fn clean(text: &str) -> String {
     let text = window(text);
     let text = printable(&text);
     redact::scrub(&text).into_owned()
 }
 
-/// The cleaned text on one line of at most `max` characters.
+/// Returns the cleaned text on one line of at most `max` characters.
 pub(crate) fn line(text: &str, max: usize) -> String {
     text::clip(&text::one_line(&clean(text)), max).into_owned()
 }
 
-/// The cleaned text in at most `max` bytes, cut at a natural border.
+/// Returns the cleaned text in at most `max` bytes, cut at a natural boundary.
 pub(crate) fn block(text: &str, max: usize) -> String {
     text::clip_block(&clean(text), max).into_owned()
 }
@@ -32,7 +32,7 @@ fn window(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW_BYTES / 2), text::tail(text, WINDOW_BYTES / 2)))
 }
 
-/// Without ANSI escape sequences and other control characters; carriage returns end lines.
+/// Removes ANSI escape sequences and other control characters. Carriage returns become newlines.
 fn printable(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t') {
         return Cow::Borrowed(text);
@@ -63,7 +63,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// A path with `/` between folders, relative to `root` where inside it.
+/// Returns a path with `/` between folders, relative to `root` if it is inside.
 pub(crate) fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
@@ -72,7 +72,7 @@ pub(crate) fn path(path: &str, root: &str) -> String {
     line(relative.unwrap_or(&path), 300)
 }
 
-/// A command with paths inside the project relative to its root: absolute ones say where it lies on one machine.
+/// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.
 pub(crate) fn relative_paths(command: &str, root: &str) -> String {
     if root.len() < 2 {
         return command.to_owned();

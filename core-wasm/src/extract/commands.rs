@@ -1,35 +1,36 @@
-//! What a shell command is for, whether it failed, which line of its output says why, and what its tests counted.
+//! Analyzes shell commands: their purpose, whether they failed, the line that explains the failure, and their test
+//! counts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text;
 
-/// What a command is for, as far as later commands can be compared with it.
+/// The purpose of a command, used to compare it with later commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Runs tests.
     Test,
     /// Builds or compiles.
     Build,
-    /// Lints, formats, checks types.
+    /// Lints, formats or type-checks.
     Check,
-    /// Records changes.
+    /// Commits changes.
     Commit,
-    /// Sends changes or opens a pull request.
+    /// Pushes changes or opens a pull request.
     Publish,
-    /// Installs what is missing.
+    /// Installs dependencies.
     Install,
-    /// Looks around: its failing says nothing.
+    /// Only inspects. Its failure means nothing.
     Inspect,
     /// Anything else.
     Other,
 }
 
-/// Programs that run the program after them.
+/// Programs that run the program named after them.
 const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
-/// Programs that only look or prepare.
+/// Programs that only inspect or prepare.
 const INSPECTION_PROGRAMS: &[&str] = &[
     "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
     "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
@@ -38,7 +39,8 @@ const INSPECTION_PROGRAMS: &[&str] = &[
     "do", "done", "then", "fi",
 ];
 
-/// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
+/// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
+/// that it is piped into.
 pub(crate) fn segments(command: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut quote, mut piped) = (0, None, None);
@@ -51,7 +53,7 @@ pub(crate) fn segments(command: &str) -> Vec<&str> {
             (_, b'\\') => at += 1,
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'<') if command[at..].starts_with("<<") => {
-                // A here-document reaches to the end: its lines are no commands.
+                // A here-document reaches to the end of the command line: its lines are not commands.
                 at = bytes.len();
                 continue;
             }
@@ -79,7 +81,7 @@ pub(crate) fn segments(command: &str) -> Vec<&str> {
 }
 
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
-    // Cuts lie on ASCII bytes, except past the end after a trailing backslash.
+    // Cuts are at ASCII bytes, except for one past the end after a trailing backslash.
     if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {
         let segment = segment.trim();
         if !segment.is_empty() && !segment.starts_with('#') {
@@ -88,7 +90,7 @@ fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end:
     }
 }
 
-/// The words of a segment without assignments, wrappers, flags and redirections.
+/// Returns the words of a segment without assignments, wrappers, flags and redirections.
 fn words(segment: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     let mut skip = false;
@@ -106,7 +108,8 @@ fn words(segment: &str) -> Vec<&str> {
                 continue;
             }
         }
-        // git's and make's folder, cargo's package: what follows names the place, not the purpose.
+        // The folder of git and make, or the package of cargo: the value after the option names a place, not the
+        // purpose.
         if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
             skip = true;
             continue;
@@ -119,7 +122,8 @@ fn words(segment: &str) -> Vec<&str> {
     words
 }
 
-/// The segment that the command line is about: the last one that does more than look, else the last.
+/// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
+/// one.
 pub(crate) fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
@@ -130,7 +134,7 @@ pub(crate) fn main_segment(command: &str) -> &str {
         .unwrap_or(command)
 }
 
-/// What the command line is for.
+/// Returns the class of the command line.
 pub(crate) fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
@@ -164,14 +168,14 @@ pub(crate) fn class(command: &str) -> Class {
     }
 }
 
-/// What commands of the same purpose share: the program and its subcommands.
+/// Returns the words that commands of the same purpose share: the program and its subcommands.
 pub(crate) fn purpose(command: &str) -> String {
     let words = words(main_segment(command));
     let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
     words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The files and folders that the command line names.
+/// Returns the files and folders that the command line names.
 pub(crate) fn targets(command: &str) -> Vec<&str> {
     words(main_segment(command))
         .into_iter()
@@ -180,12 +184,13 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether two command lines are for the same: a later success of one says that the failure of the other is over.
+/// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
+/// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
     let same = match one {
         Class::Other | Class::Inspect => purpose(failed) == purpose(later),
-        // A formatter that passes says nothing of the type checker.
+        // A passing formatter says nothing about the type checker.
         Class::Check => one == other && purpose(failed) == purpose(later),
         _ => one == other,
     };
@@ -196,14 +201,14 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
 }
 
-/// Whether a later command line is the failed one in other words.
+/// Returns whether a later command line rewords the failed one.
 pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
     let significant = |command: &str| text::features(main_segment(command));
     let (one, other) = (significant(failed), significant(later));
     text::similarity(&one, &other) >= 0.6
 }
 
-/// Signs that the shell or a tool did not know what it was asked for.
+/// Signs that the shell or a tool did not recognize what it was asked to do.
 const UNKNOWN_SIGNS: &[&str] = &[
     "command not found",
     "not recognized",
@@ -223,7 +228,7 @@ const UNKNOWN_SIGNS: &[&str] = &[
     "no module named",
 ];
 
-/// Further signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
+/// Further signs that a tool is at fault, not the code being worked on. The fix is worth telling a later session.
 const ENVIRONMENT_SIGNS: &[&str] = &[
     "no such file or directory",
     "cannot find module",
@@ -264,26 +269,26 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
     "index.lock",
 ];
 
-/// Further signs that the command was not even run as meant: the next one that is, is the cure.
+/// Further signs that the command did not run as intended. The next command that does run is the fix.
 const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
 
-/// Whether the failure is one of the environment.
+/// Returns whether the environment caused the failure.
 pub(crate) fn is_environment(error: &str) -> bool {
     contains_sign(error, ENVIRONMENT_SIGNS)
 }
 
-/// Whether the command was not even run as meant.
+/// Returns whether the command did not run as intended.
 pub(crate) fn is_invocation(error: &str) -> bool {
     contains_sign(error, INVOCATION_SIGNS)
 }
 
-/// Whether the error holds one of the signs, or says that something is not known.
+/// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
 fn contains_sign(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
     UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
 }
 
-/// Lines that open or frame an error without saying what it is.
+/// Lines that introduce or surround an error without saying what it is.
 const FRAME_LINES: &[&str] = &[
     "exit code",
     "error: command failed",
@@ -293,8 +298,8 @@ const FRAME_LINES: &[&str] = &[
     "for more information, try",
 ];
 
-/// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
-/// other errors.
+/// Marks of lines in which test runners, compilers and linters name what failed. The logs of the code under test
+/// contain other errors.
 const VERDICT_MARKS: &[&str] = &[
     "(fail)",
     "--- FAIL",
@@ -312,7 +317,7 @@ const VERDICT_MARKS: &[&str] = &[
     "script failed",
 ];
 
-/// The line of an output that says why a command of that class failed.
+/// Returns the output line that explains why a command of that class failed.
 pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
         let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
@@ -323,7 +328,7 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     error_line(output)
 }
 
-/// The line of an output that says why a command failed.
+/// Returns the output line that explains why a command failed.
 pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
@@ -331,7 +336,7 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     Some(text::clip(line, 200).into_owned())
 }
 
-/// Whether a command may be what made another pass: it changes something.
+/// Returns whether a command changes something, so that it may have made another command pass.
 pub(crate) fn may_fix(command: &str) -> bool {
     if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
@@ -349,7 +354,7 @@ fn is_frame(line: &str) -> bool {
         || lower.starts_with("> ")
 }
 
-/// Lines about what passed may hold any word of failure.
+/// Lines about passing tests may contain any word for failure.
 fn is_passing(line: &str) -> bool {
     ["(pass)", " 0 fail", "0 failed", "0 errors", "No errors", "✓", "✔", "PASS ", "[PASS]", "√"]
         .iter()
@@ -391,7 +396,7 @@ fn is_error_like(line: &str) -> bool {
     .any(|sign| lower.contains(sign))
 }
 
-/// Signs in the output of a command that pretends to have succeeded.
+/// Returns whether the output reports a failure although the command claims success.
 pub(crate) fn output_reports_failure(class: Class, output: &str) -> bool {
     match class {
         Class::Commit => {
@@ -419,7 +424,7 @@ const COMMIT_FAILURE_SIGNS: &[&str] = &[
     "husky - ",
 ];
 
-/// Whether the command passed for certain: what it is piped into hides its exit code.
+/// Returns whether the command certainly passed. A pipe hides its exit code.
 pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
     let main = main_segment(command);
@@ -434,7 +439,7 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
     }
 }
 
-/// What a test run counted.
+/// The counts of a test run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TestCounts {
     /// Tests that passed.
@@ -444,13 +449,13 @@ pub(crate) struct TestCounts {
 }
 
 impl TestCounts {
-    /// In words.
+    /// Formats the counts.
     pub(crate) fn verdict(self) -> String {
         format!("{} pass, {} fail", self.passed, self.failed)
     }
 }
 
-/// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
+/// Returns the counts of the last test run in an output. If one run has several suites (cargo), returns their sum.
 pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     let mut found: Option<TestCounts> = None;
     let mut cargo: Option<TestCounts> = None;
@@ -469,7 +474,7 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
         if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
             continue;
         }
-        // Runners such as bun say passed and failed on lines of their own.
+        // Runners such as bun report passed and failed tests on separate lines.
         match &mut found {
             Some(TestCounts { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
                 found = Some(TestCounts { passed: *passed, failed: counts.failed });
@@ -480,7 +485,7 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
     cargo.or(found)
 }
 
-/// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
+/// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,27 +1,27 @@
-//! Commits and pull requests that really came about.
+//! Commits and pull requests that were really created.
 
 use super::commands;
 use crate::text;
 
-/// A commit as the output or the command says it.
+/// A commit, as reported by the output or the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     /// The first line of the message.
     pub subject: String,
-    /// The message's other lines, without trailers.
+    /// The other lines of the message, without trailers.
     pub body: String,
-    /// The branch, where the output says it.
+    /// The branch, if the output names it.
     pub branch: Option<String>,
-    /// Whether it replaces the commit before.
+    /// Whether the commit replaces the previous one.
     pub amends: bool,
 }
 
-/// The commits that a command made, going by its output; none where it failed.
+/// Returns the commits that a command created, judging by its output. Empty if the command failed.
 pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
     let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
         return Vec::new();
     };
-    // The message's own lines are cut off by here-documents: look in the whole command.
+    // The segments end at here-documents, so look for the message in the whole command.
     let message = message(command).unwrap_or_default();
     let amends = segment.contains("--amend") || command.contains("--amend");
     let (subject, body) = split_message(message.trim_start_matches(['@', '\n', ' ']));
@@ -48,7 +48,7 @@ pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
     all
 }
 
-/// Without a trailer that follows the subject with no empty line between.
+/// Strips a trailer that follows the subject without an empty line between them.
 fn strip_trailer(subject: &str) -> &str {
     let mut words = subject.rsplitn(3, ' ');
     let (Some(value), Some(name), Some(rest)) = (words.next(), words.next(), words.next()) else {
@@ -59,7 +59,7 @@ fn strip_trailer(subject: &str) -> &str {
     if is_trailer { rest.trim_end() } else { subject }
 }
 
-/// Commits that are meant to be folded into others, and subjects that a shell has yet to fill in.
+/// Returns whether the commit is meant to be folded into another one, or its subject still contains a shell expansion.
 fn is_temporary(subject: &str) -> bool {
     let lower = subject.to_lowercase();
     ["wip", "fixup!", "squash!", "amend!", "tmp", "temp "].iter().any(|opening| lower.starts_with(opening))
@@ -75,13 +75,14 @@ fn is_commit(segment: &str) -> bool {
         && !segment.contains("--dry-run")
 }
 
-/// Silence, a short "ok", or a count of files: what git and its wrappers say after a commit.
+/// Returns whether the output looks like success: silence, a short "ok", or a count of files, as git and its wrappers
+/// print them.
 fn reports_success(output: &str) -> bool {
     let output = output.trim();
     output.len() < 200 || output.contains("file changed") || output.contains("files changed")
 }
 
-/// `[branch 1a2b3c4] subject`
+/// Parses `[branch 1a2b3c4] subject`.
 fn parse_commit_line(line: &str) -> Option<(String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
@@ -90,7 +91,7 @@ fn parse_commit_line(line: &str) -> Option<(String, String)> {
     is_hash.then(|| (branch.to_owned(), subject.trim().to_owned()))
 }
 
-/// The message given by `-m` or a here-document.
+/// Returns the message given by `-m` or a here-document.
 pub(super) fn message(command: &str) -> Option<String> {
     let at = command.find("commit")?;
     let rest = &command[at..];
@@ -108,7 +109,7 @@ pub(super) fn message(command: &str) -> Option<String> {
     let value = rest[start..].trim_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '@'))?;
     if quote == '@' {
-        // PowerShell's here-string.
+        // A here-string of PowerShell.
         return value.get(2..)?.split("'@").next().map(|text| text.trim().to_owned());
     }
     let inner = &value[1..];
@@ -135,7 +136,7 @@ fn split_message(message: &str) -> (String, String) {
     (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
 }
 
-/// The pull request that an output of `gh pr create` names.
+/// Returns the pull request that the output of `gh pr create` names.
 pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
         return None;
@@ -143,7 +144,7 @@ pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
 }
 
-/// The title that `gh pr create` was given.
+/// Returns the title passed to `gh pr create`.
 pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);

@@ -1,5 +1,5 @@
-//! The summary that the agent writes of its own context when that is compacted: a memory as a whole, and its list of errors
-//! with their fixes one by one.
+//! The summary that the agent writes when its context is compacted. The whole summary becomes one memory, and each
+//! error that it lists with a fix becomes another.
 
 use super::clean;
 use super::memories::{LineRef, SessionMemory};
@@ -7,10 +7,10 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use crate::transcript::user_text;
 
-/// How many fixes of one summary are kept.
+/// The maximum number of fixes from one summary.
 const MAX_FIXES: usize = 8;
 
-/// The whole summary as a memory; none where nothing is left of it without its frame.
+/// Returns the whole summary as a memory, or none if nothing remains without its frame.
 pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
     let summary = user_text::compact_summary(&clean::clean(text));
     if summary.is_empty() || summary.contains(user_text::INJECTED_HEADING) {
@@ -32,7 +32,7 @@ pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
     })
 }
 
-/// The errors that the summary lists with what fixed them.
+/// Returns the errors that the summary lists, with their fixes.
 pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
     let summary = user_text::compact_summary(&clean::clean(text));
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
@@ -75,7 +75,7 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     })
 }
 
-/// The lines under the heading "Errors and fixes", up to the next numbered heading, without code.
+/// Returns the lines below the heading "Errors and fixes", up to the next numbered heading, without code.
 fn section(summary: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let (mut inside, mut code) = (false, false);

@@ -1,4 +1,4 @@
-//! How the project is tested, built, checked and started: commands that passed, one for each purpose.
+//! Learns how the project is tested, built, checked and started: the commands that passed, one for each purpose.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use super::commands;
 use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
 
-/// How many are told of one session.
+/// The maximum number of conventions emitted for one session.
 const MAX_SHOWN: usize = 5;
-/// How many are held.
+/// The maximum number of conventions tracked.
 const MAX_TRACKED: usize = 12;
-/// Of a hundred: knowledge of the project, but any agent finds it out.
+/// In hundredths. Conventions are knowledge about the project, but any agent can find them out.
 const IMPORTANCE: u8 = 50;
 
-/// What words in a command say about its purpose, the most wanted first. The wording is the same in every session, so that the
-/// same command learned again is the same text.
+/// Purposes with the words that identify them, most useful first. The names are the same in every session, so that a
+/// command learned again has the same text.
 const PURPOSES: &[(&str, &[&str])] = &[
     ("Tests", &["test", "tests", "nextest", "pytest", "vitest", "jest", "rspec", "phpunit", "ctest", "playwright", "e2e"]),
     ("Build", &["build", "compile"]),
@@ -25,10 +25,10 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Check", &["check", "verify"]),
 ];
 
-/// Programs that run a project's own scripts: only through these is `dev` or `start` a purpose.
+/// Programs that run a project's own scripts. `dev` and `start` are purposes only for these programs.
 const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task"];
 
-/// Words before the one that says the purpose.
+/// Words that may precede the word that identifies the purpose.
 const PREFIX_WORDS: &[&str] = &[
     "run",
     "exec",
@@ -80,7 +80,7 @@ pub(super) struct Conventions {
 }
 
 impl Conventions {
-    /// A command line passed.
+    /// Records a command line that passed.
     pub(super) fn command_passed(&mut self, command: &str, source: &LineRef) {
         for (purpose, command) in parse(command) {
             let full = self.all.len() >= MAX_TRACKED;
@@ -97,7 +97,7 @@ impl Conventions {
         }
     }
 
-    /// As memories, the most wanted first.
+    /// Returns the commands as memories, most useful first.
     pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         let mut wanted: Vec<&Convention> = self.all.iter().collect();
         wanted.sort_by_key(|known| rank(&known.purpose));
@@ -115,17 +115,18 @@ impl Conventions {
     }
 }
 
-/// By purpose; a variant (`test:e2e`) comes after all that have none.
+/// Returns the rank of a purpose. Variants (`test:e2e`) come after all purposes without one.
 fn rank(purpose: &str) -> (bool, usize) {
     let name = purpose.split(' ').next().unwrap_or(purpose);
     let at = PURPOSES.iter().position(|(known, _)| *known == name);
     (purpose.contains('('), at.unwrap_or(PURPOSES.len()))
 }
 
-/// The project's commands in a command line that passed, with their purposes.
+/// Returns the project's commands in a command line that passed, with their purposes.
 fn parse(command: &str) -> Vec<(String, String)> {
     let all = commands::segments(command);
-    // Of alternatives and of what only follows, one exit code says nothing; and a folder of its own is not the project.
+    // One exit code says nothing about alternatives or about commands that merely follow each other. A command in
+    // another folder is not about the whole project.
     let several = all.len() > 1;
     let loose = several && (command.contains("||") || command.contains(';') || command.contains('\n'));
     let elsewhere = all.iter().any(|segment| segment.starts_with("cd ") && segment.trim() != "cd .");
@@ -135,7 +136,7 @@ fn parse(command: &str) -> Vec<(String, String)> {
     all.into_iter().filter_map(convention).collect()
 }
 
-/// The purpose of one command and the command without redirections and wrappers; none for what is made up for one look.
+/// Returns the purpose of one command, and the command without redirections and wrappers. None for one-off commands.
 fn convention(segment: &str) -> Option<(String, String)> {
     let mut words: Vec<&str> = segment
         .split_whitespace()
@@ -155,7 +156,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     }
     let at = words.iter().position(|word| !PREFIX_WORDS.contains(word) && !RUNNERS.contains(word))?;
     let purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
-    // `clippy -- -D warnings`, `./...` and `.` mean the whole project; another word names a part of it.
+    // `clippy -- -D warnings`, `./...` and `.` mean the whole project. Any other word names a part of it.
     let rest = &words[at + 1..];
     let whole = rest.iter().enumerate().all(|(at, word)| {
         let follows_level = at > 0 && matches!(rest[at - 1], "-D" | "-W");
@@ -164,7 +165,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     (whole && words.len() <= 10).then(|| (purpose, words.join(" ")))
 }
 
-/// Options that name a part of the project or only change what is shown.
+/// Returns whether an option names a part of the project, or only changes what is displayed.
 fn is_part(option: &str) -> bool {
     [
         "-t",
@@ -204,7 +205,7 @@ fn is_part(option: &str) -> bool {
     .contains(&option)
 }
 
-/// The purpose that a script's or program's name says: `test:e2e` is the tests' variant `e2e`.
+/// Returns the purpose that the name of a script or program indicates: `test:e2e` is the variant `e2e` of the tests.
 fn purpose(word: &str, by_runner: bool) -> Option<String> {
     let word = word.rsplit('/').next().unwrap_or(word);
     let named = |part: &str| {

@@ -1,4 +1,4 @@
-//! Failures that are open, and what made them pass.
+//! Open failures, and what fixed them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use super::prose;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
-/// How many failures are open at once; the oldest is given up first.
+/// The maximum number of open failures. The oldest is dropped first.
 const MAX_OPEN: usize = 16;
-/// What was done between failure and success.
+/// The maximum number of steps kept between failure and success.
 const MAX_STEPS: usize = 8;
-/// How many texts after a failure may name its cause, and after how many it is given up.
+/// Up to how many texts after a failure may name its cause, and after how many the failure is dropped.
 const MAX_CAUSE_AGE: u32 = 8;
 const MAX_AGE: u32 = 30;
-/// Sentences of the agent between failure and success.
+/// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
 
 /// What failed.
@@ -33,20 +33,20 @@ pub(super) enum Subject {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failure {
     subject: Subject,
-    /// The command, or the file.
+    /// The command or the file.
     what: String,
-    /// The line that says why.
+    /// The line that explains the failure.
     error: String,
     source: LineRef,
-    /// How often it failed.
+    /// How many times it failed.
     times: u32,
-    /// What the agent said since.
+    /// What the agent has said since then.
     said: Vec<String>,
-    /// What was done since.
+    /// What has been done since then.
     steps: Vec<String>,
     /// The number of the turn.
     turn: u32,
-    /// How many texts the agent said since.
+    /// How many texts the agent has written since then.
     #[serde(default)]
     age: u32,
 }
@@ -58,9 +58,9 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// A command failed.
+    /// Records a failed command.
     pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
-        // A path that is not there is the agent's slip.
+        // A path that does not exist is a mistake of the agent.
         if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
             return;
         }
@@ -69,7 +69,8 @@ impl Failures {
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
-            // The first failure is the riddle; a different error of the code under work is the newer state of it.
+            // The first failure is the one to explain. A different error in the code being worked on is a newer state
+            // of it.
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
@@ -87,7 +88,7 @@ impl Failures {
         });
     }
 
-    /// An edit failed.
+    /// Records a failed edit.
     pub(super) fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
         if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
@@ -111,7 +112,7 @@ impl Failures {
         }
     }
 
-    /// The agent said something: it may name a cause.
+    /// Records a text of the agent, which may name a cause.
     pub(super) fn agent_said(&mut self, said: &str) {
         if self.open.is_empty() {
             return;
@@ -120,14 +121,14 @@ impl Failures {
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
-            // What is said much later is about something else.
+            // Later texts are about something else.
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
                 push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
             }
         }
     }
 
-    /// Something was done that may have been the cure.
+    /// Records an action that may have been the fix.
     pub(super) fn step(&mut self, step: &str) {
         for failure in &mut self.open {
             if failure.steps.last().map(String::as_str) != Some(step) {
@@ -136,7 +137,7 @@ impl Failures {
         }
     }
 
-    /// A command passed: gives the pairs of failure and cure that this ends.
+    /// Records a command that passed. Returns the failures that it resolves, with their fixes.
     pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(
             |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
@@ -145,7 +146,7 @@ impl Failures {
         )
     }
 
-    /// A command ran that says the failed one in other words: whatever came of it, the tool was found.
+    /// Records a command that ran and rewords a failed one. Whatever its result, the tool was found.
     pub(super) fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(
             |failure| {
@@ -161,7 +162,7 @@ impl Failures {
         )
     }
 
-    /// An edit passed.
+    /// Records an edit that succeeded.
     pub(super) fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
@@ -183,22 +184,23 @@ impl Failures {
         fixes
     }
 
-    /// Whether a check or a commit failed last.
+    /// Returns whether a check or a commit is failing.
     pub(super) fn has_open_checks(&self) -> bool {
         self.open.iter().any(Failure::is_check)
     }
 
-    /// What was committed has no open checks behind it.
+    /// Closes all open checks after a commit: committed work has none.
     pub(super) fn checks_committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
     }
 
-    /// Nor has what the agent reports as passing; a commit that failed is still one.
+    /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
     pub(super) fn checks_reported_passing(&mut self) {
         self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
     }
 
-    /// Failed checks and commits that are still open and whose cause the agent named: what the next session runs into.
+    /// Returns failed checks and commits that are still open and whose cause the agent named: the next session will run
+    /// into them.
     pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
             let cause = failure.cause();
@@ -220,7 +222,8 @@ impl Failures {
         })
     }
 
-    /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
+    /// Returns the failures that matter at the end: checks, builds and commits that failed in this turn or the one
+    /// before.
     pub(super) fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
@@ -237,12 +240,12 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
     list.push(item);
     if list.len() > max {
-        // The first step after the failure and the latest ones tell the most.
+        // The first step after the failure and the latest ones are the most informative.
         list.remove(1);
     }
 }
 
-/// Commands that are made up for one look: their failing teaches nothing but that.
+/// Returns whether the command was a one-off. Its failure teaches nothing else.
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
     let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
@@ -257,7 +260,7 @@ impl Failure {
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
     }
 
-    /// The pair as a memory; none where it would only say that work went on.
+    /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
     fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
         if self.error.is_empty() {
             return None;
@@ -265,7 +268,7 @@ impl Failure {
         let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
         let (what, importance) = match self.subject {
-            // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
+            // A failed edit alone is a mistake of the agent. With a cause, it says something about the file.
             Subject::Edit if cause.is_empty() => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
@@ -273,7 +276,7 @@ impl Failure {
             Subject::Command => return None,
         };
         let fix = self.fix(command);
-        // A failed edit is cured by its cause; a command that passed by itself taught nothing.
+        // For a failed edit the cause is enough. A command that passed without a change taught nothing.
         if fix.is_empty() && self.subject == Subject::Command {
             return None;
         }
@@ -301,7 +304,7 @@ impl Failure {
         })
     }
 
-    /// The telling sentences between failure and success, in order.
+    /// Returns the most informative sentences between failure and success, in order.
     fn cause(&self) -> String {
         let mut ranked: Vec<(usize, u8)> =
             self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
@@ -319,7 +322,7 @@ impl Failure {
         text::clip(&chosen.join(" "), 420).into_owned()
     }
 
-    /// What was different when it passed: the command itself, else the last thing done before.
+    /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
             let (before, after) = (display_command(&self.what), display_command(command));
@@ -332,7 +335,7 @@ impl Failure {
                 return format!("`{after_in_folder}`");
             }
         }
-        // Trying again is no cure: such steps stand without quotes.
+        // Retries are not fixes. Such steps are stored without quotes.
         let steps: Vec<&str> = self
             .steps
             .iter()
@@ -343,7 +346,7 @@ impl Failure {
     }
 }
 
-/// The command with the folder that it changes to.
+/// Returns the command with the folder that it changes to.
 fn command_with_folder(command: &str) -> String {
     match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
         Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
@@ -351,15 +354,15 @@ fn command_with_folder(command: &str) -> String {
     }
 }
 
-/// The text without what differs from run to run (times, positions, hashes, names of temporary folders): the same failure met in
-/// two sessions is one memory.
+/// Removes what differs from run to run (times, positions, hashes, names of temporary folders), so that the same
+/// failure in two sessions becomes one memory.
 fn normalize(text: &str) -> String {
     let mut normalized = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {
         let bare = word.trim_end();
         let space = &word[bare.len()..];
         if is_timing(bare) {
-            // Nor does the space before it stay at the end.
+            // The white space after it is dropped as well.
             continue;
         }
         let in_path = bare.contains('/');
@@ -375,7 +378,8 @@ fn normalize(text: &str) -> String {
     normalized.trim().to_owned()
 }
 
-/// `[3.22ms]`, `(1.2s)`, with or without the brackets' closing point.
+/// Returns whether the word is a duration such as `[3.22ms]` or `(1.2s)`, with or without a full stop or comma after
+/// it.
 fn is_timing(word: &str) -> bool {
     let inner = word.trim_end_matches(['.', ',']);
     let inner = inner
@@ -388,7 +392,7 @@ fn is_timing(word: &str) -> bool {
     })
 }
 
-/// One part of a path, or a word.
+/// Normalizes one part of a path, or one word.
 fn normalize_part(part: &str, in_path: bool) -> String {
     let part = strip_position(part);
     let word = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
@@ -402,7 +406,7 @@ fn normalize_part(part: &str, in_path: bool) -> String {
     part
 }
 
-/// Without `:12:5` or `(12,5)` behind the name of a file.
+/// Strips `:12:5` or `(12,5)` after the name of a file.
 fn strip_position(part: &str) -> String {
     let Some(at) = part.find([':', '(']) else {
         return part.to_owned();
@@ -418,7 +422,8 @@ fn strip_position(part: &str) -> String {
     format!("{name}{colon}{}", &rest[end..])
 }
 
-/// Names that a program made up: hashes, and six or more letters and digits without a word's shape.
+/// Returns whether a program generated the name: a hash, or six or more letters and digits that do not look like a
+/// word.
 fn is_random(name: &str) -> bool {
     if name.len() < 6 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return false;
@@ -435,7 +440,7 @@ fn is_random(name: &str) -> bool {
         || (name.len() == 6 && changes >= 2)
 }
 
-/// The six letters and digits that `mkdtemp` puts behind a name.
+/// Returns whether the name is a suffix of six letters and digits, as `mkdtemp` appends it.
 fn is_mkdtemp_suffix(name: &str) -> bool {
     name.len() == 6
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -451,7 +456,7 @@ fn char_class(byte: u8) -> u8 {
     }
 }
 
-/// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
+/// Formats a command for display: its main part on one line, without redirections and without the text of a message.
 pub(super) fn display_command(command: &str) -> String {
     let main = commands::main_segment(command);
     let main = match (main.find("<<"), main.find(" -m ")) {
@@ -465,7 +470,7 @@ pub(super) fn display_command(command: &str) -> String {
         }
         _ => {
             match [" -e \"", " -e '", " -c \"", " -c '"].iter().find_map(|flag| main.find(flag).map(|at| at + flag.len())) {
-                // What an inline script says is for the machine.
+                // The text of an inline script is of no use to a reader.
                 Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
                 _ => main.to_owned(),
             }

@@ -1,4 +1,4 @@
-//! Files that the session changed, with how much, and edits that were taken back.
+//! Tracks which files the session changed, by how much, and which edits were reverted.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use crate::bindings::throughline::policy::types::Change;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many changed files are known; the ones changed longest ago go first.
+/// The maximum number of changed files. The least recently changed file is dropped first.
 const MAX_FILES: usize = 150;
-/// How many edits are held to recognize their being taken back.
+/// How many edits are kept for recognizing reverts.
 const MAX_EDITS: usize = 40;
-/// Lines of an edit that are compared.
+/// How many lines of an edit are compared.
 const MAX_EDIT_LINES: usize = 40;
 
-/// One edit: hashes of the lines that it took out and put in.
+/// One edit: hashes of the lines that it removed and added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Edit {
     file: u32,
@@ -29,7 +29,7 @@ struct Changed {
     removed: u32,
 }
 
-/// What the session did to files.
+/// The changes of the session to files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Files {
     changed: Vec<Changed>,
@@ -37,7 +37,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Adds to a file's counts and makes it the latest.
+    /// Adds to the counts of a file and makes it the most recent one.
     pub(super) fn record_change(&mut self, path: &str, added: u32, removed: u32) {
         let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
             Some(at) => self.changed.remove(at),
@@ -51,18 +51,18 @@ impl Files {
         }
     }
 
-    /// As the contract has them, latest last.
+    /// Returns the changes in the contract's type, most recent last.
     pub(super) fn changes(&self) -> Vec<Change> {
         let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };
         self.changed.iter().map(change).collect()
     }
 
-    /// Paths, latest last.
+    /// Returns the paths, most recent last.
     pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.changed.iter().map(|changed| changed.path.as_str())
     }
 
-    /// Notes an edit; says whether it takes back an earlier one.
+    /// Records an edit and returns whether it reverts an earlier one.
     pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
@@ -85,12 +85,12 @@ impl Files {
     }
 }
 
-/// Hashes of the lines that say something.
+/// Hashes the lines that are long enough to be significant.
 fn lines(text: &str) -> Vec<u32> {
     text.lines().map(str::trim).filter(|line| line.len() >= 6).take(400).map(text::hash).collect()
 }
 
-/// Lines added and removed by a `structuredPatch`.
+/// Counts the lines that a `structuredPatch` adds and removes.
 pub(super) fn patch_size(patch: Raw<'_>) -> (u32, u32) {
     let (mut added, mut removed) = (0, 0);
     patch.items(|hunk| {

@@ -1,4 +1,4 @@
-//! What a human's prompt is: a request in substance, a consent, a chore, a standing rule, a correction.
+//! Interprets the user's prompts: requests, consents, chores, standing rules and corrections.
 
 use super::labels::Labels;
 use super::prose;
@@ -12,21 +12,22 @@ const PLAN_OPENINGS: &[&str] = &[
     "Execute the following plan:",
 ];
 
-/// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
+/// Returns the plan that a prompt asks the agent to carry out, without the text that the client adds. None for every
+/// other prompt.
 pub(super) fn plan(prompt: &str) -> Option<&str> {
     let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
     let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
-/// The title of a plan or another document.
+/// Returns the title of a plan or another document.
 pub(super) fn title(document: &str) -> Option<String> {
     let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
 
-/// The request in substance: at most `max` characters on one line.
+/// Returns the essence of the request, on one line of at most `max` characters.
 pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
         let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
@@ -39,7 +40,7 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     if let Some(issue) = issue_title(prompt) {
         return text::clip(&issue, max).into_owned();
     }
-    // A document in place of a prompt is named by its title.
+    // If the prompt is a document, its title names it.
     if prompt.len() > 1500
         && prompt.trim_start().starts_with('#')
         && let Some(title) = title(prompt)
@@ -47,14 +48,14 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
         return text::clip(&title, max).into_owned();
     }
     let mut said = String::new();
-    // Pasted banners draw with these.
+    // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
     for sentence in text::sentences(&prompt) {
         let sentence = sentence.replace('@', "").trim().to_owned();
         if is_greeting(&sentence) || sentence.starts_with("[Image") {
             continue;
         }
-        // A standing rule beside the request is remembered as one.
+        // A standing rule next to the request is remembered separately.
         if !said.is_empty() && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max) {
             break;
         }
@@ -62,7 +63,7 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
             said.push(' ');
         }
         said.push_str(&sentence);
-        // Short openings need what follows to say anything; more than a sentence or two is detail.
+        // Short openings need the next sentence. Everything after one or two sentences is detail.
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             break;
         }
@@ -73,7 +74,8 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     text::clip(&said, max).into_owned()
 }
 
-/// The title of the issue that a document hands to the agent: instructions around it are the same in every session.
+/// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
+/// every session.
 fn issue_title(prompt: &str) -> Option<String> {
     if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
         return None;
@@ -106,13 +108,13 @@ fn is_greeting(sentence: &str) -> bool {
     .contains(&bare.as_str())
 }
 
-/// Letters, digits and single spaces, in lower case.
+/// Reduces a text to letters, digits and single spaces in lower case.
 fn normalize(text: &str) -> String {
     let memory: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     text::one_line(&memory).to_lowercase()
 }
 
-/// Words that agree, at the start of a short prompt.
+/// Words of consent at the start of a short prompt.
 const CONSENTS: &[&str] = &[
     "yes",
     "yep",
@@ -181,7 +183,7 @@ const CONSENTS: &[&str] = &[
     "同意",
 ];
 
-/// Whether a prompt only agrees to what was proposed before it.
+/// Returns whether a prompt only agrees to an earlier proposal.
 pub(super) fn is_consent(prompt: &str) -> bool {
     let bare = normalize(prompt);
     let length = bare.chars().count();
@@ -193,7 +195,7 @@ pub(super) fn is_consent(prompt: &str) -> bool {
         })
 }
 
-/// Words of chores: they round off the work before and are no request of their own.
+/// Words of chores. A chore completes the previous work and is not a request of its own.
 const CHORES: &[&str] = &[
     "commit",
     "push",
@@ -223,7 +225,7 @@ const CHORES: &[&str] = &[
     "继续",
 ];
 
-/// Whether a prompt asks only to record or to go on with what was done before it.
+/// Returns whether a prompt only asks to record or to continue the previous work.
 pub(super) fn is_chore(prompt: &str) -> bool {
     let bare = normalize(prompt);
     let count = bare.split(' ').count();
@@ -235,7 +237,7 @@ pub(super) fn is_chore(prompt: &str) -> bool {
         }) || is_consent(prompt))
 }
 
-/// Signs of a standing rule, each with what must surround it: words only, or anywhere in scripts without spaces.
+/// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
 const RULE_SIGNS: &[&str] = &[
     "always",
     "never",
@@ -300,7 +302,7 @@ const RULE_SIGNS: &[&str] = &[
     "一律",
 ];
 
-/// Signs that the human sets the agent right, at the start of a sentence.
+/// Signs that the user corrects the agent, at the start of a sentence.
 const CORRECTION_OPENINGS: &[&str] = &[
     "no",
     "nope",
@@ -413,17 +415,17 @@ const CORRECTION_SIGNS: &[&str] = &[
     "不应该",
 ];
 
-/// What the human laid down in a prompt.
+/// The standing rules and the correction in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Directives {
-    /// Standing rules, each a sentence.
+    /// Standing rules, each one sentence.
     pub rules: Vec<String>,
-    /// What sets the agent right: one or two sentences.
+    /// The correction, in one or two sentences.
     pub correction: Option<String>,
 }
 
-/// Reads what the human laid down. Documents pasted in place of a prompt say nothing of the human's own. `after_work`: the
-/// agent had done something that can be corrected.
+/// Reads the rules and the correction in a prompt. Documents pasted in place of a prompt do not express the user's own
+/// rules. `after_work` says whether the agent has already done something that can be corrected.
 pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Directives::default();
@@ -443,7 +445,7 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     Directives { rules, correction }
 }
 
-/// Stack traces, code and logs that stand without a fence.
+/// Recognizes stack traces, code and logs outside of a code fence.
 fn looks_pasted(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
     odd * 12 > sentence.chars().count()
@@ -458,7 +460,7 @@ fn is_rule(sentence: &str) -> bool {
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
-    // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
+    // "it never finishes" describes what happens. A rule addresses the agent or speaks of "we".
     let statements = [
         " it never",
         " it always",
@@ -490,7 +492,7 @@ fn is_rule(sentence: &str) -> bool {
     RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
-/// In lower case; people leave the apostrophes out as often as not.
+/// Converts to lower case without apostrophes. People leave them out as often as not.
 fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
 }
@@ -524,7 +526,7 @@ fn is_correction(sentence: &str) -> bool {
     CORRECTION_OPENINGS.iter().any(opening) || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
 }
 
-/// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
+/// Returns whether a prompt after a refusal gives the reason: one or two sentences, no question, no command.
 pub(super) fn is_remark(prompt: &str) -> bool {
     let length = prompt.chars().count();
     let least = if prompt.is_ascii() { 16 } else { 8 };
@@ -534,7 +536,8 @@ pub(super) fn is_remark(prompt: &str) -> bool {
         && !is_chore(prompt)
 }
 
-/// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
+/// Returns whether a remark describes how something looks or behaves. That is a new request, not feedback on the
+/// agent's work.
 pub(super) fn is_report(prompt: &str) -> bool {
     let lower = strip_apostrophes(prompt);
     let opens =
@@ -542,7 +545,7 @@ pub(super) fn is_report(prompt: &str) -> bool {
     opens.iter().any(|opening| lower.starts_with(opening))
 }
 
-/// Whether a remark points to what was said before it.
+/// Returns whether a remark refers to something said before it.
 pub(super) fn needs_context(said: &str) -> bool {
     let bare = normalize(said);
     let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
@@ -559,7 +562,7 @@ fn contains_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// Whether the prompt asks for something of its own.
+/// Returns whether the prompt requests something of its own.
 pub(super) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !prose::is_narration(prompt)
 }

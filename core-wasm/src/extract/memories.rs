@@ -1,34 +1,34 @@
-//! The memories that a session has given so far: each stated once, and bounded.
+//! The memories that a session has produced so far, deduplicated and bounded.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bindings::throughline::policy::types::{Draft, Origin};
 use crate::text;
 
-/// The texts of all kept memories together, in bytes.
+/// The maximum size of all texts together, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
-/// How many there may be.
+/// The maximum number of memories.
 const MAX_MEMORIES: usize = 160;
-/// How many memories that only prose speaks for are shown; the rest wait as candidates.
+/// How many memories found only in prose are shown. The rest remain candidates.
 const MAX_PROSE_SHOWN: usize = 8;
-/// How many such candidates are held.
+/// The maximum number of such candidates.
 const MAX_PROSE_CANDIDATES: usize = 32;
-/// From which likeness on two memories say the same.
+/// The similarity at which two memories count as duplicates.
 const DUPLICATE_SIMILARITY: f32 = 0.75;
-/// The same where only prose speaks for one of them.
+/// The same threshold if one of the two was found only in prose.
 const DUPLICATE_PROSE_SIMILARITY: f32 = 0.6;
 
-/// Where something was learned, as the state holds it.
+/// A reference to the transcript line where something was learned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LineRef {
-    /// The line's identifier.
+    /// The identifier of the line.
     pub uuid: String,
     /// Milliseconds since the epoch.
     pub at: Option<u64>,
 }
 
 impl LineRef {
-    /// As the contract has it.
+    /// Converts the reference to the contract's type.
     pub(super) fn origin(&self) -> Origin {
         Origin { line_uuid: (!self.uuid.is_empty()).then(|| self.uuid.clone()), at: self.at }
     }
@@ -37,29 +37,29 @@ impl LineRef {
 /// One memory of the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct SessionMemory {
-    /// Identity within the session.
+    /// The identity within the session.
     pub key: String,
     /// The contract's kind.
     pub kind: String,
-    /// One line that stands alone.
+    /// One line that can be understood on its own.
     pub title: String,
     /// The reason, for decisions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// The options not taken, for decisions.
+    /// The rejected options, for decisions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<String>,
-    /// The whole memory; empty where the title is all.
+    /// The whole memory. Empty if the title says everything.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
-    /// What it is about.
+    /// The files that the memory is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// In hundredths.
+    /// The importance in hundredths.
     pub importance: u8,
-    /// Where it was learned.
+    /// Where the memory was learned.
     pub source: LineRef,
-    /// Only prose speaks for it: shown when among the best.
+    /// Whether the memory was found only in prose. It is shown only if it is among the best.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_prose: bool,
 }
@@ -71,7 +71,7 @@ impl SessionMemory {
         200 + self.title.len() + self.why.len() + self.content.len() + rejected + files
     }
 
-    /// As the contract has it.
+    /// Converts the memory to the contract's type.
     pub(super) fn draft(&self) -> Draft {
         Draft {
             key: Some(self.key.clone()),
@@ -87,7 +87,7 @@ impl SessionMemory {
     }
 
     fn is_duplicate_of(&self, other: &SessionMemory) -> bool {
-        // Commits and plans are facts of their own, however much else they say.
+        // Commits and plans are separate facts, even if their texts are similar to others.
         let own = |memory: &SessionMemory| matches!(memory.kind.as_str(), "commit" | "plan");
         let min_similarity =
             if self.from_prose || other.from_prose { DUPLICATE_PROSE_SIMILARITY } else { DUPLICATE_SIMILARITY };
@@ -108,9 +108,10 @@ pub(super) struct SessionMemories {
 }
 
 impl SessionMemories {
-    /// Adds a memory. One that says the same as an earlier one gives way to it, unless it is weightier or replaces it by key.
+    /// Adds a memory. A duplicate of an existing memory is dropped, unless it is more important or has the same key;
+    /// then it replaces the existing one.
     ///
-    /// What has to leave for it is settled: it goes to `settled` and is not changed any more.
+    /// Memories that have to leave for it go to `settled` and do not change any more.
     pub(super) fn add(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
         if let Some(same) = self.all.iter_mut().find(|known| known.key == memory.key) {
             *same = memory;
@@ -124,7 +125,7 @@ impl SessionMemories {
         self.enforce_limits(settled);
     }
 
-    /// Forgets every memory that `test` names.
+    /// Removes every memory for which `test` returns true.
     pub(super) fn forget(&mut self, test: impl Fn(&SessionMemory) -> bool) {
         self.all.retain(|memory| !test(memory));
     }
@@ -143,7 +144,7 @@ impl SessionMemories {
         }
     }
 
-    /// Indexes of memories that only prose speaks for, best first; the older of two equals is the better.
+    /// Returns the indexes of memories found only in prose, best first. Among equals, the older one comes first.
     fn ranked_prose(&self) -> Vec<usize> {
         let mut ranked: Vec<usize> = (0..self.all.len()).filter(|&at| self.all[at].from_prose).collect();
         ranked.sort_by_key(|&at| std::cmp::Reverse(self.all[at].importance));
@@ -158,7 +159,7 @@ impl SessionMemories {
         shown
     }
 
-    /// The memories that hold now, oldest first.
+    /// Returns the memories that currently hold, oldest first.
     pub(super) fn live(&self) -> impl Iterator<Item = &SessionMemory> {
         self.all.iter().zip(self.shown()).filter_map(|(memory, shown)| shown.then_some(memory))
     }

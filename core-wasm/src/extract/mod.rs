@@ -1,7 +1,7 @@
-//! Stage `extractor`: a fold over transcript lines that keeps a session's notes and emits memories.
+//! Stage `extractor`: a fold over transcript lines that maintains a session's notes and emits memories.
 //!
-//! Every line changes the [`State`]; at the end of a call the memories that hold are compared with what was given out
-//! before. So the same lines in one call or in ten give the same memories and notes.
+//! Every line updates the [`State`]. At the end of a call, the memories that currently hold are compared with those
+//! that were emitted before. Therefore the same lines give the same memories and notes, in one call or in ten.
 
 pub(crate) mod clean;
 pub(crate) mod commands;
@@ -29,18 +29,18 @@ use crate::text;
 use memories::LineRef;
 use state::State;
 
-/// The most that the state may be, in bytes (the contract's limit).
+/// The maximum size of the state in bytes, as the contract defines it.
 const MAX_STATE_BYTES: usize = 256 * 1024;
-/// What is asked of the reader at once, in bytes.
+/// How many bytes are requested from the reader at once.
 const CHUNK_BYTES: u32 = 1024 * 1024;
 
-/// Lines of a transcript, in chunks.
+/// The lines of a transcript, in chunks.
 pub trait Lines {
-    /// Calls `visit` with the next lines and the offset just past each; false when there are no more.
+    /// Calls `visit` with the next lines and the offset just past each. Returns false when there are no more lines.
     fn next_lines(&mut self, max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool;
 }
 
-/// Reads all lines there are and gives what they teach.
+/// Reads all available lines and returns what they teach.
 pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     let mut state = State::restore(request.state.as_deref(), &request.session.root);
     state.is_sub_agent = request.session.attributes.iter().any(|(name, _)| name == "sub-agent");
@@ -64,7 +64,7 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     Extraction { drafts, retracted, notes, state: state.save(MAX_STATE_BYTES), consumed, malformed }
 }
 
-/// What is new or changed since the last call, and what no longer holds.
+/// Returns the drafts that are new or changed since the last call, and the keys of drafts that no longer hold.
 fn diff_drafts(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec<Draft>, Vec<String>) {
     let emitted = std::mem::take(&mut state.emitted);
     let known =

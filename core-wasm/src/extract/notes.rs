@@ -1,14 +1,14 @@
-//! The session's notes: a function of what is known at its present end.
+//! Computes the session's notes from the state at its current end.
 
 use super::state::{State, TurnResult};
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
 
-/// How many entries each list may have.
+/// The maximum number of entries in each list.
 const MAX_ENTRIES: usize = 40;
 
-/// The notes of a session whose last turn is closed.
+/// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
     let of = |kinds: &'static [&'static str]| live().filter(move |memory| kinds.contains(&memory.kind.as_str()));
@@ -57,7 +57,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// What came of it, in at most three sentences: the results that changed something, else the ones that report.
+/// Returns the outcome in at most three sentences: the results that changed files, otherwise the results that report
+/// something.
 fn outcome(state: &State) -> String {
     let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
     let answered: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
@@ -80,7 +81,7 @@ fn outcome(state: &State) -> String {
         .join(" ")
 }
 
-/// "All tests pass" with how many they are, where their last whole run says so.
+/// Adds the number of tests to "All tests pass", if their last full run reported it.
 fn with_test_count(state: &State, sentence: &str) -> String {
     match state.tests {
         Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
@@ -92,7 +93,7 @@ fn with_test_count(state: &State, sentence: &str) -> String {
     }
 }
 
-/// As a sentence with its full stop.
+/// Ends the line with a full stop.
 fn as_sentence(line: &str) -> String {
     if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
 }

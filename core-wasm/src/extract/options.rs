@@ -1,30 +1,30 @@
-//! A human's answer to what the agent had proposed in prose, resolved against the options that were on the table.
+//! Resolves the user's answer against the options that the agent proposed in prose.
 
 use super::{human, prose};
 use crate::text;
 
-/// What was decided.
+/// A resolved decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resolution {
-    /// The option taken, or what was proposed.
+    /// The chosen option, or the proposal.
     pub what: String,
-    /// Why, as far as the agent had said.
+    /// The reason, as far as the agent gave one.
     pub why: String,
-    /// The options not taken.
+    /// The options that were not chosen.
     pub rejected: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct ProposedOption {
-    /// `1`, `b`, …
+    /// The number or letter: `1`, `b`, …
     id: String,
-    /// `방법 1`, `Option B`; empty for plain numbers.
+    /// The name, such as `방법 1` or `Option B`. Empty for plain numbers.
     name: String,
     title: String,
     body: String,
 }
 
-/// Words that name options, before their number or letter.
+/// Words that introduce an option, before its number or letter.
 const OPTION_WORDS: &[&str] = &[
     "option",
     "approach",
@@ -45,7 +45,7 @@ const OPTION_WORDS: &[&str] = &[
     "선택지",
 ];
 
-/// What a prompt decides, given the answer before it; none where it decides nothing.
+/// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > 240 {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if !consents(prompt) {
         return None;
     }
-    // A consent to several options takes the one that the agent recommends.
+    // A consent to several options chooses the one that the agent recommends.
     if options.len() >= 2
         && let Some(at) = recommended(&options, answer)
     {
@@ -68,7 +68,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     proposal(prompt, answer)
 }
 
-/// A prompt may agree in its first sentence and go on to ask for more.
+/// A prompt may agree in its first sentence and then ask for more.
 fn consents(prompt: &str) -> bool {
     human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
@@ -89,7 +89,8 @@ fn choose(options: &[ProposedOption], at: usize, answer: &str) -> Resolution {
     Resolution { what, why: reason(option, answer), rejected }
 }
 
-/// The agent's reason: a sentence of the option's own text that gives one, else what it says of the option elsewhere.
+/// Returns the agent's reason: a sentence with a reason in the text of the option, otherwise a sentence about the
+/// option elsewhere.
 fn reason(option: &ProposedOption, answer: &str) -> String {
     let own =
         prose::insights(&option.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
@@ -105,7 +106,8 @@ fn reason(option: &ProposedOption, answer: &str) -> String {
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
-/// The options of an answer: lines such as `### Option 1: …`, `**B)** …`, or the numbered bold points of its last list.
+/// Returns the options of an answer: lines such as `### Option 1: …` and `**B)** …`, or the numbered bold items of its
+/// last list.
 fn parse_options(answer: &str) -> Vec<ProposedOption> {
     let mut named: Vec<ProposedOption> = Vec::new();
     let mut numbered: Vec<ProposedOption> = Vec::new();
@@ -120,7 +122,7 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
                 continue;
             }
         } else if let Some(option) = parse_numbered_option(trimmed).filter(|_| !indented) {
-            // A list that begins anew is another list; the last one is on the table.
+            // A list that starts again at one is another list. The last list counts.
             if option.id == "1" || option.id == "a" {
                 numbered.clear();
             }
@@ -176,7 +178,7 @@ fn parse_named_option(line: &str) -> Option<ProposedOption> {
     })
 }
 
-/// `1. **Title** — …`, `A) Title`
+/// Parses `1. **Title** — …` or `A) Title`.
 fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
     let line = line.trim_start_matches(['*', '#', '-', ' ']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -198,7 +200,7 @@ fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
     })
 }
 
-/// Whether a prompt names that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
+/// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
 fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     let lower = prompt.to_lowercase();
     if !option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()) {
@@ -224,7 +226,7 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     if lower.chars().count() <= 60 && ordinal.iter().any(|word| !word.is_empty() && lower.contains(word)) {
         return true;
     }
-    // "1 does seem like a decent path" begins with the choice itself.
+    // "1 does seem like a decent path" starts with the choice itself.
     if lower
         .strip_prefix(id.as_str())
         .is_some_and(|rest| rest.starts_with([' ', '.', ',', ')']) && rest.chars().count() <= 160)
@@ -245,7 +247,7 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     title.chars().count() >= 6 && lower.contains(&title)
 }
 
-/// Whether the text holds `id` not followed by another letter or digit of its script.
+/// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
 fn contains_id(text: &str, id: &str) -> bool {
     text.match_indices(id).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -265,7 +267,7 @@ fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
 }
 
-/// What the agent proposed at the end of an answer.
+/// Returns what the agent proposed at the end of an answer.
 fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
     let bare = strip_question_opening(&question);
@@ -276,12 +278,12 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
         .skip(1)
         .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
         .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
-    // A question without an object ("Shall I fix it?", "수정할까요?") is answered by the sentence before it.
+    // A question without an object ("Shall I fix it?", "수정할까요?") refers to the sentence before it.
     let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
     let what = match before {
         Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
-        // Other languages put the verb of asking into the sentence: question and answer stand together.
+        // Other languages put the verb of asking into the sentence, so question and answer are stored together.
         _ if !bare.is_ascii() && bare == question.trim_end_matches(['?', '？', ' ']) => {
             format!("{question} → {}", text::clip(prompt, 60))
         }
@@ -290,7 +292,7 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     Some(Resolution { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
 }
 
-/// A second thought beside the proposal.
+/// Returns whether the sentence is a second thought next to the proposal.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     ["or ", "alternatively", "optionally", "또는", "혹은", "あるいは", "または", "或者"]
@@ -312,7 +314,7 @@ fn has_pointer(text: &str) -> bool {
         || ["이대로", "그렇게", "이렇게", "これ", "この", "这样"].iter().any(|word| lower.contains(word))
 }
 
-/// "Would you like me to add tests?" → "add tests"
+/// Strips the opening of a question: "Would you like me to add tests?" becomes "add tests".
 fn strip_question_opening(question: &str) -> String {
     let trimmed = question.trim_end_matches(['?', '？', ' ']);
     let lower = trimmed.to_lowercase();

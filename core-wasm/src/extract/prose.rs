@@ -1,21 +1,21 @@
-//! What the agent's prose says beyond telling what it does next: results, causes, reasons, what blocks it.
+//! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
 use crate::text;
 
-/// Something worth knowing that prose says.
+/// Something worth knowing in the prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Insight {
-    /// One sentence, or two, that stands alone.
+    /// One or two sentences that can be understood on their own.
     pub text: String,
-    /// How much speaks for it; above 3 worth a thought.
+    /// How strong the evidence is. Anything above 3 deserves a look.
     pub score: u8,
-    /// The agent says why it did it so and not otherwise.
+    /// Whether the agent explains why it did something one way and not another.
     pub is_choice: bool,
-    /// The file that it is about.
+    /// The file that the insight is about.
     pub file: Option<String>,
 }
 
-/// Openings that only link a sentence to the one before.
+/// Openings that only connect a sentence to the previous one.
 const INTERJECTIONS: &[&str] = &[
     "i see",
     "i see the issue",
@@ -77,7 +77,7 @@ const INTERJECTIONS: &[&str] = &[
     "不过",
 ];
 
-/// Openings of sentences that tell what the agent does next, or that say nothing.
+/// Openings of sentences that narrate the agent's next step, or say nothing.
 const NARRATION: &[&str] = &[
     "let me",
     "now let me",
@@ -193,7 +193,7 @@ const NARRATION: &[&str] = &[
     "그럼",
 ];
 
-/// Endings of sentences that tell what the agent does next.
+/// Endings of sentences that narrate the agent's next step.
 const NARRATION_ENDS: &[&str] = &[
     "하겠습니다",
     "보겠습니다",
@@ -214,7 +214,7 @@ const NARRATION_ENDS: &[&str] = &[
     "調べます",
 ];
 
-/// Whether a sentence only tells what the agent does next.
+/// Returns whether a sentence only narrates the agent's next step.
 pub(super) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
@@ -229,13 +229,13 @@ fn starts_with_words(text: &str, opening: &str) -> bool {
     })
 }
 
-/// The sentence without what only links it to the one before.
+/// Strips words that only connect the sentence to the previous one.
 pub(super) fn strip_interjection(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
         let lower = rest.to_lowercase();
         let shorter = INTERJECTIONS.iter().find_map(|word| {
-            // Only where lower-casing kept the bytes in place can the cut be carried over.
+            // The cut can be transferred only if lower-casing kept all byte positions.
             let after = lower.strip_prefix(word).filter(|_| lower.len() == rest.len())?;
             let cut = after.trim_start_matches([',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
             let marked = after.trim_start().starts_with([',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
@@ -248,7 +248,7 @@ pub(super) fn strip_interjection(sentence: &str) -> &str {
     }
 }
 
-/// Signs of a cause or of a surprise, with how much they weigh.
+/// Signs of a cause or a surprise, with their weights.
 const CAUSES: &[(&str, u8)] = &[
     ("root cause", 4),
     ("the issue is", 3),
@@ -325,7 +325,7 @@ const CAUSES: &[(&str, u8)] = &[
     ("冲突", 2),
 ];
 
-/// Signs of a choice and its reason.
+/// Signs of a choice and its reason, with their weights.
 const REASONS: &[(&str, u8)] = &[
     ("instead of", 3),
     ("rather than", 3),
@@ -377,8 +377,8 @@ fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
     found.iter().take(2).sum()
 }
 
-/// What a text of the agent says that a later session would want to know. `is_answer`: it is the turn's last word, so what
-/// it reports is the state at the end.
+/// Returns what a later session would want to know from a text of the agent. `is_answer` says that the text is the last
+/// one of the turn, so what it reports is the final state.
 pub(super) fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
     let mut all = Vec::new();
     let mut heading = String::new();
@@ -392,7 +392,7 @@ pub(super) fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
             previous.clear();
             continue;
         }
-        // A point of a list stands on its own.
+        // A list item stands on its own.
         if line.starts_with(['-', '*', '•']) {
             previous.clear();
         }
@@ -413,7 +413,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     }
     let lower = sentence.to_lowercase();
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
-    // While at work the agent guesses; only causes are worth it then.
+    // While working, the agent guesses; only causes count then.
     if cause + if is_answer { reason } else { reason / 2 } < 2 {
         return None;
     }
@@ -435,7 +435,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
 }
 
-/// `file` — Updated this and that: what merely happened stands in the list of files.
+/// Recognizes notes such as "`file` — Updated this and that". The list of files already contains such changes.
 fn is_change_note(lower: &str) -> bool {
     let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
     let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
@@ -457,7 +457,8 @@ fn is_change_note(lower: &str) -> bool {
     verbs.iter().any(|verb| rest.starts_with(verb))
 }
 
-/// Sentences that may name the cause of a failure: no narration, no guess, no question.
+/// Returns the sentences that may name the cause of a failure. Excludes narration and questions, and speculation has no
+/// weight.
 pub(super) fn causes(said: &str) -> Vec<String> {
     let mut all = Vec::new();
     for sentence in text::sentences(said) {
@@ -477,7 +478,7 @@ pub(super) fn causes(said: &str) -> Vec<String> {
     all
 }
 
-/// How much speaks for a sentence as the cause of a failure.
+/// Returns the weight of a sentence as the cause of a failure.
 pub(super) fn cause_weight(sentence: &str) -> u8 {
     let lower = sentence.to_lowercase();
     if is_speculation(&lower) || lower.starts_with("all ") {
@@ -491,7 +492,7 @@ pub(super) fn cause_weight(sentence: &str) -> u8 {
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
-/// Guesses, proposals and forecasts are not knowledge.
+/// Returns whether the sentence is a guess, a proposal or a forecast. None of them is knowledge.
 fn is_speculation(lower: &str) -> bool {
     [
         "may need",
@@ -577,11 +578,11 @@ const POINTERS: &[&str] = &[
     "它",
 ];
 
-/// The sentence with what its first word points to: the heading over it, or the sentence before.
+/// Completes a sentence that starts with a pronoun: adds the heading above it or the previous sentence.
 fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
-        // Korean and Japanese leave out the subject where the sentence before names it.
+        // Korean and Japanese omit the subject if the previous sentence names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
         if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
             return Some(format!("{previous} {sentence}"));
@@ -597,7 +598,7 @@ fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<Stri
     usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 
-/// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
+/// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
 fn heading_of(line: &str) -> Option<String> {
     let is_marked = line.starts_with('#');
     let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
@@ -645,7 +646,7 @@ fn heading_of(line: &str) -> Option<String> {
     Some(if generic.contains(&lower.as_str()) { String::new() } else { strip_numbering(title) })
 }
 
-/// `Fix 2: Title` → `Title`
+/// Strips a numbered label: `Fix 2: Title` becomes `Title`.
 fn strip_numbering(title: &str) -> String {
     if let Some((label, rest)) = title.split_once([':', '：'])
         && label.chars().count() <= 14
@@ -657,7 +658,7 @@ fn strip_numbering(title: &str) -> String {
     title.to_owned()
 }
 
-/// The first thing in the text that looks like a file of a project.
+/// Returns the first word of the text that looks like a file of a project.
 pub(super) fn file_in(text: &str) -> Option<String> {
     text.split(|c: char| {
         c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
@@ -682,17 +683,17 @@ fn is_file(word: &str) -> bool {
         && !word.contains("://")
         && EXTENSIONS.contains(&extension)
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\'))
-        // `Node.js` and the like are no files.
+        // Names such as `Node.js` are not files.
         && (stem.contains('/') || stem.chars().next().is_some_and(|c| !c.is_uppercase() || extension != "js"))
 }
 
-/// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
-/// opens.
+/// Returns the result in one line: the first informative sentence of the answer, with the items of the list that it
+/// introduces.
 pub(super) fn result_line(answer: &str, max: usize) -> Option<String> {
     let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
     let mut short = None;
     for (at, line) in lines.iter().enumerate() {
-        // A heading says what follows; only one that is nearly a sentence is a result.
+        // A heading announces what follows. Only a heading that is nearly a sentence counts as a result.
         if heading_of(line).is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14) {
             continue;
         }
@@ -725,15 +726,15 @@ pub(super) fn result_line(answer: &str, max: usize) -> Option<String> {
     short
 }
 
-/// The first points after a line that ends in a colon: headings that say something, else headings with their first point,
-/// else the points of the list.
+/// Returns the first items after a line that ends in a colon: informative headings, otherwise headings with their first
+/// item, otherwise the items of the list.
 fn points(lines: &[&str]) -> Vec<String> {
     let titles: Vec<(usize, String)> = lines
         .iter()
         .enumerate()
         .filter_map(|(at, line)| heading_of(line).filter(|title| !title.is_empty()).map(|title| (at, title)))
         .collect();
-    // `**1. Title** — what was done:` and its like open the sections of an answer as well.
+    // Lines such as `**1. Title** — what was done:` also start the sections of an answer.
     let bold: Vec<String> = lines
         .iter()
         .filter(|line| line.starts_with("**"))
@@ -759,7 +760,7 @@ fn points(lines: &[&str]) -> Vec<String> {
     titles.into_iter().take(4).map(said).collect()
 }
 
-/// The sentence of an answer that says what was checked.
+/// Returns the sentence of an answer that says what was checked.
 pub(super) fn checked(answer: &str) -> Option<String> {
     let signs = [
         "tests pass",
@@ -785,7 +786,7 @@ pub(super) fn checked(answer: &str) -> Option<String> {
     })
 }
 
-/// Leads that only say that a list follows.
+/// Returns whether a lead only announces a list.
 fn is_empty_lead(lead: &str) -> bool {
     let lower = lead.to_lowercase().replace('’', "'");
     [
@@ -809,7 +810,7 @@ fn is_empty_lead(lead: &str) -> bool {
     .any(|opening| lower.starts_with(opening))
 }
 
-/// Sentences that report nothing.
+/// Returns whether a sentence reports nothing.
 fn is_filler(sentence: &str) -> bool {
     let bare: String =
         sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
@@ -856,7 +857,7 @@ fn is_filler(sentence: &str) -> bool {
     bare.chars().count() < 4 || empty.contains(&bare.as_str())
 }
 
-/// Sentences of an answer that say what keeps the work from going on.
+/// Returns the sentences of an answer that say what blocks the work.
 pub(super) fn blockers(answer: &str) -> Vec<String> {
     let signs = [
         "blocked by",
@@ -895,7 +896,7 @@ pub(super) fn blockers(answer: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the agent proposes or asks at the end of its answer; none where it only reports.
+/// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
 pub(super) fn closing_question(answer: &str) -> Option<String> {
     let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
     let asks =

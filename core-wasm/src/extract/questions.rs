@@ -1,4 +1,4 @@
-//! Questions that the agent put to the human with options, and what was chosen and not.
+//! Multiple-choice questions that the agent asked the user, and the options that were chosen and rejected.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::clean;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// One option.
+/// One option of a question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Choice {
-    /// Its name.
+    /// The name of the option.
     pub label: String,
-    /// What it means.
+    /// The explanation of the option.
     pub description: String,
 }
 
@@ -20,35 +20,35 @@ pub(super) struct Choice {
 pub(super) struct Question {
     /// The whole question.
     pub text: String,
-    /// Its subject in a word or two.
+    /// The subject in a word or two.
     pub header: String,
-    /// What is on the table.
+    /// The available options.
     pub options: Vec<Choice>,
-    /// What the human answered; empty while open.
+    /// The user's answer. Empty while the question is open.
     pub answer: String,
 }
 
 impl Question {
-    /// The options that were taken; empty where the human answered otherwise.
+    /// Returns the options that were chosen. Empty if the user answered otherwise.
     pub(super) fn chosen(&self) -> Vec<&Choice> {
         let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
         if !exact.is_empty() {
             return exact;
         }
-        // Several taken at once are joined by commas, and a label may hold one itself.
+        // Multiple choices are joined by commas, and a label may contain a comma itself.
         self.options
             .iter()
             .filter(|option| format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label)))
             .collect()
     }
 
-    /// The options that were not taken.
+    /// Returns the options that were not chosen.
     pub(super) fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
         self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
-    /// Whether the question is about the conversation itself.
+    /// Returns whether the question is about the conversation itself.
     fn is_procedural(&self) -> bool {
         let question = self.text.to_lowercase();
         let signs = [
@@ -71,7 +71,7 @@ impl Question {
         signs.iter().any(|sign| question.contains(sign))
     }
 
-    /// Whether the answer decides something: not left to the agent, and not a question back.
+    /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
     pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
@@ -86,7 +86,7 @@ impl Question {
     }
 }
 
-/// The questions of an `AskUserQuestion` input or result.
+/// Reads the questions of an `AskUserQuestion` input or result.
 pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
     let mut all = Vec::new();
     questions.items(|item| {
@@ -111,7 +111,7 @@ pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
     all
 }
 
-/// Puts the answers of a structured result into the questions.
+/// Fills in the answers of a structured result.
 pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     answers.fields(|key, value| {
         let asked = clean::line(&String::from_utf8_lossy(key), 400);
@@ -126,7 +126,7 @@ pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     });
 }
 
-/// Without the mark that the agent puts on the option it advises.
+/// Strips the mark that the agent puts on its recommended option.
 fn strip_recommendation(label: &str) -> String {
     ["(Recommended)", "(recommended)", "(추천)", "(권장)", "(推奨)", "(おすすめ)", "（推奨）", "(推荐)", "（推荐）"]
         .iter()
@@ -139,7 +139,7 @@ fn join(values: Raw<'_>) -> String {
     text::clip(&all.join(", "), 400).into_owned()
 }
 
-/// Puts the answers of a result that is text (`"question"="answer"`) into the questions.
+/// Fills in the answers of a textual result (`"question"="answer"`).
 pub(super) fn answer_from_text(questions: &mut [Question], result: &str) {
     let result = text::one_line(&clean::clean(result));
     for question in questions {

@@ -1,4 +1,4 @@
-//! Which lines were folded already: forks, re-appended history and replaced files bring the same lines again.
+//! Remembers which lines were already folded. Forks, re-appended history and replaced files repeat lines.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text;
 
-/// How many of the newest lines are known.
+/// How many of the newest lines are remembered.
 const MAX_LINES: usize = 8192;
 
-/// Hashes of the newest lines' identifiers, oldest first.
+/// Hashes of the identifiers of the newest lines, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SeenLines {
     ring: VecDeque<u32>,
@@ -17,7 +17,7 @@ pub(super) struct SeenLines {
 }
 
 impl SeenLines {
-    /// Notes a line; says whether it is new.
+    /// Records a line and returns whether it is new.
     pub(super) fn insert(&mut self, identifier: &str) -> bool {
         let hash = text::hash(identifier);
         if !self.set.insert(hash) {
@@ -32,7 +32,7 @@ impl SeenLines {
         true
     }
 
-    /// Forgets the older half.
+    /// Drops the older half.
     pub(super) fn halve(&mut self) {
         for oldest in self.ring.drain(..self.ring.len() / 2) {
             self.set.remove(&oldest);

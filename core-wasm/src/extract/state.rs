@@ -1,4 +1,4 @@
-//! The fold: what one line changes in what is known of a session.
+//! The fold: how one line changes what is known of a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,27 +22,27 @@ use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Kind, Line};
 
-/// The form of the state; another form is not read.
+/// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 2;
-/// Results of turns that are known.
+/// The maximum number of turn results to keep.
 const MAX_TURN_RESULTS: usize = 24;
-/// Commits that the notes list.
+/// The maximum number of commits in the notes.
 const MAX_COMMITS: usize = 50;
-/// Prompts that wait while the agent works.
+/// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
-/// The answer that a consent is resolved against, in bytes.
+/// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
-/// What came of a turn.
+/// The result of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct TurnResult {
-    /// What was asked, in substance.
+    /// The essence of the request.
     pub asked: String,
-    /// What came of it: one line.
+    /// The result, in one line.
     pub result: String,
-    /// What was checked: one sentence, or empty.
+    /// What was checked, in one sentence. May be empty.
     pub checked: String,
-    /// Whether files were changed for it.
+    /// Whether the turn changed files.
     pub edited: bool,
     /// Whether the answer ended in a question.
     pub open: bool,
@@ -54,14 +54,14 @@ pub(super) struct TurnResult {
 pub(super) struct State {
     version: u32,
     seen: SeenLines,
-    /// What was given out and may still change: key and fingerprint.
+    /// The drafts that were emitted and may still change: key and fingerprint.
     pub(super) emitted: Vec<(String, u32)>,
-    /// The project's root, by the host or by the first line.
+    /// The project's root, from the host or from the first line.
     root: String,
     pub(super) started: Option<u64>,
     pub(super) ended: Option<u64>,
     pub(super) turns: u32,
-    /// How often which language was met, in the order of `Language`.
+    /// How often each language was seen, in the order of `Language`.
     language_counts: [u32; 4],
     pub(super) request: String,
     pub(super) objective: String,
@@ -78,25 +78,25 @@ pub(super) struct State {
     conventions: Conventions,
     pub(super) results: Vec<TurnResult>,
     pub(super) commits: Vec<String>,
-    /// The last verdict of the tests, and whether it is one on named files only.
+    /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
-    /// The model that spoke last.
+    /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
     pub(super) open_question: String,
     last_answer: String,
-    /// What the human refused, until they say why.
+    /// What the user refused. Kept until the user gives a reason.
     refused: String,
     interrupted: bool,
-    /// The lines are a sub-agent's: all of them are marked as standing beside the main conversation.
+    /// Whether the lines are a sub-agent's, all of them marked as side conversation.
     #[serde(skip)]
     pub(super) is_sub_agent: bool,
-    /// The human wants to talk about a question before answering it: that is no refusal.
+    /// Whether the user wants to discuss a question before answering it. That is not a refusal.
     question_deferred: bool,
 }
 
 impl State {
-    /// A state from what the last call returned; anew where that cannot be read.
+    /// Restores the state that the last call returned. Starts afresh if it cannot be read.
     pub(super) fn restore(state: Option<&str>, root: &str) -> Self {
         let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         if this.version != VERSION {
@@ -108,38 +108,38 @@ impl State {
         this
     }
 
-    /// As JSON of at most `max` bytes.
+    /// Serializes the state as JSON of at most `max` bytes.
     pub(super) fn save(&mut self, max: usize) -> String {
         loop {
-            // Only strings, numbers and lists: it cannot fail.
+            // The state contains only strings, numbers and lists, so this cannot fail.
             let json = serde_json::to_string(self).unwrap_or_default();
             if json.len() <= max {
                 return json;
             }
-            // Unreachable by the bounds of the parts unless nearly every character has to be escaped.
+            // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
             self.seen.halve();
             self.last_answer.clear();
         }
     }
 
-    /// The session's language.
+    /// Returns the language of the session.
     pub(super) fn language(&self) -> Language {
         let [english, korean, japanese, chinese] = self.language_counts;
         let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
             .into_iter()
             .max_by_key(|(count, _)| *count)
             .unwrap_or_default();
-        // Plans and code are English in every session: a third of another language decides.
+        // Plans and code are in English in every session, so a third of another language decides.
         if most * 2 > english { language } else { Language::English }
     }
 
-    /// The session's words.
+    /// Returns the labels in the session's language.
     pub(super) fn labels(&self) -> &'static Labels {
         labels(self.language())
     }
 
-    /// Folds one line of the file in; gives the count of parts that could not be read. What cannot change any more goes to
-    /// `settled`.
+    /// Folds in one line of the file and returns how many parts could not be read. Memories that can no longer change
+    /// go to `settled`.
     pub(super) fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
         transcript::read(text, |line| self.fold_record(line, settled))
     }
@@ -194,7 +194,8 @@ impl State {
         }
     }
 
-    // ---- the human -------------------------------------------------------------------------------------------------
+    // ---- the user
+    // ----------------------------------------------------------------------------------------------------
 
     fn user_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_compact_summary {
@@ -259,7 +260,7 @@ impl State {
         self.turn = Turn::begin(source, title, asked, substantive);
     }
 
-    /// What the human says while the agent works, or adds to a prompt.
+    /// Adds what the user says while the agent works, or adds to a prompt.
     fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let UserText::Human(text) = user_text::classify(text) else {
             return;
@@ -302,13 +303,13 @@ impl State {
                 }
             }
             "dequeue"
-                // The prompt follows as a line of its own.
+                // The prompt follows as a separate line.
                 if !self.queue.is_empty() => {
                     self.queue.remove(0);
                 }
             "popAll" => self.queue.clear(),
             "remove" => {
-                // The agent takes it up in the middle of its turn; older clients write it nowhere else.
+                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
                 let waiting = if content.is_empty() {
                     0
                 } else {
@@ -349,13 +350,13 @@ impl State {
         self.add_interjection(&text, &line_ref(line), settled);
     }
 
-    /// A consent or a choice turns what the agent had proposed into a decision.
+    /// Records a decision: a consent or a choice turns the agent's proposal into one.
     fn record_choice(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         if self.last_answer.is_empty() || self.interrupted {
             return;
         }
         let resolved = options::resolve(prompt, &self.last_answer);
-        // That all is well is a fact, and nobody's choice.
+        // That everything is fine is a fact, not a choice.
         let chose =
             |resolved: &options::Resolution| !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none();
         if let Some(resolved) = resolved.filter(chose) {
@@ -376,7 +377,7 @@ impl State {
         }
     }
 
-    /// Standing rules and corrections.
+    /// Records standing rules and corrections.
     fn record_directives(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
         self.interrupted = false;
@@ -394,8 +395,8 @@ impl State {
             };
             self.memories.add(memory, settled);
         }
-        // After a refusal the next words say why, if they are more than a word and no new request.
-        // What the human sees on the screen is a new request and not the reason.
+        // After a refusal, the user's next words give the reason if they are more than one word and not a new request.
+        // A description of what the user sees on the screen is a new request, not a reason.
         let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::is_report(prompt);
         let said = word.correction.or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
         let Some(said) = said.filter(|_| word.rules.is_empty()) else {
@@ -421,7 +422,7 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    /// A plan that the human approved.
+    /// Records a plan that the user approved.
     fn record_plan(&mut self, plan: &str, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
@@ -440,13 +441,14 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    // ---- the agent -------------------------------------------------------------------------------------------------
+    // ---- the agent
+    // ---------------------------------------------------------------------------------------------------
 
     fn assistant_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_api_error {
             return;
         }
-        // The client speaks under a name of its own.
+        // The client uses a model name of its own for messages that it writes itself.
         if let Some(model) = line.model().filter(|model| model != "<synthetic>")
             && model != self.model
         {
@@ -487,7 +489,7 @@ impl State {
         self.open_turn(&source.clone(), &said).say(&said, source);
     }
 
-    /// The open turn; begun here where the agent works without a prompt.
+    /// Returns the open turn. Starts one if the agent works without a prompt.
     fn open_turn(&mut self, source: &LineRef, said: &str) -> &mut Turn {
         if self.turn.source.uuid.is_empty() {
             self.turn.source = source.clone();
@@ -497,12 +499,12 @@ impl State {
         &mut self.turn
     }
 
-    /// What the agent's latest text teaches.
+    /// Learns from the agent's latest text.
     fn learn_from_answer(&mut self, is_answer: bool, settled: &mut Vec<Draft>) {
         let said = self.turn.answer.clone();
         let source = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
-            // A reason beside a change has to say more than a cause to be worth it.
+            // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
             if insight.score < least {
                 continue;
@@ -529,7 +531,7 @@ impl State {
         }
     }
 
-    /// The whole path of a file that prose names by its end.
+    /// Returns the full path of a file that prose names by the end of its path.
     fn known_file(&self, name: &str) -> String {
         let ends = |path: &&str| {
             path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
@@ -537,10 +539,10 @@ impl State {
         self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
-    /// The session as if it ended here, and the memories that then hold. `last_message` is what the agent said last where
-    /// its line has not come yet.
+    /// Returns the state as if the session ended here, and the memories that then hold. `last_message` is the agent's
+    /// last message if its line has not arrived yet.
     pub(super) fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
-        // The largest part of the state says nothing at its end.
+        // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
         let mut end = self.clone();
         self.seen = seen;
@@ -556,7 +558,7 @@ impl State {
         (end, live)
     }
 
-    /// The agent's last text, where its line has not come yet.
+    /// Applies the agent's last text if its line has not arrived yet.
     fn apply_last_message(&mut self, message: &str) {
         if clean::clean(message.trim()) != self.turn.answer {
             let source = LineRef { at: self.ended, ..LineRef::default() };
@@ -564,7 +566,7 @@ impl State {
         }
     }
 
-    /// The turn is over: what its answer says holds.
+    /// Closes the turn: what its answer says now holds.
     fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         let turn = &self.turn;
         if !turn.answer.is_empty() {
@@ -598,7 +600,8 @@ impl State {
         self.turn = Turn::default();
     }
 
-    // ---- tools -----------------------------------------------------------------------------------------------------
+    // ---- tools
+    // -------------------------------------------------------------------------------------------------------
 
     fn tool_result(
         &mut self,
@@ -678,7 +681,7 @@ impl State {
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
             let partly = class == commands::Class::Test && !commands::targets(command).is_empty();
-            // What some files' tests say does not unsay what all of them said.
+            // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
             }
@@ -725,7 +728,7 @@ impl State {
         }
     }
 
-    /// A pair of failure and cure says what its sentences said before as mere insights.
+    /// Records a failure with its fix. Replaces the plain insights that were recorded earlier from the same sentences.
     fn record_fix(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
         let why = memory.why.clone();
         self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
@@ -787,7 +790,7 @@ impl State {
     fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
-        // What the client asks of the agent before any edit is no trait of the file.
+        // What the client requires before every edit says nothing about the file.
         if !first.contains("has not been read yet") && !first.contains("modified since read") {
             self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }
@@ -809,7 +812,7 @@ impl State {
                 _ => {}
             });
         }
-        // A plan is kept as a plan; the client's own file of it is none of the project.
+        // A plan is recorded as a plan. The client's file for it is not part of the project.
         if file.contains(".claude/plans/") {
             return;
         }
@@ -831,7 +834,7 @@ impl State {
         self.failures.step(&format!("edit of {file}"));
     }
 
-    /// An edit was taken back: what the agent said just before is why.
+    /// Records that an edit was reverted. The agent's preceding text gives the reason.
     fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let sentences = text::sentences(&self.turn.answer);
         let why = sentences
@@ -868,7 +871,7 @@ impl State {
         for (number, question) in asked.iter().enumerate() {
             let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
-            // An answer that was typed may lay something down beyond the question.
+            // A typed answer may contain rules that go beyond the question.
             if question.chosen().is_empty() {
                 self.record_directives(&question.answer, &line_ref(line), settled);
             }
@@ -882,7 +885,7 @@ impl State {
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join("; ");
-            // What only lets the agent go on with a cure is told with the cure.
+            // An answer that only lets the agent proceed with a fix is recorded with that fix.
             if human::is_consent(&question.answer) && self.failures.has_open_checks() {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
@@ -937,7 +940,7 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
     content
 }
 
-/// The summary that a report in a fixed form holds: `summary:` with its text behind it or below.
+/// Returns the summary in a report with a fixed format: `summary:` with its text next to it or below.
 fn report_summary(answer: &str) -> Option<String> {
     let (_, rest) = answer.split_once("summary:")?;
     let first = rest.trim_start_matches(['|', '>', ' ', '\n']).lines().next()?;
@@ -945,7 +948,7 @@ fn report_summary(answer: &str) -> Option<String> {
     Some(text::clip(sentence.trim_end_matches([':', '：']), 300).into_owned())
 }
 
-/// A plan's title, why, and headings: what it is, without its code.
+/// Reduces a plan to its title, reasons and headings, without code.
 fn plan_outline(plan: &str) -> String {
     let mut digest = String::new();
     let mut code = false;
@@ -960,7 +963,7 @@ fn plan_outline(plan: &str) -> String {
         if heading {
             prose = 0;
         }
-        // Two lines of text under each heading say what it is about.
+        // Two lines of text below each heading are enough to say what it is about.
         if code || line.trim().is_empty() || (!heading && prose >= 2) || line.starts_with('|') {
             continue;
         }
@@ -988,7 +991,7 @@ fn join(all: &mut String, text: &str) {
     all.push_str(text);
 }
 
-/// The beginning and the end of a text that is longer than `max` bytes.
+/// Returns the beginning and the end of a text that is longer than `max` bytes.
 fn head_and_tail(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();

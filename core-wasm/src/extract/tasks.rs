@@ -1,4 +1,4 @@
-//! The agent's to-do and task lists, by their last state.
+//! The agent's to-do and task lists, in their latest state.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many tasks are known; done ones go first, then the oldest.
+/// The maximum number of tasks. Finished tasks are dropped first, then the oldest.
 const MAX_TASKS: usize = 80;
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Status {
-    /// Not begun.
+    /// Not started.
     #[default]
     Pending,
-    /// Being worked on.
+    /// In progress.
     Current,
     /// Finished.
     Done,
@@ -36,12 +36,12 @@ impl Status {
 /// One task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// The list's own number; empty in lists without numbers.
+    /// The number in the list. Empty in lists without numbers.
     id: String,
-    /// What is to be done: one line.
+    /// What has to be done, in one line.
     pub subject: String,
     detail: String,
-    /// How it stands.
+    /// The status.
     pub status: Status,
     source: LineRef,
 }
@@ -59,7 +59,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// A list that says every task at once (`TodoWrite`) takes the place of the one before.
+    /// Replaces the list by one that names every task at once (`TodoWrite`).
     pub(super) fn replace(&mut self, todos: Raw<'_>, source: &LineRef) {
         let mut next = Vec::new();
         todos.items(|todo| {
@@ -72,7 +72,7 @@ impl Tasks {
                 next.push(Task { subject, status, source: source.clone(), ..Task::default() });
             }
         });
-        // A list that is cleared once all is done still says what was done.
+        // A list that is cleared after all tasks are done still says what was done.
         if next.is_empty() && self.all.iter().all(|task| task.status == Status::Done) {
             return;
         }
@@ -87,7 +87,7 @@ impl Tasks {
         self.enforce_limit();
     }
 
-    /// A task that the list gave a number.
+    /// Adds a task with the number that the list gave it.
     pub(super) fn create(&mut self, id: &str, subject: &str, detail: &str, source: &LineRef) {
         let subject = clean::line(subject, 180);
         if subject.is_empty() {
@@ -108,9 +108,9 @@ impl Tasks {
         self.enforce_limit();
     }
 
-    /// A task changes; `deleted` takes it off the list.
+    /// Updates a task. The status `deleted` removes it.
     pub(super) fn update(&mut self, id: &str, status: Option<&str>) {
-        // Numbers begin anew after the list was cleared: the latest of that number is meant.
+        // Numbers start again after the list was cleared, so the latest task with that number is meant.
         let Some(at) = self.all.iter().rposition(|task| task.id == id) else {
             return;
         };
@@ -131,12 +131,12 @@ impl Tasks {
         }
     }
 
-    /// Subjects of the tasks that stand so.
+    /// Returns the subjects of the tasks with that status.
     pub(super) fn with_status(&self, status: Status) -> impl Iterator<Item = &str> {
         self.all.iter().filter(move |task| task.status == status).map(|task| task.subject.as_str())
     }
 
-    /// What is undone.
+    /// Returns the unfinished tasks as memories.
     pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         self.all.iter().filter(|task| task.status != Status::Done).map(|task| Draft {
             key: Some(task.key()),

@@ -1,4 +1,4 @@
-//! Uses of tools whose results have not come yet.
+//! Tool calls whose results have not arrived yet.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use super::questions::{self, Question};
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many uses wait at once; the oldest is given up first.
+/// The maximum number of pending calls. The oldest is dropped first.
 const MAX_PENDING: usize = 24;
-/// A command, in bytes: commit messages stand in it.
+/// The maximum length of a command in bytes. Commands contain commit messages.
 const MAX_COMMAND_BYTES: usize = 2500;
-/// A plan, in bytes.
+/// The maximum length of a plan in bytes.
 const MAX_PLAN_BYTES: usize = 5000;
 
-/// What a tool is, as far as memory goes.
+/// The purpose of a tool, as far as memory is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Tool {
     /// Runs a shell command.
@@ -24,19 +24,19 @@ pub(super) enum Tool {
     Edit,
     /// Reads a file.
     Read,
-    /// Looks for text or files.
+    /// Searches for text or files.
     Search,
-    /// Puts questions to the human.
+    /// Asks the user questions.
     Ask,
-    /// Puts a plan to the human.
+    /// Presents a plan to the user.
     Plan,
-    /// Sets the whole to-do list.
+    /// Replaces the whole to-do list.
     Todo,
     /// Adds a task.
     TaskCreate,
     /// Changes a task.
     TaskUpdate,
-    /// Another agent works.
+    /// Runs another agent.
     Agent,
     /// Fetches from the web.
     Web,
@@ -64,27 +64,27 @@ impl Tool {
     }
 }
 
-/// One use.
+/// One tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ToolUse {
     id: u32,
-    /// What the tool is.
+    /// The purpose of the tool.
     pub tool: Tool,
-    /// The agent's name of the tool.
+    /// The agent's name for the tool.
     pub name: String,
-    /// The command, the file, the pattern, the plan, the task's number or subject.
+    /// The command, file, pattern, plan, task number or task subject.
     pub what: String,
-    /// What else is needed: a description, a status.
+    /// Further information: a description or a status.
     pub detail: String,
-    /// The questions that were put.
+    /// The questions that were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
-    /// Where it stands.
+    /// The transcript line of the call.
     pub source: LineRef,
 }
 
 impl ToolUse {
-    /// Reads a use; `root` is what paths are made relative to.
+    /// Reads a call. Paths are made relative to `root`.
     pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
         let tool = Tool::of(name);
         let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
@@ -97,7 +97,7 @@ impl ToolUse {
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
-                // Absolute paths inside the project say where it lies on one machine.
+                // Absolute paths inside the project only say where it is on one machine.
                 let inside = clean::relative_paths(&command, root);
                 self.what = clean::block(&inside, MAX_COMMAND_BYTES);
             }
@@ -125,14 +125,14 @@ impl ToolUse {
     }
 }
 
-/// All uses that wait.
+/// All pending calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingToolUses {
     pending: Vec<ToolUse>,
 }
 
 impl PendingToolUses {
-    /// A use begins to wait.
+    /// Adds a pending call.
     pub(super) fn push(&mut self, tool_use: ToolUse) {
         self.pending.push(tool_use);
         if self.pending.len() > MAX_PENDING {
@@ -140,7 +140,7 @@ impl PendingToolUses {
         }
     }
 
-    /// The use whose result came.
+    /// Removes and returns the call whose result arrived.
     pub(super) fn take(&mut self, id: &str) -> Option<ToolUse> {
         let id = text::hash(id);
         let at = self.pending.iter().position(|pending| pending.id == id)?;

@@ -1,6 +1,7 @@
-//! One turn of the conversation as one text to be found by: the whole prompt, all the agent said, and what it ran.
+//! One turn of the conversation as one searchable text: the whole prompt, everything the agent said, and the commands
+//! it ran.
 //!
-//! Outputs, file contents and edit texts stay out: they make the turn harder to find, not easier.
+//! Command outputs, file contents and edits are left out: they would make the turn harder to find.
 
 use std::collections::VecDeque;
 
@@ -10,48 +11,49 @@ use super::memories::LineRef;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
-/// A turn's whole text, in characters.
+/// The maximum length of a turn, in characters.
 const MAX_TURN_CHARS: usize = 12_000;
-/// A prompt, in characters: what is longer is no prompt but a document, and the answer needs room too.
+/// The maximum length of a prompt, in characters. Longer text is a document, not a prompt, and the answer needs space
+/// too.
 const MAX_PROMPT_CHARS: usize = 9_000;
-/// A command, in characters.
+/// The maximum length of a command, in characters.
 const MAX_COMMAND_CHARS: usize = 300;
-/// The head of a thought, in characters.
+/// How many characters of a thought are kept.
 const MAX_THOUGHT_CHARS: usize = 500;
-/// The latest answer, in bytes.
+/// The maximum length of the latest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 8 * 1024;
-/// Files that a turn names.
+/// The maximum number of files of a turn.
 const MAX_FILES: usize = 40;
-/// Stands where the middle was left out.
+/// Marks where the middle was left out.
 const GAP: &str = "…";
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// Its prompt's line.
+    /// The line of the prompt.
     pub source: LineRef,
-    /// What the human said, in substance: one line.
+    /// The essence of what the user said, in one line.
     pub title: String,
     prompt: String,
-    /// The agent's latest text: the answer, once the turn is over.
+    /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,
-    /// When and where that was said.
+    /// The line of the answer.
     pub answered: LineRef,
-    /// What was said and run, in order: the beginning, until it is full.
+    /// What was said and run, in order, until half of the space is full.
     first: Vec<String>,
-    /// And the newest of what came after.
+    /// The latest parts after `first`.
     last: VecDeque<String>,
-    /// Whether parts between the two were left out.
+    /// Whether parts between the two were dropped.
     gap: bool,
     files: Vec<String>,
-    /// Whether it asks for something (a consent or "commit" does not).
+    /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
-    /// Whether the agent changed files in it.
+    /// Whether the agent changed files during the turn.
     pub edited: bool,
 }
 
 impl Turn {
-    /// A turn that begins with a prompt. `prompt` is cleaned already.
+    /// Starts a turn with a prompt. `prompt` must be cleaned already.
     pub(super) fn begin(source: LineRef, title: String, prompt: &str, substantive: bool) -> Self {
         Turn {
             source,
@@ -62,27 +64,28 @@ impl Turn {
         }
     }
 
-    /// The agent said something.
+    /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
         self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
         self.answered = source;
     }
 
-    /// The agent thought something: how it begins.
+    /// Adds the beginning of a thought of the agent.
     pub(super) fn think(&mut self, thought: &str) {
         self.add(&text::clip(thought, MAX_THOUGHT_CHARS));
     }
 
-    /// The agent ran a command; `verdict` is what its tests counted, or empty. What the agent says of the command beside
-    /// it only repeats the prose.
+    /// Adds a command that the agent ran. `verdict` contains its test counts, or is empty. The description that the
+    /// agent gives of a command is left out because it only repeats the prose.
     pub(super) fn run(&mut self, command: &str, verdict: &str) {
         let command = text::one_line(command);
         let command = text::clip(&command, MAX_COMMAND_CHARS);
         self.add(&if verdict.is_empty() { format!("`{command}`") } else { format!("`{command}` — {verdict}") });
     }
 
-    /// Adds a part. The beginning and the end of a turn say the most, so what has no room is left out between.
+    /// Adds a part. The beginning and the end of a turn say the most, so parts in the middle are dropped when space
+    /// runs out.
     pub(super) fn add(&mut self, part: &str) {
         let budget = MAX_TURN_CHARS.saturating_sub(self.prompt.chars().count()) / 2;
         let part = truncate_middle(part.trim(), budget);
@@ -100,14 +103,14 @@ impl Turn {
         }
     }
 
-    /// Notes that the work touches a file.
+    /// Records that the turn touches a file.
     pub(super) fn add_file(&mut self, file: &str) {
         if self.files.len() < MAX_FILES && !self.files.iter().any(|known| known == file) {
             self.files.push(file.to_owned());
         }
     }
 
-    /// The turn as a memory; none where nothing was said.
+    /// Returns the turn as a memory, or none if nothing was said.
     pub(super) fn draft(&self) -> Option<Draft> {
         let gap = self.gap.then_some(GAP);
         let parts: Vec<&str> = Some(self.prompt.as_str())
@@ -121,7 +124,7 @@ impl Turn {
             return None;
         }
         let content = parts.join("\n\n");
-        // A prompt of nothing but marks, such as a lone fence, has no line to be named by.
+        // A prompt of nothing but marks, such as a lone code fence, has no line that could serve as a title.
         let title = if self.title.trim().is_empty() { text::one_line(&content) } else { self.title.clone() };
         Some(Draft {
             key: Some(format!("turn:{}", self.source.uuid)),
@@ -141,12 +144,12 @@ fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
     parts.into_iter().map(|part| part.chars().count()).sum()
 }
 
-/// The byte just past that many characters.
+/// Returns the byte offset just past that many characters.
 fn byte_offset(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
 }
 
-/// The text in at most `max` characters: its beginning and its end.
+/// Shortens the text to at most `max` characters: its beginning and its end.
 fn truncate_middle(text: &str, max: usize) -> String {
     let count = text.chars().count();
     if count <= max {
@@ -210,7 +213,7 @@ mod tests {
             for (part, times) in parts {
                 turn.say(&part.repeat(times), LineRef::default());
             }
-            // The blank lines between the parts come on top.
+            // The blank lines between the parts are not counted.
             let blanks = 2 * (turn.first.len() + turn.last.len() + 2);
             prop_assert!(content(&turn).chars().count() <= MAX_TURN_CHARS + blanks + GAP.len());
         }

@@ -1,14 +1,14 @@
-//! A tool's output within its bounds: its beginning and its end, and how much went between them.
+//! Limits a tool's output: keeps its beginning and its end, and says how much was omitted between them.
 
-/// Bytes of an observation's detail.
+/// The maximum size of an observation's detail, in bytes.
 pub(super) const MAX_BYTES: usize = 10 * 1024;
-/// Lines of an observation's detail.
+/// The maximum number of lines of an observation's detail.
 pub(super) const MAX_LINES: usize = 100;
 
-/// Room for the line that says what is left out.
+/// How many bytes are reserved for the line that says what was omitted.
 const OMISSION_NOTE_BYTES: usize = 64;
 
-/// The output as a terminal would end up showing it: no colours, no progress that was overwritten.
+/// Renders the output as a terminal would finally show it: without colours and without overwritten progress.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split('\n') {
@@ -26,7 +26,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// What stands behind a control sequence whose escape has been read.
+/// Returns the text after a control sequence whose escape character has been read.
 fn after_escape(text: &str) -> &str {
     match text.as_bytes().first() {
         Some(b'[') => {
@@ -38,7 +38,7 @@ fn after_escape(text: &str) -> &str {
     }
 }
 
-/// The text within [`MAX_LINES`] and [`MAX_BYTES`]: half of either from its beginning, half from its end.
+/// Limits the text to [`MAX_LINES`] and [`MAX_BYTES`]: half of each from its beginning, half from its end.
 pub(super) fn head_and_tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() <= MAX_LINES && text.len() <= MAX_BYTES {
@@ -62,7 +62,7 @@ pub(super) fn head_and_tail(text: &str) -> String {
     format!("{head}\n… {skipped} bytes left out …\n{tail}")
 }
 
-/// The first lines of a text.
+/// Returns the first lines of a text.
 pub(super) fn head(text: &str, max: usize) -> String {
     let shown: Vec<&str> = text.lines().take(max).collect();
     head_and_tail(&shown.join("\n"))

@@ -1,17 +1,17 @@
-//! What tells that two failures are the same one: what was tried, and the error without what differs from time to time.
+//! Identifies equal failures: by what was tried, and by the error without the details that vary.
 
 use crate::{extract::commands, text};
 
-/// The longest line of an error that is compared, in UTF-16 code units.
+/// The maximum length of an error line that is compared, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
-/// What a command is for, as failure and later success share it: `cargo test`.
+/// Returns the purpose of a command, which a failure shares with a later success: `cargo test`.
 pub(super) fn subject_of_command(command: &str) -> String {
     let purpose = commands::purpose(command);
     if purpose.is_empty() { text::clip(&text::one_line(command), 60).into_owned() } else { purpose }
 }
 
-/// The line of an error that says what is wrong.
+/// Returns the line of an error that says what is wrong.
 pub(super) fn error_line(command: Option<&str>, error: &str) -> String {
     let body = error.strip_prefix("Exit code ").and_then(|rest| rest.split_once('\n')).map_or(error, |(_, body)| body);
     let body = body.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
@@ -23,7 +23,7 @@ pub(super) fn error_line(command: Option<&str>, error: &str) -> String {
     text::clip(&text::one_line(&line.unwrap_or_else(|| error.trim().to_owned())), MAX_LINE_CHARS).into_owned()
 }
 
-/// The line without paths, numbers, hashes and quoted names: `<path>`, `<n>`, `<hash>`.
+/// Replaces paths, numbers and hashes in the line: `<path>`, `<n>`, `<hash>`.
 pub(super) fn normalize(line: &str) -> String {
     const HASH: usize = 7;
     let mut out = String::new();
@@ -47,7 +47,7 @@ pub(super) fn normalize(line: &str) -> String {
     out
 }
 
-/// Each run of digits as `<n>`; but `E0308` and `TS2345` are names.
+/// Appends a word with each run of digits replaced by `<n>`. Names such as `E0308` and `TS2345` keep their digits.
 fn push_without_numbers(out: &mut String, word: &str) {
     let mut digits = false;
     let mut name = false;

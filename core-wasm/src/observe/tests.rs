@@ -1,4 +1,4 @@
-//! One use of each tool, in the shapes in which the client reports them.
+//! Tests with one call of each tool, in the shapes in which the client reports them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -200,7 +200,7 @@ proptest! {
         for (input, output) in [(input.clone(), input), (structured.to_string(), structured.to_string())] {
             let event = ToolEvent { input, output, succeeded: error.is_none(), error: error.clone(), ..event(tool, &Value::Null, &Value::Null) };
             if let Some(seen) = observe(&session(), &event) {
-                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * MAX_SUMMARY_UNITS);
+                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * MAX_SUMMARY_CHARS);
                 prop_assert!(seen.detail.len() <= compress::MAX_BYTES);
                 prop_assert!(seen.detail.lines().count() <= compress::MAX_LINES);
             }

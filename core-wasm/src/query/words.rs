@@ -1,14 +1,14 @@
-//! The words of a prompt that can be searched for: without those that every prompt has, in four languages.
+//! Extracts the searchable words of a prompt: drops stop words in four languages.
 
 /// A word to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
     pub text: String,
-    /// An identifier, a path, a flag, a version, an error code: says more than a word of prose.
+    /// Whether the word is an identifier, path, flag, version or error code. A name says more than a word of prose.
     pub is_name: bool,
 }
 
-/// English words that say nothing about what is sought, nor do those that only move the work on.
+/// English words that say nothing about the subject, or that only move the work along.
 const ENGLISH_STOP_WORDS: &str = " a about above actually after again agree ahead all allow also alright am an and any anything are arent as ask \
     at away back be because been before being better bit both but by can cant cannot change check come could couldnt did didnt do \
     does doesnt doing done dont down each either else even ever every everything fine first for from further get gets getting give \
@@ -21,18 +21,18 @@ const ENGLISH_STOP_WORDS: &str = " a about above actually after again agree ahea
     what whats when where which while who why will with without wont work works would wouldnt wrong yeah yep yes yet you your yours \
     yourself ";
 
-/// English words that ask for the next step of what is under way. With something to go by they are ordinary words.
+/// English words that ask for the next step of the current work. Next to other words they are ordinary words.
 const CONTINUATION_WORDS: &str = " accept accepted approve approved changes comit commit continue everything execute finish go implement \
     merge proceed push recent resume retry run start step コミット プッシュ ";
 
-/// Korean words, without their particles.
+/// Korean stop words, without their particles.
 const KOREAN_STOP_WORDS: &str = " 그 그거 그것 그게 그대로 그래 그래서 그러면 그럼 그렇게 그리고 그냥 거기 거 것 나 내 너 네 넵 넹 누가 다 다시 다음 단계 대한 \
     대해 대해서 더 또 때 뭐 뭐야 뭔가 맞아 모두 무슨 무엇 및 방금 부탁 부탁해 빨리 수 아까 아니 아니야 아니요 안 어 어디 어떤 어떻게 언제 여기 예 \
     오케이 왜 우리 위한 위해 음 응 이 이거 이것 이게 이제 이렇게 일단 있나 있는 있어 없는 없어 잘 저 저거 저것 저기 전부 정도 제 제발 제대로 좀 좋아 \
     지금 진행 진행하자 진행해 진행해줘 진행해주세요 하고 하는 하다 하자 하지만 한번 할 해 해라 해봐 해서 해주세요 해줘 했던 했어 확인 확인해 확인해줘 \
     계속 계속해 계속해줘 계속하자 계속해주세요 고마워 감사 감사합니다 ㅇㅇ ㅇㅋ ㄱㄱ 커밋 커밋해 커밋해줘 커밋하자 주세요 줘 ";
 
-/// What Korean words end in, the longer first.
+/// Korean particles, longer ones first.
 const KOREAN_PARTICLES: &[&str] = &[
     "에서는",
     "으로는",
@@ -73,7 +73,7 @@ const KOREAN_PARTICLES: &[&str] = &[
     "랑",
 ];
 
-/// Chinese words that part what says something, and the ones that a consent consists of.
+/// Chinese words that separate content words, and words that make up a consent.
 const CHINESE_STOP_WORDS: &[&str] = &[
     "为什么",
     "怎么样",
@@ -134,10 +134,10 @@ const CHINESE_STOP_WORDS: &[&str] = &[
     "不",
 ];
 
-/// Japanese words without hiragana that say nothing.
+/// Japanese stop words without hiragana.
 const JAPANESE_STOP_WORDS: &str = " 続行 続 了解 承知 確認 実行 今 次 何 事 時 的 様 オーケー ";
 
-/// The words of a text in their order, each once, case aside.
+/// Returns the words of a text in order, each once, ignoring case.
 pub(super) fn searchable(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for chunk in text.split_whitespace() {
@@ -148,20 +148,21 @@ pub(super) fn searchable(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether all that is said is to go on: a lone word of prose, as in "yes, delete them", does not tell with what.
+/// Returns whether the words only tell the agent to continue. A single word of prose, as in "yes, delete them", does
+/// not say with what.
 pub(super) fn only_continues(words: &[Word]) -> bool {
     matches!(words, [word] if !word.is_name) || words.iter().all(|word| contains_word(CONTINUATION_WORDS, &word.text))
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Script {
-    /// Scripts whose words stand between spaces, and all that identifiers are made of.
+    /// Scripts that separate words by spaces, and every character that identifiers consist of.
     Spaced,
     Hangul,
     Han,
     Katakana,
     Hiragana,
-    /// Punctuation that no identifier has.
+    /// Punctuation that does not occur in identifiers.
     Other,
 }
 
@@ -179,7 +180,7 @@ fn script(letter: char) -> Script {
     }
 }
 
-/// The text apart where the script changes: `README.md를` is a name and a particle.
+/// Splits the text where the script changes: `README.md를` is a name and a particle.
 fn runs(text: &str) -> impl Iterator<Item = (Script, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -222,7 +223,7 @@ fn push_spaced(run: &str, words: &mut Vec<Word>) {
     }
 }
 
-/// A word without the punctuation of its sentence, but with what a flag, a path or an issue begins with.
+/// Strips the punctuation of the sentence, but keeps the characters that start a flag, path or issue number.
 fn trim_punctuation(run: &str) -> &str {
     let after = run.trim_end_matches(['.', ':', '-', '\'', '’', '/', '\\', '#', '$', '~', '%']);
     let before = after.trim_start_matches(['\'', '’', ':', '%']);
@@ -235,7 +236,8 @@ fn trim_punctuation(run: &str) -> &str {
     }
 }
 
-/// Whether a word is a name that somebody gave: joined, with digits in it, or in a case that prose does not have.
+/// Returns whether a word is a name that somebody gave: a joined word, a word with digits, or one with a case that
+/// prose does not use.
 fn is_name(word: &str) -> bool {
     let inside = word.get(1..).unwrap_or_default();
     let joined = word.trim_matches(['.', '-', '/', ':']).contains(['_', '.', '/', ':', '#', '@', '$', '\\', '+']);
@@ -275,7 +277,7 @@ fn push_han(run: &str, words: &mut Vec<Word>) {
 }
 
 fn push(text: &str, is_name: bool, words: &mut Vec<Word>) {
-    /// Bytes; what is longer is encoded data.
+    /// In bytes. A longer word is encoded data.
     const MAX_BYTES: usize = 200;
     let known = words.iter().any(|word| word.text.eq_ignore_ascii_case(text));
     if !known && text.len() <= MAX_BYTES {
@@ -283,7 +285,7 @@ fn push(text: &str, is_name: bool, words: &mut Vec<Word>) {
     }
 }
 
-/// Whether a list of words, each between blanks, has the word in it.
+/// Returns whether a list of words, separated by blanks, contains the word.
 fn contains_word(list: &str, word: &str) -> bool {
     let word = word.to_lowercase();
     list.split(' ').any(|listed| listed == word)

@@ -1,4 +1,4 @@
-//! Secrets among the arguments of a call, where no name says what they are.
+//! Secrets among the arguments of a call, where no name identifies them.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// Bytes of all arguments.
+/// The maximum length of all arguments, in bytes.
 const MAX_ARGUMENTS_BYTES: usize = 1024;
 
-/// `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)`, `client.login(TOKEN)`.
+/// Finds the secret in `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)` and `client.login(TOKEN)`.
 pub(super) fn positional(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let keyword = &scan.bytes[at.clone()];
     let is_login = keyword[0] == b'.';
-    // Those that connect take a host or an address before the user.
+    // Functions that connect take a host or an address before the user.
     let is_connection = ["connect(", "mysqli(", "PDO(", "getConnection("]
         .iter()
         .any(|end| keyword[keyword.len().saturating_sub(end.len())..].eq_ignore_ascii_case(end.as_bytes()));
@@ -32,7 +32,7 @@ pub(super) fn positional(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     }
 }
 
-/// The arguments up to the fourth, the insides of those in quotes; the others are expressions.
+/// Returns the first four arguments: the content of those in quotes, and none for expressions.
 fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
     const MAX_ARGUMENTS: usize = 4;
     let bytes = &scan.bytes[..scan.bytes.len().min(start + MAX_ARGUMENTS_BYTES)];
@@ -42,7 +42,7 @@ fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
         at = span(bytes, at, |byte| byte.is_ascii_whitespace());
         let value = quoted(scan, at).filter(|value| value.end < bytes.len());
         if let Some(value) = &value {
-            // Behind the closing quote, with its backslashes.
+            // Past the closing quote and its backslashes.
             at = span(bytes, value.end, |byte| byte == b'\\') + 1;
         }
         let Some(end) = (at..bytes.len()).find(|&end| matches!(bytes[end], b',' | b')' | b'\n' | b';')) else { break };
@@ -55,7 +55,7 @@ fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
     arguments
 }
 
-/// A private key in hexadecimal digits or in a wallet's own form, behind what takes one.
+/// Finds a private key, in hexadecimal digits or in a wallet's own format, after a call that takes one.
 pub(super) fn wallet(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const KEY: std::ops::RangeInclusive<usize> = 50..=90;
     let bytes = scan.bytes;

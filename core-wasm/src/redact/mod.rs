@@ -1,10 +1,10 @@
-//! Stage `redactor`: texts lose what must not be kept.
+//! Stage `redactor`: removes secrets and private data from texts.
 //!
-//! One pass looks for the rules' keywords ([`keywords`]); only where one stands does its rule look closer ([`rules`]). No
-//! rule is compiled or built before that, because the stage runs in a fresh instance at every hook. Numbers of people have no
-//! keywords and are looked for in a second pass ([`number`]). A team's own rules ([`gitleaks`]) are expressions that are
-//! compiled when one of their keywords appears. Every matcher is linear: what it scans without a result is bounded, or
-//! remembered in [`scan::Scan`] so that it is scanned once.
+//! One pass looks for the keywords of the rules ([`keywords`]). Where a keyword occurs, its rule takes a closer look
+//! ([`rules`]). Nothing is compiled or built before that, because every hook runs the stage in a fresh instance.
+//! Personal numbers have no keywords; a second pass looks for them ([`number`]). A team's own rules ([`gitleaks`]) are
+//! regular expressions that are compiled when one of their keywords appears. Every matcher is linear: what it scans
+//! without a result is bounded, or recorded in [`scan::Scan`] so that it is scanned only once.
 
 mod assignment;
 mod block;
@@ -29,17 +29,18 @@ use crate::bindings::exports::throughline::policy::redactor::{Finding, Redacted}
 use gitleaks::TeamRules;
 use scan::{Hit, Scan};
 
-/// How often a text is scanned again after something was replaced. A replacement can bare what stood beside it, such as a
-/// name that is no longer glued to a token; two passes were always enough for what the property tests could think of.
+/// How many times a text is scanned at most. A replacement can expose what was next to it, such as a name that was
+/// glued to a token. Two passes were always enough for everything the property tests came up with.
 const MAX_PASSES: usize = 4;
 
-/// The text without its secrets by the default rules; borrowed where nothing was found.
+/// Redacts a text by the default rules. Returns the text borrowed if nothing was found.
 pub fn scrub(text: &str) -> Cow<'_, str> {
     let (scrubbed, _) = redact_text(text, &TeamRules::empty());
     scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// One result a text, in order: the text without its secrets, and the rules that found them in alphabetical order.
+/// Redacts each text. Returns the results in order: the text without its secrets, and the rules that found them in
+/// alphabetical order.
 pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
     texts
         .iter()
@@ -65,7 +66,7 @@ fn redact_text(text: &str, team: &TeamRules) -> (Option<String>, Vec<Finding>) {
     (cleaned, findings)
 }
 
-/// The secrets of a text: ordered, apart from one another, on character boundaries.
+/// Returns the secrets of a text, ordered, without overlaps, on character boundaries.
 fn find_secrets<'t>(text: &str, team: &'t TeamRules) -> Vec<Hit<'t>> {
     let mut scan = Scan::new(text);
     let mut active = team.initially_active();

@@ -1,4 +1,4 @@
-//! Secrets that are words.
+//! Secrets that consist of words or short codes in prose.
 
 use std::ops::Range;
 
@@ -8,9 +8,10 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// The words behind `mnemonic`, `seed phrase`, `니모닉`: BIP-39 has twelve and more, of three to eight lower-case letters.
+/// Finds the words after `mnemonic`, `seed phrase` or `니모닉`. BIP-39 uses at least twelve words of three to eight
+/// lower-case letters.
 pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes between the name and the first word.
+    /// The maximum number of bytes between the name and the first word.
     const MAX_GAP_BYTES: usize = 24;
     const MIN_WORDS: usize = 12;
     const MAX_WORDS: usize = 24;
@@ -20,7 +21,7 @@ pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + MAX_GAP_BYTES)];
     let mut start = at.end;
-    // `is `, `는 `, `_words = `: only then the first of the twelve.
+    // Skips words such as `is `, `는 ` and `_words = ` to reach the first of the twelve.
     loop {
         let next = span(window, start, |byte| !byte.is_ascii_lowercase());
         let word = span(window, next, |byte| byte.is_ascii_lowercase());
@@ -58,7 +59,7 @@ pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// `ID/PW: name/SECRET`, `creds are name / SECRET`.
+/// Finds the password in `ID/PW: name/SECRET` and `creds are name / SECRET`.
 pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_BYTES: usize = 160;
     let bytes = scan.bytes;
@@ -72,7 +73,7 @@ pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         return;
     }
     let start = span(window, slash + 1, |byte| byte == b' ' || byte == b'`');
-    // Longer ones are no passwords that people hand on.
+    // People do not pass on longer passwords.
     let end = scan.word(start).min(start + MAX_BYTES);
     let value = scan.text.get(start..end).unwrap_or_default();
     // `credentials: path/file2` is a path.
@@ -83,7 +84,7 @@ pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// A line of `.pgpass`: `host:5432:database:user:SECRET`.
+/// Finds the password in a line of `.pgpass`: `host:5432:database:user:SECRET`.
 pub(super) fn pgpass(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_BYTES: usize = 160;
     let bytes = scan.bytes;
@@ -100,7 +101,8 @@ pub(super) fn pgpass(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// `recovery code: 63836366`, `PIN은 181488`: one code of digits, or of groups with digits in them.
+/// Finds codes such as `recovery code: 63836366` and `PIN은 181488`: one code of digits, or of groups that contain
+/// digits.
 pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_GAP_BYTES: usize = 12;
     const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;

@@ -1,4 +1,5 @@
-//! Secrets in records whose fields say elsewhere what they are: a Kubernetes secret, a JSON web key, the columns of an INSERT.
+//! Secrets in records that say elsewhere what their fields mean: a Kubernetes secret, a JSON web key, the columns of an
+//! INSERT.
 
 use std::ops::Range;
 
@@ -12,10 +13,10 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// The values below `data:` and `stringData:` of an object whose kind is Secret. Written out by `kubectl` they stand before
-/// the kind, written by people behind it.
+/// Finds the values below `data:` and `stringData:` of an object of kind Secret. `kubectl` prints them before the kind;
+/// people write them after it.
 pub(super) fn kubernetes(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// How far the fields of one object reach.
+    /// How far the fields of one object reach, in bytes.
     const MAX_DISTANCE: usize = 4096;
     let bytes = scan.bytes;
     let start = at.start.saturating_sub(MAX_DISTANCE);
@@ -34,7 +35,7 @@ pub(super) fn kubernetes(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     }
 }
 
-/// The entries of a mapping whose name ends at `at`; returns where it ends.
+/// Finds the entries of a mapping whose name ends at `at`. Returns where the mapping ends.
 fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
     let bytes = scan.bytes;
     let between = |byte: u8| matches!(byte, b' ' | b':' | b'"' | b'\\' | b'{' | b'\r');
@@ -42,7 +43,7 @@ fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
     if !bytes[at..from].contains(&b':') {
         return at;
     }
-    // The number and the arrow of a line, the mark of a diff, the indentation; of JSON the quotes and commas.
+    // Line numbers with arrows, diff marks, indentation, and the quotes and commas of JSON.
     let margin = |byte: u8| !byte.is_ascii_alphabetic() && !matches!(byte, b'}' | b'-' | b'_');
     loop {
         let mut name = span(&bytes[..end], from, margin);
@@ -75,7 +76,7 @@ fn is_base64(text: &str) -> bool {
         && body.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// The private parts of a JSON web key: RFC 7518, sections 6.2.2, 6.3.2 and 6.4.
+/// Finds the private parts of a JSON web key: RFC 7518, sections 6.2.2, 6.3.2 and 6.4.
 pub(super) fn web_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_DISTANCE: usize = 4096;
     const PRIVATE: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
@@ -104,10 +105,10 @@ pub(super) fn web_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// `INSERT INTO users (name, password) VALUES ('amy', 'SECRET')`: a value whose column is telling.
+/// Finds values whose column name indicates a secret: `INSERT INTO users (name, password) VALUES ('amy', 'SECRET')`.
 pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_BYTES: usize = 1024;
-    /// Columns that are looked at, and rows.
+    /// How many columns and rows are examined.
     const MAX_COLUMNS: usize = 32;
     const MAX_ROWS: usize = 8;
     let bytes = scan.bytes;
@@ -146,7 +147,7 @@ pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// What the name of a column promises.
+/// Returns the kind of value that the name of a column indicates.
 fn column(name: &[u8]) -> Option<Kind> {
     let name: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending.as_bytes()));

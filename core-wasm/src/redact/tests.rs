@@ -1,5 +1,5 @@
-//! What goes and what stays. All values were made up for these tests; those that a scanner of this repository might take for
-//! real ones are put together at run time.
+//! Tests of what is redacted and what stays. All values were made up for these tests. Values that a scanner of this
+//! repository might take for real ones are assembled at run time.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A made-up body of letters and digits, always the same for the same seed.
+/// Returns a made-up body of letters and digits. The same seed always gives the same body.
 fn body(length: usize, seed: u32) -> String {
     const ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
     let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
@@ -27,7 +27,7 @@ fn upper(length: usize, seed: u32) -> String {
     body(length, seed).to_ascii_uppercase()
 }
 
-/// Ways in which a token stands in a transcript.
+/// Ways in which a token occurs in a transcript.
 fn settings(token: &str) -> Vec<String> {
     vec![
         token.to_owned(),
@@ -85,7 +85,7 @@ fn tokens_go_wherever_they_stand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each line: a text, and the part of it that is the secret.
+/// Each row: a text, and the part of it that is the secret.
 #[test]
 fn values_of_telling_names_go() {
     let random = body(24, 40);
@@ -293,7 +293,7 @@ fn findings_count_by_rule() {
     assert_eq!(found, [("generic-password", 1), ("github-token", 2)]);
 }
 
-/// The first keyword of every rule that has a matcher of its own, and of one of those that are tokens.
+/// Returns the first keyword of every rule that has its own matcher, and of one token rule.
 fn keyword_of_each_matcher() -> Vec<&'static str> {
     let mut tokens = 0;
     let own = |rule: &&rules::Rule| {
@@ -305,7 +305,7 @@ fn keyword_of_each_matcher() -> Vec<&'static str> {
 
 #[test]
 fn a_line_of_nothing_but_keywords_is_linear() {
-    /// The fastest of a few runs over a text of about so many bytes: what noise there is only slows.
+    /// Returns the fastest of a few runs over a text of about that many bytes. Noise can only slow a run down.
     fn fastest(piece: &str, length: usize) -> Duration {
         let text = piece.repeat(length / piece.len());
         let run = || {
@@ -319,14 +319,14 @@ fn a_line_of_nothing_but_keywords_is_linear() {
         for joint in ["", " ", "=", ":", ": 'x", "/", "@", " PRIVATE KEY-----", "Aa1Bb2Cc3"] {
             let piece = format!("{keyword}{joint}");
             let (short, long) = (fastest(&piece, 4_000), fastest(&piece, 16_000));
-            // Four times the text takes four times as long where it is linear, and sixteen times where it is not.
+            // For four times the text, a linear matcher takes four times as long, and a quadratic one sixteen times.
             let most = short.max(Duration::from_millis(5)) * 11;
             assert!(long < most, "{piece}: {short:?} for 4 kB, {long:?} for 16 kB");
         }
     }
 }
 
-/// Pieces of which texts are made that are as awkward as can be.
+/// Pieces from which awkward texts are assembled.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("<private>".to_owned()),

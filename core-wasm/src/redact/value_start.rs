@@ -1,4 +1,4 @@
-//! Where the value of a telling name begins: behind a sign, in a call, in the next cell of a table, in a sentence.
+//! Finds where the value of a name begins: after an operator, in a call, in the next cell of a table, in a sentence.
 
 use super::{
     assignment::{Name, NameStyle},
@@ -35,19 +35,19 @@ const WRAPPERS: &[&str] = &[
     "encode",
 ];
 
-/// Calls that type a value into a field.
+/// Calls that type a value into a form field.
 const TYPING_CALLS: &[&str] =
     &["fill", "type", "send_keys", "sendKeys", "setValue", "set_value", "set", "clearAndType", "pressSequentially"];
 
-/// Where a name's value begins, and how it was given.
+/// Where the value of a name begins, and how it is given.
 pub(super) struct ValueStart {
     pub at: usize,
     pub shape: Shape,
-    /// `("name", "value")`, `name("value")`, `name 'value'`
+    /// The value is an argument: `("name", "value")`, `name("value")`, `name 'value'`.
     pub is_argument: bool,
-    /// `the password is …`
+    /// The value is part of a sentence: `the password is …`.
     pub in_prose: bool,
-    /// `storePassword …`
+    /// The value follows the name without an operator: `storePassword …`.
     pub is_bare_word: bool,
 }
 
@@ -96,7 +96,7 @@ impl ValueStart {
             if telling && spaced && !quoted && !name.is_option {
                 return Some(Self { is_bare_word: true, ..Self::new(operator, Shape::Loose) });
             }
-            // Only an option takes its value without a sign.
+            // Only an option takes its value without an operator.
             let option = name.is_option && spaced && !quoted;
             return option.then(|| Self::new(operator, Shape::Loose));
         }
@@ -111,8 +111,8 @@ impl ValueStart {
         Some(Self { is_argument, ..Self::new(start, shape) })
     }
 
-    /// `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` and below it `value: …`,
-    /// `"password": {"value": "…"}`, `variable "password" { default = "…"`.
+    /// Finds the value in `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` with
+    /// `value: …` below it, `"password": {"value": "…"}` and `variable "password" { default = "…"`.
     fn in_value_attribute(bytes: &[u8], at: usize) -> Option<Self> {
         const MAX_DISTANCE: usize = 48;
         const VALUES: [&[u8]; 3] = [b"value", b"default", b"stringvalue"];
@@ -122,14 +122,14 @@ impl ValueStart {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\' | b'{' | b':' | b'+' | b'-' => start += 1,
                 b'n' | b't' if window[at..start].ends_with(b"\\") => start += 1,
-                // The number and the arrow before a line.
+                // The number and the arrow in front of a line.
                 b'0'..=b'9' | 0xE2 | 0x86 | 0x92 if window[at..start].contains(&b'\n') => start += 1,
                 _ => break,
             }
         }
         let is_key = |key: &&&[u8]| bytes.get(start..start + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key));
         let end = start + VALUES.iter().find(is_key)?.len();
-        // `password: value` is a word, and nothing more.
+        // In `password: value`, `value` is just a word.
         let quoted = matches!(bytes[at - 1], b'"' | b'\'');
         if start == at || !quoted && window[at..start].iter().all(|byte| matches!(byte, b' ' | b':')) {
             return None;
@@ -140,7 +140,7 @@ impl ValueStart {
         Some(Self::new(skip_blanks(bytes, operator + 1), shape))
     }
 
-    /// `variable "password" {`, and some lines further on `default = "…"`.
+    /// Finds `default = "…"` some lines after `variable "password" {`.
     fn in_default_block(bytes: &[u8], at: usize) -> Option<Self> {
         const MAX_DISTANCE: usize = 200;
         const KEY: &[u8] = b"default";
@@ -156,8 +156,8 @@ impl ValueStart {
         (bytes.get(sign) == Some(&b'=')).then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))
     }
 
-    /// `"db_password":{"sensitive":true,"value":"…"}`, `"Name":"/db/password","Type":"SecureString","Value":"…"`: another
-    /// field of the record that the name is in or opens.
+    /// Finds the value in another field of the record that contains the name or starts after it:
+    /// `"db_password":{"sensitive":true,"value":"…"}`, `"Name":"/db/password","Type":"SecureString","Value":"…"`.
     fn in_record(bytes: &[u8], at: usize) -> Option<Self> {
         const MAX_DISTANCE: usize = 200;
         const KEYS: [&[u8]; 4] = [b"value", b"result", b"secretvalue", b"plaintext"];
@@ -167,7 +167,7 @@ impl ValueStart {
         }
         let window = &bytes[at..bytes.len().min(at + MAX_DISTANCE)];
         let window = &window[..window.iter().position(|&byte| matches!(byte, b'}' | b']' | b'[')).unwrap_or(window.len())];
-        // A name that is given a value of its own needs no other.
+        // A name with a value of its own needs no other field.
         let nested = window.iter().position(|&byte| byte == b'{');
         let after = &bytes[skip_blanks(bytes, skip_blanks(bytes, at) + 1)..];
         if bytes[skip_blanks(bytes, at)] == b':' && !after.starts_with(b"{") {
@@ -185,7 +185,7 @@ impl ValueStart {
         (bytes.get(sign) == Some(&b':')).then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))
     }
 
-    /// `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
+    /// Finds the value in `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …` and `비밀번호는 …`.
     fn without_operator(bytes: &[u8], at: usize, name: &Name, kind: Kind, quoted: bool) -> Option<Self> {
         let start = skip_blanks(bytes, at);
         let rest = &bytes[start..];
@@ -211,13 +211,14 @@ impl ValueStart {
         (start > at && bytes[at - 1] >= 0x80).then(|| Self { in_prose: true, ..Self::new(start, Shape::Loose) })
     }
 
-    /// `password for root@localhost: …`, `Password (staging): …`: the position behind the remark, the same where none is.
+    /// Returns the position after a remark, as in `password for root@localhost: …` and `Password (staging): …`. Returns
+    /// the same position if there is none.
     fn after_remark(bytes: &[u8], at: usize) -> usize {
         const MAX_BYTES: usize = 48;
         let window = &bytes[at..bytes.len().min(at + MAX_BYTES)];
         let plain = |byte: u8| !matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b'=' | b'{' | b';' | b'`');
         let end = if window.starts_with(b" { get;") {
-            // A property of C#.
+            // A property in C#.
             memchr::memmem::find(window, b"} =").map(|end| end + 2)
         } else if window.starts_with(b" (") {
             let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
@@ -232,14 +233,14 @@ impl ValueStart {
                 (plain(rest[sign]) && few).then_some(word.len() + sign)
             })
         };
-        // Only before a sign; else it is prose.
+        // It is a remark only before an operator; otherwise it is prose.
         match end {
             Some(end) if matches!(window.get(end), Some(b':' | b'=')) || window[end..].starts_with(b" is ") => at + end,
             _ => at,
         }
     }
 
-    /// `[name=password]').type('…')`, `getByLabel('Password').fill('…')`.
+    /// Finds the value in `[name=password]').type('…')` and `getByLabel('Password').fill('…')`.
     fn typed_into_field(bytes: &[u8], at: usize) -> Option<Self> {
         let window = &bytes[..bytes.len().min(at + 48)];
         let dot = span(window, at, |byte| matches!(byte, b']' | b'"' | b'\'' | b')' | b'`' | b' ' | b'\\'));
@@ -253,7 +254,7 @@ impl ValueStart {
             .then(|| Self { is_argument: true, ..Self::new(quote, Shape::Bare) })
     }
 
-    /// The next cell of a row: `| DB_PASSWORD | … |`.
+    /// Finds the next cell of a table row: `| DB_PASSWORD | … |`.
     fn in_table(bytes: &[u8], name: usize, at: usize) -> Option<Self> {
         const MAX_CELL_BYTES: usize = 32;
         let bar = skip_blanks(bytes, span(&bytes[..bytes.len().min(at + 2)], at, |byte| matches!(byte, b'`' | b'*')));
@@ -262,7 +263,7 @@ impl ValueStart {
             [0xE2, 0x94, 0x82, ..] => 3,
             _ => 0,
         };
-        // Before the name stand at most a few words of its own cell.
+        // At most a few words of the same cell may precede the name.
         let before = &bytes[name.saturating_sub(MAX_CELL_BYTES)..name];
         let cell = before
             .iter()
@@ -286,7 +287,8 @@ impl ValueStart {
     }
 }
 
-/// The position behind a quote that closes a name, with its backslashes in JSON within JSON; the same where none is.
+/// Returns the position after the quote that closes a name, including its backslashes in JSON within JSON. Returns the
+/// same position if there is none.
 fn skip_closing_quote(bytes: &[u8], at: usize) -> usize {
     let quote = span(&bytes[..bytes.len().min(at + 8)], at, |byte| byte == b'\\');
     match bytes.get(quote) {
@@ -300,7 +302,8 @@ pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + MAX_BLANKS)], at, |byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and behind a quoted name the comma.
+/// Returns the length of the operator: `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and the comma after a
+/// quoted name.
 fn operator_length(rest: &[u8], quoted: bool) -> usize {
     match rest {
         [b':', b':' | b'/', ..] => 0,
@@ -312,12 +315,13 @@ fn operator_length(rest: &[u8], quoted: bool) -> usize {
     }
 }
 
-/// Behind the stars or underscores of emphasis; the same place where there are none.
+/// Returns the position after the stars of Markdown emphasis, or the same position if there are none.
 fn skip_emphasis(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + 2)], at, |byte| byte == b'*')
 }
 
-/// Behind an anchor or a tag of YAML: `&name "…"`, `!!str "…"`; the same place where there is none.
+/// Returns the position after a YAML anchor or tag, as in `&name "…"` and `!!str "…"`, or the same position if there is
+/// none.
 fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
     const MAX_BYTES: usize = 32;
     if !matches!(bytes.get(at), Some(b'&' | b'!')) {
@@ -329,7 +333,7 @@ fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
     if bytes.get(end) == Some(&b' ') && skip_closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
 }
 
-/// The quote in `Some("…")`; the same place where nothing is wrapped.
+/// Returns the position of the quote in `Some("…")`, or the same position if nothing is wrapped.
 fn skip_wrapper(bytes: &[u8], at: usize) -> usize {
     const MAX_BYTES: usize = 24;
     let window = &bytes[..bytes.len().min(at + MAX_BYTES)];

@@ -1,4 +1,4 @@
-//! Secrets in what goes over the wire: addresses with a user in them, authorization headers, cookies.
+//! Secrets in network traffic: URLs with a user, authorization headers, cookies.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{
     value::{Kind, Shape, base64_value, entropy, is_secret},
 };
 
-/// The password of an address, however it is written.
+/// Finds the password in an address of either form.
 pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.bytes[at.start] == b'@' {
         data_source(scan, rule, at);
@@ -21,9 +21,9 @@ pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// The password in `scheme://user:password@host`, and a token that stands there alone.
+/// Finds the password in `scheme://user:password@host`, or a token alone in that place.
 fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes between the slashes and the `@`.
+    /// The maximum number of bytes between the slashes and the `@`.
     const MAX_BYTES: usize = 512;
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
@@ -32,7 +32,7 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     });
     let colon = window[at.end..authority].iter().position(|&byte| byte == b':').map(|colon| at.end + colon);
     let mut host = memchr::memrchr(b'@', &window[at.end..authority]).map(|sign| at.end + sign);
-    // A password may hold what ought to be escaped; a port may not.
+    // A password may contain characters that should have been escaped. A port may not.
     if host.is_none()
         && let Some(colon) = colon
         && window.get(colon + 1).is_some_and(|next| !next.is_ascii_digit() && *next != b'/')
@@ -52,7 +52,7 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     };
     let text = |range: Range<usize>| scan.text.get(range).unwrap_or_default();
     let alone = password.start == at.end;
-    // A user that no person would be called by is a key, too.
+    // A user name that no person would have is a key, too.
     let is_key = user.len() >= 32 && is_secret(text(user.clone()), Kind::Token, Shape::Bare);
     let secret = if alone {
         is_secret(text(password.clone()), Kind::Token, Shape::Bare) && password.len() >= 16
@@ -67,7 +67,7 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
+/// Finds the password in `user:password@tcp(host)`, the data source name of the Go driver for `MySQL`.
 fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_BYTES: usize = 128;
     let start =
@@ -82,7 +82,7 @@ fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// `Authorization: Bearer …`, `"authorization": "Basic …"`, `-H 'Authorization: token …'`.
+/// Finds the credential in `Authorization: Bearer …`, `"authorization": "Basic …"` and `-H 'Authorization: token …'`.
 pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) {
         return;
@@ -109,7 +109,7 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
     credential(scan, rule, start, |text| is_secret(text, kind, Shape::Bare) || known && is_user_and_password(text));
 }
 
-/// `Bearer …` without its header's name.
+/// Finds `Bearer …` without the name of its header.
 pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) || !is_token_start(scan.bytes, at.start) {
         return;
@@ -117,7 +117,7 @@ pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     credential(scan, rule, at.end, |text| text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare));
 }
 
-/// `Basic …` without its header's name, and the `"auth"` of container registries and package managers.
+/// Finds `Basic …` without the name of its header, and the `"auth"` of container registries and package managers.
 pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) {
         return;
@@ -127,14 +127,14 @@ pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     credential(scan, rule, start, is_user_and_password);
 }
 
-/// What stands between a header's name and its value, in JSON, program text or a request.
+/// Returns whether the byte may separate a header's name from its value, in JSON, program text or a request.
 fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']')
 }
 
-/// Takes the credential that begins at `start`, if its beginning passes the check.
+/// Adds the credential that starts at `start`, if its beginning passes the check.
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
-    /// Bytes that tell whether it is one.
+    /// How many bytes are enough for the check.
     const SAMPLE_BYTES: usize = 256;
     let class = |byte: u8| {
         is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
@@ -146,7 +146,7 @@ fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn
     }
 }
 
-/// Whether base64 decodes to `user:password`.
+/// Returns whether base64 decodes to `user:password`.
 fn is_user_and_password(text: &str) -> bool {
     let text = text.trim_end_matches('=').as_bytes();
     if text.len() < 8 {
@@ -171,7 +171,7 @@ fn is_user_and_password(text: &str) -> bool {
     colon
 }
 
-/// The values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`; their names stay.
+/// Finds the values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`. The names stay.
 pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const ATTRIBUTES: &[&str] = &["path", "domain", "max-age", "expires", "samesite", "priority", "version"];
     let bytes = scan.bytes;
@@ -211,14 +211,14 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// The value of a line of a jar of cookies: domain, flag, path, flag, time, name and value, a tab between them.
+/// Finds the value in a line of a cookie jar: domain, flag, path, flag, time, name and value, separated by tabs.
 pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes from the keyword on, and fields behind it of which the last is the value at the latest.
+    /// The maximum number of bytes after the keyword, and of fields after it. The value is one of these fields.
     const MAX_BYTES: usize = 512;
     const MAX_FIELDS: usize = 6;
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
-    // As often escaped as JSON lies in JSON.
+    // The tab is escaped once for each level of JSON within JSON.
     let tab_start = at.end - 1;
     let tab_end = span(window, tab_start, |byte| byte == b'\\') + 1;
     let Some(tab) = bytes.get(tab_start..tab_end).filter(|tab| matches!(tab, [b'\t'] | [b'\\', .., b't'])) else {
@@ -231,7 +231,7 @@ pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     {
         starts.push(starts[starts.len() - 1] + next + tab.len());
     }
-    // Behind the second flag stand a time, a name, a value.
+    // A time, a name and a value follow the second flag.
     let [.., time, name, value] = starts[..] else { return };
     let timed = bytes[time..name - tab.len()].iter().all(u8::is_ascii_digit);
     let end = span(bytes, value, |byte| byte > b' ' && !matches!(byte, b'\\' | b'"'));
@@ -240,7 +240,7 @@ pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     }
 }
 
-/// `jdbc:oracle:thin:user/SECRET@host`.
+/// Finds the password in `jdbc:oracle:thin:user/SECRET@host`.
 pub(super) fn oracle(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_BYTES: usize = 200;
     let bytes = scan.bytes;
@@ -254,7 +254,7 @@ pub(super) fn oracle(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// The end of a header: of the quotes that it stands in, or of the line.
+/// Returns the end of a header: the end of the quotes around it, or of the line.
 fn header_end(scan: &Scan, name_end: usize, start: usize) -> usize {
     let quoted = (name_end..start).find_map(|at| quoted(scan, at).filter(|range| range.start == start));
     if let Some(range) = quoted {

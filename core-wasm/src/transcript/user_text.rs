@@ -1,24 +1,24 @@
-//! Whose words a user line holds: the human's, or the client's in the human's place.
+//! Classifies the text of a user line: written by the user, or by the client in the user's place.
 
 use std::borrow::Cow;
 
-/// The heading of what the host injects; text that holds it is never learned again.
+/// The heading of the text that the host injects. Text that contains it is never learned again.
 pub(crate) const INJECTED_HEADING: &str = "## Session Memory";
 
-/// Whose words they are.
+/// Who wrote the text of a user line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UserText<'a> {
-    /// The human's own.
+    /// The user's own words.
     Human(Cow<'a, str>),
-    /// A slash command of the human that starts work: its name and arguments.
+    /// A slash command from the user that starts work: its name and arguments.
     Command(String),
-    /// The human stopped the agent.
+    /// The user interrupted the agent.
     Interrupted,
-    /// The client's, a hook's, another agent's, or our own.
+    /// Text from the client, a hook, another agent, or Throughline itself.
     Machine,
 }
 
-/// Commands of the client itself: they steer the client and ask nothing of the agent.
+/// Commands that control the client and ask nothing of the agent.
 const CLIENT_COMMANDS: &[&str] = &[
     "add-dir",
     "agents",
@@ -79,7 +79,7 @@ const CLIENT_COMMANDS: &[&str] = &[
     "voice",
 ];
 
-/// Openings of text that the client, a hook or another agent wrote.
+/// Openings of texts that the client, a hook or another agent wrote.
 const MACHINE_OPENINGS: &[&str] = &[
     "<local-command-",
     "<task-notification",
@@ -96,7 +96,7 @@ const MACHINE_OPENINGS: &[&str] = &[
     "API Error",
 ];
 
-/// Elements that the client wraps around or puts beside the human's words.
+/// XML elements that the client puts around or next to the user's words.
 const CLIENT_ELEMENTS: &[&str] = &[
     "system-reminder",
     "ide_opened_file",
@@ -107,7 +107,7 @@ const CLIENT_ELEMENTS: &[&str] = &[
     "system-instruction",
 ];
 
-/// Says whose words a user text is.
+/// Classifies a user text by its author.
 pub(crate) fn classify(text: &str) -> UserText<'_> {
     let text = remove_client_elements(text);
     let trimmed = text.trim();
@@ -141,7 +141,7 @@ fn parse_command(text: &str) -> UserText<'static> {
     UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
 }
 
-/// The inside of the first element of that name.
+/// Returns the content of the first element with that name.
 pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let open = format!("<{name}>");
     let start = text.find(&open)? + open.len();
@@ -149,7 +149,7 @@ pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     Some(&text[start..start + end])
 }
 
-/// Without the elements that the client adds.
+/// Removes the elements that the client adds.
 fn remove_client_elements(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
@@ -163,7 +163,8 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// Without the first element of that name, whose opening tag may hold attributes. What is never closed reaches to the end.
+/// Removes the first element with that name. Its opening tag may have attributes. An element that is never closed
+/// reaches to the end of the text.
 pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     let start = text
         .match_indices(&format!("<{name}"))
@@ -174,8 +175,8 @@ pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
-/// The agent's summary of its own context in one form, whether it comes from the transcript (prose around it) or from the
-/// hook (with its tags). Empty where nothing is left.
+/// Brings the agent's summary of its own context into one form. In the transcript, prose surrounds the summary; the
+/// hook sends it with tags. Returns an empty text if nothing remains.
 pub(crate) fn compact_summary(text: &str) -> String {
     let mut text = text.to_owned();
     while let Some(shorter) = remove_element(&text, "analysis") {
@@ -191,7 +192,7 @@ pub(crate) fn compact_summary(text: &str) -> String {
             .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
             .unwrap_or("");
     }
-    // Older clients write the thoughts without tags, before the summary's own heading.
+    // Older clients write the analysis without tags, before the heading of the summary.
     if inner.trim_start().starts_with("Analysis:")
         && let Some(at) = inner.find("\nSummary:")
     {

@@ -1,10 +1,10 @@
-//! What a team's file lets stand: by the secret, the match or the line, by words in it.
+//! Allowlists of a team's file: exceptions by secret, match or line, and by stop words.
 
 use regex_automata::meta::Regex;
 
 use super::{engine, file};
 
-/// What an allowlist's expressions are tried on.
+/// The text that an allowlist's expressions are matched against.
 enum Target {
     Secret,
     Match,
@@ -12,16 +12,16 @@ enum Target {
 }
 
 pub(super) struct Allowlist {
-    /// Whether all checks that are there must agree.
+    /// Whether all checks of the list must agree.
     requires_all: bool,
     target: Target,
     regexes: Vec<Regex>,
     stopwords: Vec<String>,
-    /// Checks that no text can pass: of a commit, of a path. A text has neither.
+    /// Whether the list has checks of a commit or a path. No text can pass them, because it has neither.
     has_repository_checks: bool,
 }
 
-/// A match, and what stands around it.
+/// A match and its context.
 pub(super) struct MatchContext<'t> {
     pub secret: &'t str,
     pub whole: &'t str,
@@ -50,7 +50,7 @@ impl Allowlist {
         Ok(Self { requires_all, target, regexes, stopwords, has_repository_checks })
     }
 
-    /// Whether the match is to stand.
+    /// Returns whether the match is allowed to stay.
     pub(super) fn allows(&self, context: &MatchContext) -> bool {
         let text = match self.target {
             Target::Secret => context.secret,

@@ -1,19 +1,21 @@
-//! A team's own rules, in the format of gitleaks (<https://github.com/gitleaks/gitleaks>), beside the default ones.
+//! A team's own rules in the format of gitleaks (<https://github.com/gitleaks/gitleaks>), in addition to the default
+//! rules.
 //!
-//! What the format says means here what it means there, with these differences, which come from what a redactor is:
+//! The format means the same here as in gitleaks, except for these differences, which follow from what a redactor is:
 //!
-//! - The default rules always run; `useDefault` changes nothing. `disabledRules` takes single ones out, all but `private` and
-//!   the protection of placeholders. A rule with the name of a default one takes its place if it has an expression, and else
-//!   adds its allowlists to it.
-//! - A text has no path and no commit. A rule with a path and nothing else never matches a text; one with both matches
-//!   wherever its expression does. Allowlists of paths and commits let nothing stand.
-//! - `extend.path` is the host's to read, since a policy opens no files: it hands over the extended file first, and of rules with
-//!   the same name the last one counts. `extend.url` is refused, and so are rules that require other rules.
-//! - Comments such as `gitleaks:allow` mean nothing: who writes them knows of a repository, not of a memory.
-//! - A line, for `regexTarget = "line"`, is at most [`LINE_WINDOW`] bytes to either side of the match.
+//! - The default rules always run; `useDefault` changes nothing. `disabledRules` disables single rules, except
+//!   `private` and the protection of placeholders. A rule with the name of a default rule replaces it if it has an
+//!   expression; otherwise it adds its allowlists to it.
+//! - A text has no path and no commit. A rule with a path and nothing else never matches a text. A rule with a path and
+//!   an expression matches wherever the expression does. Allowlists of paths and commits allow nothing.
+//! - The host reads `extend.path`, because a policy cannot open files. It passes the extended file first, and of
+//!   several rules with the same name the last one counts. `extend.url` is rejected, and so are rules that require
+//!   other rules.
+//! - Comments such as `gitleaks:allow` have no effect: their author had a repository in mind, not a memory.
+//! - For `regexTarget = "line"`, a line is at most [`LINE_WINDOW`] bytes on either side of the match.
 //!
-//! An expression is compiled when one of its keywords appears in a text; a rule without keywords of three bytes and more runs
-//! over every text. What cannot be compiled is told by [`TeamRules::problems`], and the other rules go on.
+//! An expression is compiled when one of its keywords appears in a text. A rule without keywords of at least three
+//! bytes runs on every text. [`TeamRules::take_problems`] reports what cannot be compiled; the other rules still work.
 
 mod allowlist;
 mod engine;
@@ -33,29 +35,29 @@ use super::scan::{self, Hit};
 use super::value::entropy;
 use allowlist::{Allowlist, MatchContext};
 
-/// What a target `line` sees of a line to either side, in bytes.
+/// How much of a line the target `line` sees on either side of the match, in bytes.
 pub const LINE_WINDOW: usize = 2048;
 
-/// Bytes of one file.
+/// The maximum size of one file in bytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
-/// Rules of all files together.
+/// The maximum number of rules in all files together.
 const MAX_RULES: usize = 4096;
-/// Bytes of a rule's name in a placeholder.
+/// The maximum length of a rule name in a placeholder, in bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// Complaints that are kept.
+/// The maximum number of problems kept.
 const MAX_PROBLEMS: usize = 32;
 
-/// What is never turned off.
+/// Rules that cannot be disabled.
 const PROTECTED_RULES: [&str; 2] = ["private", "placeholder"];
 
-/// All rules of a team's files, put together; and which optional default rules it wants.
+/// The combined rules of all files of a team, and the optional default rules that it enables.
 pub struct TeamRules {
     rules: Vec<Rule>,
-    /// For all rules, or for those that it names.
+    /// Allowlists for all rules, or for the rules that they name.
     allowlists: Vec<(Vec<String>, Allowlist)>,
     disabled: Vec<String>,
     enabled_optional: Vec<String>,
-    /// Rules without keywords, by their places.
+    /// The indexes of rules without keywords, which run on every text.
     unconditional: Vec<usize>,
     index: Option<Index>,
     problems: RefCell<Vec<String>>,
@@ -69,7 +71,7 @@ struct Rule {
     compiled: OnceCell<Option<Regex>>,
 }
 
-/// Which of a team's rules are to run over a text.
+/// Which of a team's rules run on a text.
 pub(super) struct ActiveRules(Vec<bool>);
 
 impl ActiveRules {
@@ -81,7 +83,7 @@ impl ActiveRules {
 }
 
 impl TeamRules {
-    /// A team that has no rules.
+    /// Creates an empty rule set.
     pub const fn empty() -> Self {
         Self {
             rules: Vec::new(),
@@ -94,8 +96,8 @@ impl TeamRules {
         }
     }
 
-    /// The rules of the settings: `rules` is a JSON array of files' texts, `optional` a JSON array of the names of optional
-    /// default rules. What is wrong with them becomes complaints.
+    /// Creates the rules from the settings: `rules` is a JSON array of the texts of rule files, `optional` a JSON array
+    /// of the names of optional default rules. Errors in them become problems.
     pub fn from_settings(rules: Option<&str>, optional: Option<&str>) -> Self {
         let mut problems = Vec::new();
         let mut list = |setting: &str, json: Option<&str>| -> Vec<String> {
@@ -112,7 +114,7 @@ impl TeamRules {
         team
     }
 
-    /// The rules of files.
+    /// Creates the rules from the texts of rule files.
     pub fn new(texts: &[String]) -> Self {
         let mut team = Self::empty();
         let mut keywords = Vec::new();
@@ -175,13 +177,13 @@ impl TeamRules {
         }
         let default = is_default(&id);
         if source.regex.is_empty() {
-            // A rule of paths alone, or one that changes a default rule or one of an extended file.
+            // A rule of paths only, or one that modifies a default rule or a rule of an extended file.
             let known = default || self.rules.iter().any(|rule| rule.id == id);
             return if known || !source.path.is_empty() { Ok(()) } else { Err("it has neither regex nor path".into()) };
         }
         let number = u16::try_from(RULES.len() + self.rules.len()).ok().filter(|_| self.rules.len() < MAX_RULES);
         let number = number.ok_or("there are too many rules")?;
-        // What Go's syntax does not know is told at once, not when a keyword appears.
+        // Report invalid Go syntax immediately, not only when a keyword appears.
         syntax::translate(&source.regex)?;
         if default && !PROTECTED_RULES.contains(&id.as_str()) {
             self.disabled.push(id.clone());
@@ -199,7 +201,7 @@ impl TeamRules {
         Ok(())
     }
 
-    /// Lets a rule of an earlier file, or one further up, sleep for ever.
+    /// Disables a rule of an earlier file, or an earlier rule of the same file.
     fn drop_rule(&mut self, id: &str, keywords: &mut Vec<(String, u16)>) {
         for at in (0..self.rules.len()).filter(|&at| self.rules[at].id == id) {
             self.unconditional.retain(|&rule| rule != at);
@@ -208,7 +210,7 @@ impl TeamRules {
     }
 
     fn report(&self, about: &str, why: &str) {
-        /// Bytes of one complaint.
+        /// The maximum length of one problem in bytes.
         const MAX_PROBLEM_BYTES: usize = 300;
         let mut problems = self.problems.borrow_mut();
         if problems.len() < MAX_PROBLEMS {
@@ -218,12 +220,12 @@ impl TeamRules {
         }
     }
 
-    /// What is wrong with the rules as far as is known by now, for the log. Each is told once.
+    /// Returns the problems known so far, for the log, and removes them from the list: each is reported once.
     pub fn take_problems(&self) -> Vec<String> {
         self.problems.take()
     }
 
-    /// Compiles every rule, so that [`Self::problems`] knows all there is to know: for a command that checks a file.
+    /// Compiles every rule, so that [`Self::take_problems`] returns all problems. For commands that check a file.
     pub fn compile(&self) {
         for rule in &self.rules {
             self.compiled(rule);
@@ -234,19 +236,19 @@ impl TeamRules {
         self.index.as_ref().unwrap_or(&keywords::INDEX)
     }
 
-    /// Whether an optional default rule is wanted.
+    /// Returns whether an optional default rule is enabled.
     pub(super) fn enables(&self, id: &str) -> bool {
         self.enabled_optional.iter().any(|enabled_optional| enabled_optional == id)
     }
 
-    /// No rule is awake but those without keywords.
+    /// Returns the rules that are active before a keyword was found: those without keywords.
     pub(super) fn initially_active(&self) -> ActiveRules {
         let mut active = vec![false; self.rules.len()];
         self.unconditional.iter().for_each(|&rule| active[rule] = true);
         ActiveRules(active)
     }
 
-    /// What is left of the default rules' hits, and the hits of the team's rules that are awake.
+    /// Filters the hits of the default rules, and adds the hits of the team's active rules.
     pub(super) fn apply<'t>(&'t self, text: &str, mut hits: Vec<Hit<'t>>, active: ActiveRules) -> Vec<Hit<'t>> {
         if !self.disabled.is_empty() || !self.allowlists.is_empty() {
             hits.retain(|hit| {
@@ -266,7 +268,7 @@ impl TeamRules {
             self.run(rule, text, &placeholders, &mut own);
         }
         own.sort_by_key(|hit| hit.start);
-        // The team's name first: its rule was written for this.
+        // The team's rule takes precedence, because it was written for this text.
         scan::merge(text, own, hits)
     }
 
@@ -317,7 +319,7 @@ fn is_default(id: &str) -> bool {
         || OPTIONAL.iter().any(|rule| rule.id == id)
 }
 
-/// A rule's name as a placeholder may hold it: `a-z`, `0-9` and hyphens.
+/// Converts a rule name to the form allowed in a placeholder: `a-z`, `0-9` and hyphens.
 fn slug(id: &str) -> String {
     let mut slug: String = id
         .chars()
@@ -334,14 +336,14 @@ fn newlines<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
     bytes.take_while(|&&byte| byte == b'\n').count()
 }
 
-/// The line or lines of a match, as much of them as a target sees.
+/// Returns the line or lines of a match, as far as a target can see them.
 fn line(bytes: &[u8], whole: &Range<usize>) -> Range<usize> {
     let start = scan::span_back(bytes, whole.start, LINE_WINDOW, |byte| byte != b'\n');
     let window = &bytes[..bytes.len().min(whole.end + LINE_WINDOW)];
     start..scan::span(window, whole.end, |byte| byte != b'\n')
 }
 
-/// Where placeholders stand: a rule neither alters them nor takes what touches one of its own.
+/// Returns where placeholders are. A rule neither changes them nor takes what is adjacent to one of its own.
 fn placeholders(text: &str) -> Vec<Range<usize>> {
     const OPEN: &[u8] = b"[redacted:";
     let bytes = text.as_bytes();
@@ -350,8 +352,8 @@ fn placeholders(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The parts of a secret that are outside of placeholders. What touches one was left over by an earlier pass, and stays: else
-/// an expression such as `\b.` would eat a text byte by byte.
+/// Returns the parts of a secret outside of placeholders. A match that is adjacent to a placeholder was left over by an
+/// earlier pass and stays; otherwise an expression such as `\b.` would consume a text byte by byte.
 fn outside_placeholders(secret: &Range<usize>, placeholders: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = secret.start;

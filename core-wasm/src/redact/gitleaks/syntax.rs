@@ -1,25 +1,25 @@
-//! Regular expressions in the syntax of Go (RE2), said in that of Rust's `regex`.
+//! Translates regular expressions from the syntax of Go (RE2) to that of Rust's `regex`.
 //!
-//! The two are close relatives, and differ where it is easy to overlook: `\d`, `\w`, `\s` and `\b` are of ASCII in Go and of
-//! Unicode here; `[`, `&&`, `--` and `~~` mean themselves in a Go class and are operators here; a brace that opens no count is
-//! a brace in Go and an error here; `\Q…\E`, octal numbers and `\pN` with `^` are written otherwise. So each atom is read by
-//! Go's rules and written anew. What Go itself refuses is refused.
+//! The two are closely related, and their differences are easy to overlook. `\d`, `\w`, `\s` and `\b` mean ASCII in Go
+//! and Unicode here. `[`, `&&`, `--` and `~~` are literals in a Go class and operators here. A brace that does not
+//! start a count is a literal in Go and an error here. `\Q…\E`, octal numbers and `\pN` with `^` are written
+//! differently. So each atom is parsed by Go's rules and written anew. Whatever Go rejects is rejected here.
 
 use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The most that Go lets a count be.
+/// The maximum count that Go allows.
 const MAX_COUNT: u32 = 1000;
 
-/// The expression for `regex`, or why there is none.
+/// Translates a Go expression, or returns why that is impossible.
 pub(super) fn translate(go: &str) -> Result<String, String> {
     let mut translation = Translation { rest: go.chars().peekable(), out: String::with_capacity(go.len() * 2) };
     translation.run()?;
     Ok(translation.out)
 }
 
-/// What the next repetition would repeat.
+/// What a following repetition would repeat.
 #[derive(PartialEq)]
 enum Previous {
     Nothing,
@@ -76,7 +76,7 @@ impl Translation<'_> {
         Ok(Previous::Repetition)
     }
 
-    /// A count behind an opened brace; none where the brace is but a brace.
+    /// Parses a count after an opening brace. None if the brace is a literal.
     fn count(&mut self) -> Result<Option<String>, String> {
         let mut ahead = self.rest.clone();
         let mut inside = String::new();
@@ -118,7 +118,7 @@ impl Translation<'_> {
             self.rest = named;
             let name: String = self.rest.by_ref().take_while(|&character| character != '>').collect();
             let valid = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-            // The name itself is of no use to a rule: it says its group by number.
+            // The name itself does not matter: a rule refers to its group by number.
             return if valid {
                 Ok(Previous::Nothing)
             } else {
@@ -174,7 +174,7 @@ impl Translation<'_> {
         Ok(Previous::Atom)
     }
 
-    /// `\Q…\E`: characters that mean themselves, to the end of the pattern where nothing ends them.
+    /// Parses `\Q…\E`: literal characters, up to the end of the pattern if `\E` is missing.
     fn quotation(&mut self) -> Previous {
         let mut last = Previous::Nothing;
         while let Some(character) = self.rest.next() {
@@ -186,7 +186,7 @@ impl Translation<'_> {
         last
     }
 
-    /// What may stand behind a backslash in a class and outside.
+    /// Parses what may follow a backslash, inside and outside of a class.
     fn escaped(&mut self) -> Result<Escaped, String> {
         let Some(character) = self.rest.next() else {
             return Err("a backslash at the end".into());
@@ -216,7 +216,7 @@ impl Translation<'_> {
         Ok(found)
     }
 
-    /// `\pN`, `\p{Greek}`, `\p{^Greek}`
+    /// Parses `\pN`, `\p{Greek}` and `\p{^Greek}`.
     fn property(&mut self, negated: bool) -> Result<String, String> {
         let first = self.rest.next().ok_or(r"`\p` without a name")?;
         let name: String = if first == '{' {
@@ -232,7 +232,7 @@ impl Translation<'_> {
         Ok(format!(r"\{letter}{{{name}}}"))
     }
 
-    /// `\x7F`, `\x{10FFFF}`
+    /// Parses `\x7F` and `\x{10FFFF}`.
     fn hexadecimal(&mut self) -> Result<char, String> {
         let digits: String = if self.rest.next_if_eq(&'{').is_some() {
             self.rest.by_ref().take_while(|&character| character != '}').collect()
@@ -244,7 +244,7 @@ impl Translation<'_> {
         number.and_then(char::from_u32).ok_or_else(|| format!(r"`\x{{{digits}}}` is no character"))
     }
 
-    /// `\0`, `\12`, `\377`; `\1` alone would be a reference back.
+    /// Parses `\0`, `\12` and `\377`. `\1` alone would be a backreference.
     fn octal(&mut self, first: char) -> Result<char, String> {
         let mut number = first.to_digit(8).unwrap_or_default();
         let mut more = 0;
@@ -312,7 +312,7 @@ impl Translation<'_> {
         Ok(Previous::Atom)
     }
 
-    /// `[:alpha:]` within a class; none where the bracket is but a bracket.
+    /// Parses `[:alpha:]` within a class. None if the bracket is a literal.
     fn posix(&mut self) -> Result<Option<()>, String> {
         const NAMES: &[&str] = &[
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
@@ -333,7 +333,7 @@ impl Translation<'_> {
     }
 }
 
-/// What an escape stands for: a character, or the inside of a class.
+/// The meaning of an escape: a character, or the content of a class.
 enum Escaped {
     Character(char),
     Set(String),
@@ -361,7 +361,7 @@ mod tests {
             .unwrap_or_else(|why| panic!("{go} as {pattern}: {why}"))
     }
 
-    /// Each line: an expression, a text, and what Go's `FindString` finds in it.
+    /// Each row: an expression, a text, and what Go's `FindString` finds in it.
     #[test]
     fn what_go_finds_is_found() {
         for (go, text, found) in [

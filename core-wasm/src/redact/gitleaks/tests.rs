@@ -1,4 +1,5 @@
-//! A team's file: what it finds, what it lets stand, what is refused, and that nothing in it makes time quadratic.
+//! Tests of a team's file: what it finds, what it allows, what is rejected, and that no expression takes quadratic
+//! time.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ fn scrub(text: &str, team: &TeamRules) -> String {
     redact(&[text.to_owned()], team).remove(0).text.unwrap_or_else(|| text.to_owned())
 }
 
-/// The text, by the rules of a file in which nothing is wrong.
+/// Scrubs a text by the rules of a file, and asserts that the file has no problems.
 fn scrub_with(toml: &str, text: &str) -> String {
     let team = team(toml);
     let scrubbed = scrub(text, &team);
@@ -48,7 +49,7 @@ fn a_rule_sleeps_until_a_keyword_appears() {
     let team = team(&rule.replace("'q", "'(q"));
     assert_eq!(scrub("q1234", &team), "q1234");
     assert_eq!(team.take_problems().len(), 1);
-    // Too short for the table, or none: it runs over every text.
+    // Keywords that are too short for the table, or no keywords: the rule runs on every text.
     for keywords in ["keywords = [\"q\"]", ""] {
         assert_eq!(scrub_with(&rule.replace("keywords = [\"acme\"]", keywords), "q1234"), "[redacted:x]");
     }
