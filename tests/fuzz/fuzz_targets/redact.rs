@@ -1,5 +1,6 @@
-//! The default rules over any text: nothing panics, only placeholders are put in, and it comes to an end. That is not always
-//! after one call: what was taken out may have kept a number away from the word that says what it is.
+//! Fuzzes the default rules with any text. Nothing may panic, only placeholders may be inserted, and repeated redaction
+//! must end. One call is not always enough: a removed secret may have separated a number from the word that identifies
+//! it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

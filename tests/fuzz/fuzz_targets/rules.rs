@@ -1,4 +1,4 @@
-//! A team's file of rules and a text, with a zero byte between them: nothing panics, and what is wrong is told.
+//! Fuzzes a team's rule file and a text, separated by a zero byte. Nothing may panic, and problems must be reported.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
