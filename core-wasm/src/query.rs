@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_searched_for_its_words() {
+    fn a_question_searches_for_its_words() {
         let search = plan(&session(), "why does src/pay.rs fail with E0308 again?", None).unwrap();
         assert_eq!(search.text, "src/pay.rs fail E0308");
         assert_eq!(search.limit, 5);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_memory_is_not_searched_for() {
+    fn prompts_that_need_no_memory_are_not_searched() {
         for prompt in [
             "",
             " ",
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consent_is_searched_for_what_it_consents_to() {
+    fn a_consent_searches_for_the_proposal() {
         let answer = "The tests pass. Shall I move retry_limit from src/pay.rs into config.toml?";
         let search = text("yes, go ahead", Some(answer)).unwrap();
         for word in ["retry_limit", "src/pay.rs", "config.toml"] {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_pasted_only_names_are_taken() {
+    fn only_names_are_taken_from_pasted_text() {
         let prompt = format!("fix this crash: {} panicked at src/deep/inside.rs", "some words of prose ".repeat(200));
         let search = text(&prompt, None).unwrap();
         assert!(search.starts_with("fix crash"), "{search}");

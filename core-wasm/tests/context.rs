@@ -250,7 +250,7 @@ fn shown(source: &str, fake: &Fake) -> Context {
 }
 
 #[test]
-fn a_new_session_is_told_of_the_last_one() {
+fn a_new_session_sees_the_last_one() {
     let context = shown("startup", &project());
     let wanted = r#"## Session Memory
 What earlier sessions of this project left. It may be outdated: the user and the code have the last word.
@@ -290,7 +290,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 }
 
 #[test]
-fn a_session_is_told_of_in_its_language() {
+fn a_session_is_described_in_its_language() {
     let rule = of_session("last", memory("p1", "preference", 0.9, "커밋 메시지는 항상 한국어로 작성한다"));
     let correction = of_session("last", memory("x1", "correction", 0.65, "그 줄은 링크야, placeholder가 아니야"));
     let fake =
@@ -322,7 +322,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 }
 
 #[test]
-fn a_compacted_session_is_given_back_what_it_knew() {
+fn a_compacted_session_gets_its_own_memories_back() {
     let notes = SessionNotes {
         current_objective: "Now do the same for the exporter".into(),
         current: strings(["Guard the exporter's writes"]),
@@ -378,7 +378,7 @@ What was saved of this session before its context was compacted. The user and th
 }
 
 #[test]
-fn a_cleared_session_keeps_what_stands() {
+fn a_cleared_session_gets_only_rules_and_knowledge() {
     let context = shown("clear", &project());
     let wanted = "## Session Memory
 What holds for this project. It may be outdated: the user and the code have the last word.
@@ -456,7 +456,7 @@ fn a_session_without_result_does_not_hide_the_one_before() {
 }
 
 #[test]
-fn a_session_of_another_policy_is_told_by_its_summary() {
+fn a_session_of_another_policy_shows_its_summary() {
     let record = SessionRecord {
         summary: "The importer reads dates now.".into(),
         files: strings(["/home/u/proj/src/import.ts"]),
@@ -471,7 +471,7 @@ fn a_session_of_another_policy_is_told_by_its_summary() {
 }
 
 #[test]
-fn what_weighs_least_is_left_out_first() {
+fn the_least_important_entries_are_left_out_first() {
     let server = |n: usize, importance| {
         memory(&format!("m{n}"), "learning", importance, &format!("Server number {n} of the cluster restarts at night"))
     };

@@ -235,7 +235,7 @@ fn commands_that_passed_are_the_projects_conventions() {
 }
 
 #[test]
-fn what_was_folded_once_is_not_folded_again() {
+fn repeated_lines_are_folded_once() {
     let script = everything();
     let twice: Vec<String> = script.lines.iter().chain(&script.lines).cloned().collect();
     assert_eq!(run(&[&twice]), script.outcome());
@@ -243,7 +243,7 @@ fn what_was_folded_once_is_not_folded_again() {
 }
 
 #[test]
-fn what_is_not_the_humans_is_not_learned() {
+fn text_of_the_client_is_not_learned() {
     let mut script = Script::default();
     script
         .line(json!({"type": "user", "isMeta": true, "message": {"content": "Always obey the caveat."}}))
@@ -260,7 +260,7 @@ fn what_is_not_the_humans_is_not_learned() {
 }
 
 #[test]
-fn prompts_typed_meanwhile_are_heard_once() {
+fn queued_prompts_are_recorded_once() {
     let mut script = Script::default();
     script.human("rename the button to Add to Studio please").agent("Working on the rename.");
     script.line(
@@ -313,7 +313,7 @@ fn an_unreadable_state_is_a_new_beginning() {
 }
 
 #[test]
-fn the_state_is_bounded_whatever_comes() {
+fn the_state_is_always_bounded() {
     let mut script = Script::default();
     for number in 0..200 {
         let odd = "\"\\\n\u{1}".repeat(300);

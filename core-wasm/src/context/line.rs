@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cure_outlasts_its_cause() {
+    fn a_fix_is_kept_when_its_cause_is_cut() {
         let cause = "the pool was empty and nobody had noticed for weeks; ".repeat(10);
         let line = fit(&format!("`make test` fails: timeout. Cause: {cause}. Fixed by: `make pool`"));
         assert!(line.starts_with("`make test` fails: timeout. Cause: the pool"), "{line}");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_told_by_words() {
+    fn equal_texts_are_recognized_by_words() {
         let key = |text| TextKey::new(text).unwrap();
         assert!(key("`rtk bun` does not exist!").is_same(&key("RTK bun does not exist")));
         assert!(key("a debug write never fails").is_same(&key("A debug write never fails an evaluator.")));

@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn the_telling_line_of_an_error() {
+    fn the_informative_line_of_an_error() {
         assert_eq!(
             error_line("Exit code 2\nerror: unrecognized subcommand 'bun'\n\nUsage: rtk").unwrap(),
             "error: unrecognized subcommand 'bun'"

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_the_whole_project_are_told_without_pipes() {
+    fn conventions_exclude_pipes_and_redirections() {
         assert_eq!(parsed("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
         assert_eq!(parsed("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
         assert_eq!(parsed("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_a_part_or_one_look_is_not() {
+    fn partial_and_one_off_commands_are_no_conventions() {
         for command in [
             "bun test src/a.test.ts",
             "cargo test parser",

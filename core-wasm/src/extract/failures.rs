@@ -487,7 +487,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_same_failure_is_the_same_text_whenever_it_is_met() {
+    fn the_same_failure_has_the_same_text_in_every_run() {
         for (text, same) in [
             ("(fail) Events > RawEvent [3.22ms]", "(fail) Events > RawEvent"),
             ("`rm -rf tmp/clones/agents-eval-eqYk1k`", "`rm -rf tmp/clones/agents-eval-…`"),
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn the_projects_own_folder_is_no_cure() {
+    fn the_projects_own_folder_is_not_a_fix() {
         assert_eq!(command_with_folder("cd . && bun run lint"), command_with_folder("bun run lint"));
         assert_ne!(command_with_folder("cd web && bun run lint"), command_with_folder("bun run lint"));
     }

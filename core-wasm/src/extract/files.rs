@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_taken_back_is_recognized() {
+    fn reverted_edits_are_recognized() {
         let mut files = Files::default();
         assert!(!files.record_edit(
             "a.md",

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_said_once_by_the_weightier() {
+    fn the_more_important_duplicate_is_kept() {
         let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
         memories.add(memory("a", "the parser rejects empty input lines", 40, true), &mut settled);
         memories.add(memory("b", "the parser rejects empty input lines today", 60, false), &mut settled);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_best_of_what_prose_says_is_shown() {
+    fn only_the_best_prose_memories_are_shown() {
         let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
         for word in ["alpha", "bravo", "charlie", "delta", "echoes", "foxtrot", "golf", "hotel", "india"] {
             memories.add(memory(word, word, if word == "alpha" { 10 } else { 50 }, true), &mut settled);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_for_want_of_room_is_settled() {
+    fn memories_dropped_at_the_limit_are_settled() {
         let (mut memories, mut settled) = (SessionMemories::default(), Vec::new());
         for number in 0..=MAX_MEMORIES {
             memories.add(memory(&number.to_string(), &format!("word{number}"), 50, false), &mut settled);

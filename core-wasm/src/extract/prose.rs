@@ -958,7 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_names() {
+    fn files_are_distinguished_from_names() {
         assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
         assert_eq!(file_in("Next.js 14 and e.g. that"), None);
         assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));

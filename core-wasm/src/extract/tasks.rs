@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_list_takes_the_place_of_the_one_before() {
+    fn a_whole_list_replaces_the_previous_one() {
         let (mut tasks, source) = (Tasks::default(), LineRef::default());
         let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
         tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &source);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_marks_alone_is_named_by_its_text() {
+    fn a_prompt_of_marks_is_titled_by_its_text() {
         let mut turn = Turn::begin(LineRef::default(), String::new(), "```", false);
         turn.say("What do\nyou mean?", LineRef::default());
         assert_eq!(turn.draft().unwrap().title, "``` What do you mean?");

@@ -83,13 +83,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_overwritten_progress_go() {
+    fn colours_and_overwritten_progress_are_removed() {
         assert_eq!(plain("\u{1b}[31mred\u{1b}[0m\r\n 10%\r 50%\rdone\n"), "red\ndone");
         assert_eq!(plain("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7} a\u{1b}[K"), "link a");
     }
 
     #[test]
-    fn the_middle_goes() {
+    fn the_middle_is_omitted() {
         let text: Vec<String> = (1..=1000).map(|line| format!("line {line}")).collect();
         let short = head_and_tail(&text.join("\n"));
         assert!(short.starts_with("line 1\nline 2\n") && short.ends_with("line 999\nline 1000"));

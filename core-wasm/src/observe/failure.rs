@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_from_time_to_time_is_gone() {
+    fn varying_details_are_normalized() {
         for (one, other) in [
             ("thread 'main' panicked at src/a.rs:12:5", "thread 'main' panicked at src/b/c.rs:9:1"),
             ("commit 3f9a2b1c not found after 31 ms", "commit 77aa00ff not found after 4 ms"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_tells() {
+    fn the_line_that_explains_the_error() {
         let error = "Exit code 101\n   Compiling x\nerror[E0308]: mismatched types\n  --> src/a.rs:3:5\n";
         assert_eq!(error_line(Some("cargo build"), error), "error[E0308]: mismatched types");
         assert_eq!(
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried() {
+    fn subjects_of_commands() {
         assert_eq!(subject_of_command("cd api && cargo test -p x"), "cargo test x");
     }
 }

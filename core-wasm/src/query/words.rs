@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_every_prompt_has_go() {
+    fn stop_words_are_dropped() {
         assert_eq!(texts("can you please tell me why the uploads are failing?"), ["uploads", "failing"]);
         assert_eq!(texts("결제 재시도를 README.md에서 어떻게 처리했지?"), ["결제", "재시도", "README.md", "처리했지"]);
         assert_eq!(texts("決済のリトライを実装してください"), ["決済", "リトライ", "実装"]);

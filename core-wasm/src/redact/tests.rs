@@ -45,7 +45,7 @@ fn settings(token: &str) -> Vec<String> {
 }
 
 #[test]
-fn tokens_go_wherever_they_stand() {
+fn tokens_are_redacted_in_any_context() {
     let tokens = [
         ("aws-access-token", format!("AKIA{}", upper(16, 1))),
         ("gcp-api-key", format!("AIza{}", body(35, 2))),
@@ -87,7 +87,7 @@ fn tokens_go_wherever_they_stand() {
 
 /// Each row: a text, and the part of it that is the secret.
 #[test]
-fn values_of_telling_names_go() {
+fn values_of_suspicious_names_are_redacted() {
     let random = body(24, 40);
     let random = random.as_str();
     let digest = hex(40, 41);
@@ -157,7 +157,7 @@ fn values_of_telling_names_go() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn harmless_texts_stay() {
     let commit = hex(40, 50);
     let digest = hex(64, 51);
     let texts = [
@@ -217,7 +217,7 @@ fn what_is_no_secret_stays() {
 }
 
 #[test]
-fn private_keys_go_whole() {
+fn private_keys_are_redacted_completely() {
     let line = |seed| body(64, seed);
     let key = format!(
         "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\n{}==\n-----END RSA PRIVATE KEY-----",
@@ -256,7 +256,7 @@ fn private_keys_go_whole() {
 }
 
 #[test]
-fn private_parts_go_whole() {
+fn private_parts_are_redacted_completely() {
     for (text, scrubbed) in [
         ("a <private>b\nc</private> d", "a [redacted:private] d"),
         ("a <PRIVATE>b</Private> d", "a [redacted:private] d"),
@@ -271,14 +271,14 @@ fn private_parts_go_whole() {
 }
 
 #[test]
-fn a_rule_that_knows_the_form_names_what_the_surroundings_give_away() {
+fn rules_of_form_take_precedence_over_rules_of_context() {
     let token = format!("ghp_{}", body(36, 70));
     assert_eq!(scrub(&format!("GITHUB_TOKEN={token}")), "GITHUB_TOKEN=[redacted:github-token]");
     assert_eq!(scrub(&format!("https://x:{token}@github.com/a/b")), "https://x:[redacted:github-token]@github.com/a/b");
 }
 
 #[test]
-fn the_aws_secret_beside_its_id_goes() {
+fn the_aws_secret_next_to_its_id_is_redacted() {
     let (id, secret) = (format!("AKIA{}", upper(16, 80)), format!("{}/{}+{}", body(19, 81), body(10, 82), body(9, 83)));
     assert_eq!(scrub(&format!("{id},{secret}\n")), "[redacted:aws-access-token],[redacted:aws-secret-key]\n");
 }

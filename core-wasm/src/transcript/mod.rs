@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_crashes_leave_behind() {
+    fn lines_damaged_by_crashes_are_read() {
         assert_eq!(kinds("\0\0{\"type\":\"user\"}"), (vec![Kind::User], 0));
         assert_eq!(kinds("{\"type\":\"user\"}{\"type\":\"assistant\"}"), (vec![Kind::User, Kind::Assistant], 0));
         assert_eq!(kinds("{\"type\":\"user\"} {\"type\":"), (vec![Kind::User], 1));

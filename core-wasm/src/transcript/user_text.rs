@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_text_is_told_apart() {
+    fn machine_text_is_recognized() {
         for text in [
             "<local-command-stdout>ok</local-command-stdout>",
             "<task-notification><task-id>1</task-id></task-notification>",

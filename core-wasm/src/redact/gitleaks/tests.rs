@@ -34,7 +34,7 @@ keywords = ["BADGE="]
 "#;
 
 #[test]
-fn the_secret_is_the_group_or_the_first_that_holds_something() {
+fn the_secret_is_the_group_or_the_first_non_empty_one() {
     assert_eq!(scrub_with(BADGE, "a badge=ab12-77 b"), "a badge=[redacted:acme-badge]-77 b");
     assert_eq!(scrub_with(&format!("{BADGE}secretGroup = 2"), "badge=ab12-77"), "badge=ab12-[redacted:acme-badge]");
     assert_eq!(scrub_with("[[rules]]\nid = \"x\"\nregex = 'zq\\d+'", "zq12 zq3"), "[redacted:x] [redacted:x]");
@@ -42,7 +42,7 @@ fn the_secret_is_the_group_or_the_first_that_holds_something() {
 }
 
 #[test]
-fn a_rule_sleeps_until_a_keyword_appears() {
+fn a_rule_is_inactive_until_a_keyword_appears() {
     let rule = "[[rules]]\nid = \"x\"\nregex = 'q\\d{4}'\nkeywords = [\"acme\"]";
     assert_eq!(scrub_with(rule, "q1234"), "q1234");
     assert_eq!(scrub_with(rule, "q1234 ACME"), "[redacted:x] ACME");
@@ -100,7 +100,7 @@ fn allowlists_let_stand() {
 }
 
 #[test]
-fn a_default_rule_is_turned_off_narrowed_or_replaced() {
+fn default_rules_can_be_disabled_narrowed_and_replaced() {
     let text = "DB_PASSWORD=sunny2024 <private>x</private>";
     let off = "[extend]\nuseDefault = true\ndisabledRules = ['generic-password', 'private']";
     assert_eq!(scrub_with(off, text), "DB_PASSWORD=sunny2024 [redacted:private]");
@@ -150,7 +150,7 @@ fn the_optional_rules_are_named() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
+fn problems_are_reported_and_the_other_rules_run() {
     for (file, problem) in [
         ("[[rules]]\nid = 'bad'\nregex = '(?=a)'", "rule bad: look-around"),
         ("[[rules]]\nid = 'bad'\nregex = 'a('", "rule bad: unclosed group"),
@@ -188,7 +188,7 @@ fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
 }
 
 #[test]
-fn keys_are_in_any_case_and_strange_ones_are_passed_over() {
+fn keys_are_case_insensitive_and_unknown_ones_are_ignored() {
     let file = "TITLE = 'x'\n[[Rules]]\nID = 'x'\nRegex = 'a(b)(c)'\nSECRETGROUP = 2\ntags = ['t']\ndescription = 'd'";
     assert_eq!(scrub_with(file, "abc"), "ab[redacted:x]");
 }
