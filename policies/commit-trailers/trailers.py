@@ -1,7 +1,7 @@
 """Reads the trailers of an agent's git commits: a fold over transcript lines, without the contract's types.
 
-A commit takes two lines of the transcript: the agent's call of the tool `Bash` with the command, and later the result of
-the tool. The content of the command is kept as pending until the result shows that the commit was created.
+A commit takes two lines of the transcript: the agent's call of the tool `Bash` with the command, and later the result
+of the tool. The content of the command is kept as pending until the result shows that the commit was created.
 """
 
 import datetime
@@ -197,7 +197,7 @@ class Fold:
         self.drafts: dict[str, Draft] = {}
         self.retracted: list[str] = []
         self.malformed = 0
-        # What a line contains if it has a commit with a wanted trailer. `in` is a hundred times faster than a JSON parser.
+        # What a line contains if it has a commit with a wanted trailer. `in` is a hundred times faster than parsing.
         self._signs = [f"{name}:" for name in self.wanted.values()]
 
     def state(self) -> str:
@@ -228,7 +228,7 @@ class Fold:
         return "git" in text and "Bash" in text and any(sign.casefold() in text.casefold() for sign in self._signs)
 
     def _read(self, text: str) -> None:
-        """Returns all records of a line. A crash may leave NUL bytes before one, and a lost newline puts two on one line."""
+        """Returns all records of a line. A crash may leave NUL bytes, and a lost newline puts two records on one line."""
         text = text.strip("\0\ufeff \t\r")
         at = 0
         while at < len(text):
