@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use core_wasm::redact::scrub;
 use tests::redaction::{corpus, measure};
+use throughline_default_policy::redact::scrub;
 
 #[test]
 fn the_corpus_is_large_enough() {

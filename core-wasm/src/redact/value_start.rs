@@ -1,4 +1,4 @@
-//! Where the value of a telling name begins: behind a sign, in a call, in the next cell of a table, in a sentence.
+//! Finds where the value of a name begins: after an operator, in a call, in the next cell of a table, in a sentence.
 
 use super::{
     assignment::{Name, NameStyle},
@@ -35,26 +35,26 @@ const WRAPPERS: &[&str] = &[
     "encode",
 ];
 
-/// Calls that type a value into a field.
-const TYPING: &[&str] =
+/// Calls that type a value into a form field.
+const TYPING_CALLS: &[&str] =
     &["fill", "type", "send_keys", "sendKeys", "setValue", "set_value", "set", "clearAndType", "pressSequentially"];
 
-/// Where a name's value begins, and how it was given.
-pub(super) struct Given {
+/// Where the value of a name begins, and how it is given.
+pub(super) struct ValueStart {
     pub at: usize,
     pub shape: Shape,
-    /// `("name", "value")`, `name("value")`, `name 'value'`
+    /// The value is an argument: `("name", "value")`, `name("value")`, `name 'value'`.
     pub is_argument: bool,
-    /// `the password is …`
-    pub is_spoken: bool,
-    /// `storePassword …`
+    /// The value is part of a sentence: `the password is …`.
+    pub in_prose: bool,
+    /// The value follows the name without an operator: `storePassword …`.
     pub is_bare_word: bool,
 }
 
-impl Given {
-    pub fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
+impl ValueStart {
+    pub(super) fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
         let mut at = name.range.end;
-        let closed = closing_quote(bytes, at);
+        let closed = skip_closing_quote(bytes, at);
         let quoted = closed > at;
         at = closed;
         if bytes.get(at) == Some(&b']') {
@@ -69,34 +69,34 @@ impl Given {
             let end = span(window, at + 1, |byte| byte != b'<');
             return window[end..].starts_with(b"</").then(|| Self::new(at + 1, Shape::Bare));
         }
-        let far = || Self::far_default(bytes, at).or_else(|| Self::in_record(bytes, at));
-        if let Some(given) = Self::typed(bytes, at).or_else(far) {
-            return Some(given);
+        let far = || Self::in_default_block(bytes, at).or_else(|| Self::in_record(bytes, at));
+        if let Some(value_start) = Self::typed_into_field(bytes, at).or_else(far) {
+            return Some(value_start);
         }
         let named = at;
-        at = Self::behind_remark(bytes, at);
+        at = Self::after_remark(bytes, at);
         // `**Password:** …`
-        let operator = emphasis(bytes, blanks(bytes, emphasis(bytes, at)));
+        let operator = skip_emphasis(bytes, skip_blanks(bytes, skip_emphasis(bytes, at)));
         let spaced = operator > at || at > named;
         let length = operator_length(&bytes[operator..], quoted);
-        let nested = bytes.get(blanks(bytes, operator + length)) == Some(&b'{');
+        let nested = bytes.get(skip_blanks(bytes, operator + length)) == Some(&b'{');
         if (length == 0 || bytes[operator] == b',' || nested)
-            && let Some(given) = Self::beside(bytes, at)
+            && let Some(value_start) = Self::in_value_attribute(bytes, at)
         {
-            return Some(given);
+            return Some(value_start);
         }
         if length == 0 {
-            if let Some(given) = Self::without_sign(bytes, at, name, kind, quoted) {
-                return Some(given);
+            if let Some(value_start) = Self::without_operator(bytes, at, name, kind, quoted) {
+                return Some(value_start);
             }
-            if let Some(given) = Self::in_table(bytes, name.range.start, at).filter(|_| !name.is_short()) {
-                return Some(given);
+            if let Some(value_start) = Self::in_table(bytes, name.range.start, at).filter(|_| !name.is_short()) {
+                return Some(value_start);
             }
             let telling = kind == Kind::Password && !name.is_short() || name.style == NameStyle::Compound;
             if telling && spaced && !quoted && !name.is_option {
                 return Some(Self { is_bare_word: true, ..Self::new(operator, Shape::Loose) });
             }
-            // Only an option takes its value without a sign.
+            // Only an option takes its value without an operator.
             let option = name.is_option && spaced && !quoted;
             return option.then(|| Self::new(operator, Shape::Loose));
         }
@@ -104,73 +104,73 @@ impl Given {
         if is_argument && name.range.start > 0 && bytes[name.range.start - 1] == b'/' {
             return None;
         }
-        let start = blanks(bytes, emphasis(bytes, blanks(bytes, operator + length)));
-        let start = wrapped(bytes, anchored(bytes, start));
+        let start = skip_blanks(bytes, skip_emphasis(bytes, skip_blanks(bytes, operator + length)));
+        let start = skip_wrapper(bytes, skip_yaml_tag(bytes, start));
         let loose = spaced || start > operator + length || bytes[operator] != b'=';
         let shape = if loose { Shape::Loose } else { Shape::Bare };
         Some(Self { is_argument, ..Self::new(start, shape) })
     }
 
-    /// `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` and below it `value: …`,
-    /// `"password": {"value": "…"}`, `variable "password" { default = "…"`.
-    fn beside(bytes: &[u8], at: usize) -> Option<Self> {
-        const FAR: usize = 48;
+    /// Finds the value in `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` with
+    /// `value: …` below it, `"password": {"value": "…"}` and `variable "password" { default = "…"`.
+    fn in_value_attribute(bytes: &[u8], at: usize) -> Option<Self> {
+        const MAX_DISTANCE: usize = 48;
         const VALUES: [&[u8]; 3] = [b"value", b"default", b"stringvalue"];
-        let window = &bytes[..bytes.len().min(at + FAR)];
+        let window = &bytes[..bytes.len().min(at + MAX_DISTANCE)];
         let mut start = at;
         while let Some(&byte) = window.get(start) {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'' | b'\\' | b'{' | b':' | b'+' | b'-' => start += 1,
                 b'n' | b't' if window[at..start].ends_with(b"\\") => start += 1,
-                // The number and the arrow before a line.
+                // The number and the arrow in front of a line.
                 b'0'..=b'9' | 0xE2 | 0x86 | 0x92 if window[at..start].contains(&b'\n') => start += 1,
                 _ => break,
             }
         }
         let is_key = |key: &&&[u8]| bytes.get(start..start + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key));
         let end = start + VALUES.iter().find(is_key)?.len();
-        // `password: value` is a word, and nothing more.
+        // In `password: value`, `value` is just a word.
         let quoted = matches!(bytes[at - 1], b'"' | b'\'');
         if start == at || !quoted && window[at..start].iter().all(|byte| matches!(byte, b' ' | b':')) {
             return None;
         }
-        let operator = blanks(bytes, closing_quote(bytes, end));
+        let operator = skip_blanks(bytes, skip_closing_quote(bytes, end));
         let sign = bytes.get(operator).filter(|sign| matches!(sign, b'=' | b':'))?;
         let shape = if *sign == b'=' { Shape::Bare } else { Shape::Loose };
-        Some(Self::new(blanks(bytes, operator + 1), shape))
+        Some(Self::new(skip_blanks(bytes, operator + 1), shape))
     }
 
-    /// `variable "password" {`, and some lines further on `default = "…"`.
-    fn far_default(bytes: &[u8], at: usize) -> Option<Self> {
-        const FAR: usize = 200;
+    /// Finds `default = "…"` some lines after `variable "password" {`.
+    fn in_default_block(bytes: &[u8], at: usize) -> Option<Self> {
+        const MAX_DISTANCE: usize = 200;
         const KEY: &[u8] = b"default";
-        let open = blanks(bytes, at);
+        let open = skip_blanks(bytes, at);
         let quoted = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
         if !quoted || bytes.get(open) != Some(&b'{') {
             return None;
         }
-        let window = &bytes[open..bytes.len().min(open + FAR)];
+        let window = &bytes[open..bytes.len().min(open + MAX_DISTANCE)];
         let window = &window[..memchr::memchr(b'}', window).unwrap_or(window.len())];
         let key = open + memchr::memmem::find(window, KEY)? + KEY.len();
-        let sign = blanks(bytes, key);
-        (bytes.get(sign) == Some(&b'=')).then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+        let sign = skip_blanks(bytes, key);
+        (bytes.get(sign) == Some(&b'=')).then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))
     }
 
-    /// `"db_password":{"sensitive":true,"value":"…"}`, `"Name":"/db/password","Type":"SecureString","Value":"…"`: another
-    /// field of the record that the name is in or opens.
+    /// Finds the value in another field of the record that contains the name or starts after it:
+    /// `"db_password":{"sensitive":true,"value":"…"}`, `"Name":"/db/password","Type":"SecureString","Value":"…"`.
     fn in_record(bytes: &[u8], at: usize) -> Option<Self> {
-        const FAR: usize = 200;
+        const MAX_DISTANCE: usize = 200;
         const KEYS: [&[u8]; 4] = [b"value", b"result", b"secretvalue", b"plaintext"];
         let quoted = at > 0 && matches!(bytes[at - 1], b'"' | b'\'');
-        if !quoted || !matches!(bytes.get(blanks(bytes, at)), Some(b':' | b',')) {
+        if !quoted || !matches!(bytes.get(skip_blanks(bytes, at)), Some(b':' | b',')) {
             return None;
         }
-        let window = &bytes[at..bytes.len().min(at + FAR)];
+        let window = &bytes[at..bytes.len().min(at + MAX_DISTANCE)];
         let window = &window[..window.iter().position(|&byte| matches!(byte, b'}' | b']' | b'[')).unwrap_or(window.len())];
-        // A name that is given a value of its own needs no other.
+        // A name with a value of its own needs no other field.
         let nested = window.iter().position(|&byte| byte == b'{');
-        let after = &bytes[blanks(bytes, blanks(bytes, at) + 1)..];
-        if bytes[blanks(bytes, at)] == b':' && !after.starts_with(b"{") {
+        let after = &bytes[skip_blanks(bytes, skip_blanks(bytes, at) + 1)..];
+        if bytes[skip_blanks(bytes, at)] == b':' && !after.starts_with(b"{") {
             return None;
         }
         let from = nested.map_or(0, |open| open + 1);
@@ -179,17 +179,17 @@ impl Given {
                 .iter()
                 .find(|key| window.get(start..start + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key)))?;
             let end = at + start + key.len();
-            (closing_quote(bytes, end) > end).then(|| closing_quote(bytes, end))
+            (skip_closing_quote(bytes, end) > end).then(|| skip_closing_quote(bytes, end))
         })?;
-        let sign = blanks(bytes, key);
-        (bytes.get(sign) == Some(&b':')).then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+        let sign = skip_blanks(bytes, key);
+        (bytes.get(sign) == Some(&b':')).then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))
     }
 
-    /// `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …`, `비밀번호는 …`
-    fn without_sign(bytes: &[u8], at: usize, name: &Name, kind: Kind, quoted: bool) -> Option<Self> {
-        let start = blanks(bytes, at);
+    /// Finds the value in `setPassword("…")`, `key{"…"}`, `PASSWORD '…'`, `password is …` and `비밀번호는 …`.
+    fn without_operator(bytes: &[u8], at: usize, name: &Name, kind: Kind, quoted: bool) -> Option<Self> {
+        let start = skip_blanks(bytes, at);
         let rest = &bytes[start..];
-        let quote = |at: usize| closing_quote(bytes, at) > at;
+        let quote = |at: usize| skip_closing_quote(bytes, at) > at;
         if !quoted && matches!(rest.first(), Some(b'(' | b'{')) && quote(start + 1) {
             return Some(Self { is_argument: true, ..Self::new(start + 1, Shape::Bare) });
         }
@@ -198,26 +198,27 @@ impl Given {
         }
         let named = kind == Kind::Password || name.style == NameStyle::Compound;
         if named && start > at && quote(start) && rest[0] != b'`' {
-            return Some(Self { is_argument: true, is_spoken: true, ..Self::new(start, Shape::Bare) });
+            return Some(Self { is_argument: true, in_prose: true, ..Self::new(start, Shape::Bare) });
         }
         let verb = ["is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 "]
             .iter()
             .find(|verb| rest.starts_with(verb.as_bytes()))
             .filter(|verb| start > at || !verb.is_ascii());
         if let Some(verb) = verb {
-            return Some(Self { is_spoken: true, ..Self::new(start + verb.len(), Shape::Loose) });
+            return Some(Self { in_prose: true, ..Self::new(start + verb.len(), Shape::Loose) });
         }
         // `비밀번호 sunny2024! 로 접속`
-        (start > at && bytes[at - 1] >= 0x80).then(|| Self { is_spoken: true, ..Self::new(start, Shape::Loose) })
+        (start > at && bytes[at - 1] >= 0x80).then(|| Self { in_prose: true, ..Self::new(start, Shape::Loose) })
     }
 
-    /// `password for root@localhost: …`, `Password (staging): …`: the position behind the remark, the same where none is.
-    fn behind_remark(bytes: &[u8], at: usize) -> usize {
-        const LONGEST: usize = 48;
-        let window = &bytes[at..bytes.len().min(at + LONGEST)];
+    /// Returns the position after a remark, as in `password for root@localhost: …` and `Password (staging): …`. Returns
+    /// the same position if there is none.
+    fn after_remark(bytes: &[u8], at: usize) -> usize {
+        const MAX_BYTES: usize = 48;
+        let window = &bytes[at..bytes.len().min(at + MAX_BYTES)];
         let plain = |byte: u8| !matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b'=' | b'{' | b';' | b'`');
         let end = if window.starts_with(b" { get;") {
-            // A property of C#.
+            // A property in C#.
             memchr::memmem::find(window, b"} =").map(|end| end + 2)
         } else if window.starts_with(b" (") {
             let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
@@ -232,62 +233,63 @@ impl Given {
                 (plain(rest[sign]) && few).then_some(word.len() + sign)
             })
         };
-        // Only before a sign; else it is prose.
+        // It is a remark only before an operator; otherwise it is prose.
         match end {
             Some(end) if matches!(window.get(end), Some(b':' | b'=')) || window[end..].starts_with(b" is ") => at + end,
             _ => at,
         }
     }
 
-    /// `[name=password]').type('…')`, `getByLabel('Password').fill('…')`.
-    fn typed(bytes: &[u8], at: usize) -> Option<Self> {
+    /// Finds the value in `[name=password]').type('…')` and `getByLabel('Password').fill('…')`.
+    fn typed_into_field(bytes: &[u8], at: usize) -> Option<Self> {
         let window = &bytes[..bytes.len().min(at + 48)];
         let dot = span(window, at, |byte| matches!(byte, b']' | b'"' | b'\'' | b')' | b'`' | b' ' | b'\\'));
         if dot == at || window.get(dot) != Some(&b'.') {
             return None;
         }
         let end = span(window, dot + 1, |byte| byte.is_ascii_alphabetic() || byte == b'_');
-        let known = TYPING.iter().any(|name| name.as_bytes() == &window[dot + 1..end]);
+        let known = TYPING_CALLS.iter().any(|name| name.as_bytes() == &window[dot + 1..end]);
         let quote = end + 1;
-        (known && window.get(end) == Some(&b'(') && closing_quote(bytes, quote) > quote)
+        (known && window.get(end) == Some(&b'(') && skip_closing_quote(bytes, quote) > quote)
             .then(|| Self { is_argument: true, ..Self::new(quote, Shape::Bare) })
     }
 
-    /// The next cell of a row: `| DB_PASSWORD | … |`.
+    /// Finds the next cell of a table row: `| DB_PASSWORD | … |`.
     fn in_table(bytes: &[u8], name: usize, at: usize) -> Option<Self> {
-        const CELL: usize = 32;
-        let bar = blanks(bytes, span(&bytes[..bytes.len().min(at + 2)], at, |byte| matches!(byte, b'`' | b'*')));
+        const MAX_CELL_BYTES: usize = 32;
+        let bar = skip_blanks(bytes, span(&bytes[..bytes.len().min(at + 2)], at, |byte| matches!(byte, b'`' | b'*')));
         let length = match &bytes[bar..] {
             [b'|', b' ', ..] => 1,
             [0xE2, 0x94, 0x82, ..] => 3,
             _ => 0,
         };
-        // Before the name stand at most a few words of its own cell.
-        let before = &bytes[name.saturating_sub(CELL)..name];
+        // At most a few words of the same cell may precede the name.
+        let before = &bytes[name.saturating_sub(MAX_CELL_BYTES)..name];
         let cell = before
             .iter()
             .rposition(|&byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'*' | b'`' | b'_' | b'-')));
         let row = cell.is_some_and(|bar| matches!(before[bar], b'|' | 0x82));
         (length > 0 && bar > at && row).then(|| {
-            let start = blanks(bytes, bar + length);
+            let start = skip_blanks(bytes, bar + length);
             let start = if bytes.get(start) == Some(&b'`') { start + 1 } else { start };
-            Self { is_spoken: true, ..Self::new(start, Shape::Loose) }
+            Self { in_prose: true, ..Self::new(start, Shape::Loose) }
         })
     }
 
-    pub fn behind_type(bytes: &[u8], at: usize) -> Option<Self> {
-        let sign = blanks(bytes, at);
+    pub(super) fn after_type(bytes: &[u8], at: usize) -> Option<Self> {
+        let sign = skip_blanks(bytes, at);
         (sign > at && bytes.get(sign) == Some(&b'=') && bytes.get(sign + 1) == Some(&b' '))
-            .then(|| Self::new(blanks(bytes, sign + 1), Shape::Loose))
+            .then(|| Self::new(skip_blanks(bytes, sign + 1), Shape::Loose))
     }
 
     fn new(at: usize, shape: Shape) -> Self {
-        Self { at, shape, is_argument: false, is_spoken: false, is_bare_word: false }
+        Self { at, shape, is_argument: false, in_prose: false, is_bare_word: false }
     }
 }
 
-/// The position behind a quote that closes a name, with its backslashes in JSON within JSON; the same where none is.
-fn closing_quote(bytes: &[u8], at: usize) -> usize {
+/// Returns the position after the quote that closes a name, including its backslashes in JSON within JSON. Returns the
+/// same position if there is none.
+fn skip_closing_quote(bytes: &[u8], at: usize) -> usize {
     let quote = span(&bytes[..bytes.len().min(at + 8)], at, |byte| byte == b'\\');
     match bytes.get(quote) {
         Some(b'"' | b'\'' | b'`') => quote + 1,
@@ -295,12 +297,13 @@ fn closing_quote(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-pub(super) fn blanks(bytes: &[u8], at: usize) -> usize {
-    const MOST: usize = 32;
-    span(&bytes[..bytes.len().min(at + MOST)], at, |byte| matches!(byte, b' ' | b'\t'))
+pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
+    const MAX_BLANKS: usize = 32;
+    span(&bytes[..bytes.len().min(at + MAX_BLANKS)], at, |byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and behind a quoted name the comma.
+/// Returns the length of the operator: `=`, `:`, `:=`, `=>`, `==`, `?=`, the full-width colon, and the comma after a
+/// quoted name.
 fn operator_length(rest: &[u8], quoted: bool) -> usize {
     match rest {
         [b':', b':' | b'/', ..] => 0,
@@ -312,28 +315,29 @@ fn operator_length(rest: &[u8], quoted: bool) -> usize {
     }
 }
 
-/// Behind the stars or underscores of emphasis; the same place where there are none.
-fn emphasis(bytes: &[u8], at: usize) -> usize {
+/// Returns the position after the stars of Markdown emphasis, or the same position if there are none.
+fn skip_emphasis(bytes: &[u8], at: usize) -> usize {
     span(&bytes[..bytes.len().min(at + 2)], at, |byte| byte == b'*')
 }
 
-/// Behind an anchor or a tag of YAML: `&name "…"`, `!!str "…"`; the same place where there is none.
-fn anchored(bytes: &[u8], at: usize) -> usize {
-    const LONGEST: usize = 32;
+/// Returns the position after a YAML anchor or tag, as in `&name "…"` and `!!str "…"`, or the same position if there is
+/// none.
+fn skip_yaml_tag(bytes: &[u8], at: usize) -> usize {
+    const MAX_BYTES: usize = 32;
     if !matches!(bytes.get(at), Some(b'&' | b'!')) {
         return at;
     }
-    let end = span(&bytes[..bytes.len().min(at + LONGEST)], at + 1, |byte| {
+    let end = span(&bytes[..bytes.len().min(at + MAX_BYTES)], at + 1, |byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'!')
     });
-    if bytes.get(end) == Some(&b' ') && closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
+    if bytes.get(end) == Some(&b' ') && skip_closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
 }
 
-/// The quote in `Some("…")`; the same place where nothing is wrapped.
-fn wrapped(bytes: &[u8], at: usize) -> usize {
-    const LONGEST: usize = 24;
-    let window = &bytes[..bytes.len().min(at + LONGEST)];
+/// Returns the position of the quote in `Some("…")`, or the same position if nothing is wrapped.
+fn skip_wrapper(bytes: &[u8], at: usize) -> usize {
+    const MAX_BYTES: usize = 24;
+    let window = &bytes[..bytes.len().min(at + MAX_BYTES)];
     let end = span(window, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b':' | b'_'));
     let known = end > at && bytes.get(end) == Some(&b'(') && WRAPPERS.iter().any(|name| name.as_bytes() == &window[at..end]);
-    if known && closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
+    if known && skip_closing_quote(bytes, end + 1) > end + 1 { end + 1 } else { at }
 }

@@ -1,24 +1,24 @@
-//! Whose words a user line holds: the human's, or the client's in the human's place.
+//! Classifies the text of a user line: written by the user, or by the client in the user's place.
 
 use std::borrow::Cow;
 
-/// The heading of what the host injects; text that holds it is never learned again.
-pub const INJECTED_HEADING: &str = "## Session Memory";
+/// The heading of the text that the host injects. Text that contains it is never learned again.
+pub(crate) const INJECTED_HEADING: &str = "## Session Memory";
 
-/// Whose words they are.
+/// Who wrote the text of a user line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said<'a> {
-    /// The human's own.
+pub(crate) enum UserText<'a> {
+    /// The user's own words.
     Human(Cow<'a, str>),
-    /// A slash command of the human that starts work: its name and arguments.
+    /// A slash command from the user that starts work: its name and arguments.
     Command(String),
-    /// The human stopped the agent.
+    /// The user interrupted the agent.
     Interrupted,
-    /// The client's, a hook's, another agent's, or our own.
+    /// Text from the client, a hook, another agent, or Throughline itself.
     Machine,
 }
 
-/// Commands of the client itself: they steer the client and ask nothing of the agent.
+/// Commands that control the client and ask nothing of the agent.
 const CLIENT_COMMANDS: &[&str] = &[
     "add-dir",
     "agents",
@@ -79,7 +79,7 @@ const CLIENT_COMMANDS: &[&str] = &[
     "voice",
 ];
 
-/// Openings of text that the client, a hook or another agent wrote.
+/// Openings of texts that the client, a hook or another agent wrote.
 const MACHINE_OPENINGS: &[&str] = &[
     "<local-command-",
     "<task-notification",
@@ -96,7 +96,7 @@ const MACHINE_OPENINGS: &[&str] = &[
     "API Error",
 ];
 
-/// Elements that the client wraps around or puts beside the human's words.
+/// XML elements that the client puts around or next to the user's words.
 const CLIENT_ELEMENTS: &[&str] = &[
     "system-reminder",
     "ide_opened_file",
@@ -107,64 +107,65 @@ const CLIENT_ELEMENTS: &[&str] = &[
     "system-instruction",
 ];
 
-/// Says whose words a user text is.
-pub fn classify(text: &str) -> Said<'_> {
-    let text = without_elements(text);
+/// Classifies a user text by its author.
+pub(crate) fn classify(text: &str) -> UserText<'_> {
+    let text = remove_client_elements(text);
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.contains(INJECTED_HEADING) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     if trimmed.starts_with("[Request interrupted by user") {
-        return Said::Interrupted;
+        return UserText::Interrupted;
     }
     if trimmed.starts_with("<command-") {
-        return command(trimmed);
+        return parse_command(trimmed);
     }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     match &text {
-        Cow::Borrowed(text) => Said::Human(Cow::Borrowed(text.trim())),
-        Cow::Owned(text) => Said::Human(Cow::Owned(text.trim().to_owned())),
+        Cow::Borrowed(text) => UserText::Human(Cow::Borrowed(text.trim())),
+        Cow::Owned(text) => UserText::Human(Cow::Owned(text.trim().to_owned())),
     }
 }
 
-fn command(text: &str) -> Said<'static> {
+fn parse_command(text: &str) -> UserText<'static> {
     let Some(name) = element(text, "command-name").or_else(|| element(text, "command-message")) else {
-        return Said::Machine;
+        return UserText::Machine;
     };
     let name = name.trim().trim_start_matches('/');
     if name.is_empty() || CLIENT_COMMANDS.contains(&name) {
-        return Said::Machine;
+        return UserText::Machine;
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
-    Said::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
+    UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
 }
 
-/// The inside of the first element of that name.
-pub fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+/// Returns the content of the first element with that name.
+pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let open = format!("<{name}>");
     let start = text.find(&open)? + open.len();
     let end = text[start..].find(&format!("</{name}>"))?;
     Some(&text[start..start + end])
 }
 
-/// Without the elements that the client adds.
-fn without_elements(text: &str) -> Cow<'_, str> {
+/// Removes the elements that the client adds.
+fn remove_client_elements(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
     let mut text = Cow::Borrowed(text);
     for name in CLIENT_ELEMENTS {
-        while let Some(shorter) = without_element(&text, name) {
+        while let Some(shorter) = remove_element(&text, name) {
             text = Cow::Owned(shorter);
         }
     }
     text
 }
 
-/// Without the first element of that name, whose opening tag may hold attributes. What is never closed reaches to the end.
-pub fn without_element(text: &str, name: &str) -> Option<String> {
+/// Removes the first element with that name. Its opening tag may have attributes. An element that is never closed
+/// reaches to the end of the text.
+pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
     let start = text
         .match_indices(&format!("<{name}"))
         .map(|(at, _)| at)
@@ -174,11 +175,11 @@ pub fn without_element(text: &str, name: &str) -> Option<String> {
     Some(format!("{}{}", &text[..start], &text[end..]))
 }
 
-/// The agent's summary of its own context in one form, whether it comes from the transcript (prose around it) or from the
-/// hook (with its tags). Empty where nothing is left.
-pub fn compact_summary(text: &str) -> String {
+/// Brings the agent's summary of its own context into one form. In the transcript, prose surrounds the summary; the
+/// hook sends it with tags. Returns an empty text if nothing remains.
+pub(crate) fn compact_summary(text: &str) -> String {
     let mut text = text.to_owned();
-    while let Some(shorter) = without_element(&text, "analysis") {
+    while let Some(shorter) = remove_element(&text, "analysis") {
         text = shorter;
     }
     let inner = element(&text, "summary").unwrap_or(&text);
@@ -191,7 +192,7 @@ pub fn compact_summary(text: &str) -> String {
             .find_map(|end| preamble.find(end).map(|at| &preamble[at + end.len()..]))
             .unwrap_or("");
     }
-    // Older clients write the thoughts without tags, before the summary's own heading.
+    // Older clients write the analysis without tags, before the heading of the summary.
     if inner.trim_start().starts_with("Analysis:")
         && let Some(at) = inner.find("\nSummary:")
     {
@@ -217,8 +218,8 @@ pub fn compact_summary(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn human(text: &str) -> Said<'_> {
-        Said::Human(Cow::Borrowed(text))
+    fn human(text: &str) -> UserText<'_> {
+        UserText::Human(Cow::Borrowed(text))
     }
 
     #[test]
@@ -226,16 +227,16 @@ mod tests {
         assert_eq!(classify(" fix the crash\n"), human("fix the crash"));
         assert_eq!(
             classify("<system_instruction>\nYou work in an app.\n</system_instruction>\n\nfix it"),
-            Said::Human(Cow::Owned("fix it".to_owned()))
+            UserText::Human(Cow::Owned("fix it".to_owned()))
         );
         assert_eq!(
             classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
-            Said::Human(Cow::Owned("fix <b>this</b>".to_owned()))
+            UserText::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
     }
 
     #[test]
-    fn machine_text_is_told_apart() {
+    fn machine_text_is_recognized() {
         for text in [
             "<local-command-stdout>ok</local-command-stdout>",
             "<task-notification><task-id>1</task-id></task-notification>",
@@ -247,16 +248,16 @@ mod tests {
             "# Context\n\n## Session Memory\n- old",
             "",
         ] {
-            assert_eq!(classify(text), Said::Machine, "{text}");
+            assert_eq!(classify(text), UserText::Machine, "{text}");
         }
-        assert_eq!(classify("[Request interrupted by user for tool use]"), Said::Interrupted);
+        assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
     }
 
     #[test]
     fn commands_that_start_work_are_requests() {
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>42</command-args>";
-        assert_eq!(classify(typed), Said::Command("/review 42".to_owned()));
-        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), Said::Machine);
+        assert_eq!(classify(typed), UserText::Command("/review 42".to_owned()));
+        assert_eq!(classify("<command-name>/clear</command-name><command-args></command-args>"), UserText::Machine);
     }
 
     #[test]

@@ -1,42 +1,42 @@
-//! Uses of tools whose results have not come yet.
+//! Tool calls whose results have not arrived yet.
 
 use serde::{Deserialize, Serialize};
 
 use super::clean;
-use super::kept::Place;
+use super::memories::LineRef;
 use super::questions::{self, Question};
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many uses wait at once; the oldest is given up first.
-const WAITING: usize = 24;
-/// A command, in bytes: commit messages stand in it.
-const COMMAND: usize = 2500;
-/// A plan, in bytes.
-const PLAN: usize = 5000;
+/// The maximum number of pending calls. The oldest is dropped first.
+const MAX_PENDING: usize = 24;
+/// The maximum length of a command in bytes. Commands contain commit messages.
+const MAX_COMMAND_BYTES: usize = 2500;
+/// The maximum length of a plan in bytes.
+const MAX_PLAN_BYTES: usize = 5000;
 
-/// What a tool is, as far as memory goes.
+/// The purpose of a tool, as far as memory is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tool {
+pub(super) enum Tool {
     /// Runs a shell command.
     Shell,
     /// Changes a file.
     Edit,
     /// Reads a file.
     Read,
-    /// Looks for text or files.
+    /// Searches for text or files.
     Search,
-    /// Puts questions to the human.
+    /// Asks the user questions.
     Ask,
-    /// Puts a plan to the human.
+    /// Presents a plan to the user.
     Plan,
-    /// Sets the whole to-do list.
+    /// Replaces the whole to-do list.
     Todo,
     /// Adds a task.
     TaskCreate,
     /// Changes a task.
     TaskUpdate,
-    /// Another agent works.
+    /// Runs another agent.
     Agent,
     /// Fetches from the web.
     Web,
@@ -64,30 +64,30 @@ impl Tool {
     }
 }
 
-/// One use.
+/// One tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Use {
+pub(super) struct ToolUse {
     id: u32,
-    /// What the tool is.
+    /// The purpose of the tool.
     pub tool: Tool,
-    /// The agent's name of the tool.
+    /// The agent's name for the tool.
     pub name: String,
-    /// The command, the file, the pattern, the plan, the task's number or subject.
+    /// The command, file, pattern, plan, task number or task subject.
     pub what: String,
-    /// What else is needed: a description, a status.
+    /// Further information: a description or a status.
     pub detail: String,
-    /// The questions that were put.
+    /// The questions that were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
-    /// Where it stands.
-    pub place: Place,
+    /// The transcript line of the call.
+    pub source: LineRef,
 }
 
-impl Use {
-    /// Reads a use; `root` is what paths are made relative to.
-    pub fn read(id: &str, name: &str, input: Raw<'_>, root: &str, place: Place) -> Self {
+impl ToolUse {
+    /// Reads a call. Paths are made relative to `root`.
+    pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
         let tool = Tool::of(name);
-        let mut this = Use { id: text::hash(id), tool, name: clean::line(name, 80), place, ..Use::default() };
+        let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
         input.fields(|key, value| this.take(key, value, root));
         this
     }
@@ -97,9 +97,9 @@ impl Use {
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
-                // Absolute paths inside the project say where it lies on one machine.
-                let inside = clean::inside(&command, root);
-                self.what = clean::block(&inside, COMMAND);
+                // Absolute paths inside the project only say where it is on one machine.
+                let inside = clean::relative_paths(&command, root);
+                self.what = clean::block(&inside, MAX_COMMAND_BYTES);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
                 self.what = value.text().map(|text| clean::path(&text, root)).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Use {
             }
             (Tool::Ask, b"questions") => self.questions = questions::read(value),
             (Tool::Plan, b"plan") => {
-                self.what = value.text().map(|text| clean::block(&text, PLAN)).unwrap_or_default();
+                self.what = value.text().map(|text| clean::block(&text, MAX_PLAN_BYTES)).unwrap_or_default();
             }
             (Tool::TaskCreate, b"subject")
             | (Tool::Web, b"url" | b"query")
@@ -125,25 +125,25 @@ impl Use {
     }
 }
 
-/// All uses that wait.
+/// All pending calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Uses {
-    waiting: Vec<Use>,
+pub(super) struct PendingToolUses {
+    pending: Vec<ToolUse>,
 }
 
-impl Uses {
-    /// A use begins to wait.
-    pub fn push(&mut self, tool_use: Use) {
-        self.waiting.push(tool_use);
-        if self.waiting.len() > WAITING {
-            self.waiting.remove(0);
+impl PendingToolUses {
+    /// Adds a pending call.
+    pub(super) fn push(&mut self, tool_use: ToolUse) {
+        self.pending.push(tool_use);
+        if self.pending.len() > MAX_PENDING {
+            self.pending.remove(0);
         }
     }
 
-    /// The use whose result came.
-    pub fn take(&mut self, id: &str) -> Option<Use> {
+    /// Removes and returns the call whose result arrived.
+    pub(super) fn take(&mut self, id: &str) -> Option<ToolUse> {
         let id = text::hash(id);
-        let at = self.waiting.iter().position(|waiting| waiting.id == id)?;
-        Some(self.waiting.remove(at))
+        let at = self.pending.iter().position(|pending| pending.id == id)?;
+        Some(self.pending.remove(at))
     }
 }
