@@ -133,13 +133,12 @@ goes. No other codes are used.
 const BEGIN: &str = "<!-- schemas: generated -->\n";
 const END: &str = "<!-- end of schemas -->";
 
-/// The README with its list of the schemas as it has to be.
-fn readme(text: &str) -> String {
+/// Returns docs/scripting.md with the current list of schemas.
+fn scripting_page(text: &str) -> String {
     let begin = text.find(BEGIN).expect("the mark") + BEGIN.len();
     let end = text.find(END).expect("the mark");
     let outputs = outputs();
-    let links: Vec<String> =
-        outputs.keys().map(|command| format!("[{command}](docs/json/{})", file_name(command))).collect();
+    let links: Vec<String> = outputs.keys().map(|command| format!("[{command}](json/{})", file_name(command))).collect();
     format!("{}{}.\n{}", &text[..begin], links.join(",\n"), &text[end..])
 }
 
@@ -173,15 +172,18 @@ fn every_command_with_the_flag_has_a_schema() {
 }
 
 #[test]
-fn the_readme_lists_the_schemas() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+fn the_scripting_page_lists_the_schemas() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scripting.md");
     let found = fs::read_to_string(&file).unwrap();
-    let wanted = readme(&found);
+    let wanted = scripting_page(&found);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, wanted).unwrap();
         return;
     }
-    assert!(found == wanted, "README.md lists other schemas; run `UPDATE=1 cargo test --workspace --lib schemas`");
+    assert!(
+        found == wanted,
+        "the list of schemas in docs/scripting.md is out of date; run `UPDATE=1 cargo test --workspace --lib schemas`"
+    );
 }
 
 #[test]
