@@ -28,9 +28,9 @@ pub(super) fn of<T: JsonSchema>() -> Schema {
 #[expect(dead_code, reason = "only its schema is asked for")]
 enum Imported {
     /// From another system.
-    Moved(throughline_engine::import::from::Moved),
+    Moved(crate::import::from::Moved),
     /// From lines of JSON, as `memory import` does.
-    Lines(throughline_engine::import::Report),
+    Lines(crate::import::Report),
 }
 
 /// Commands that are asked for JSON otherwise than with `--json`, and how.
@@ -39,24 +39,24 @@ const OTHERWISE: &[(&str, &str)] =
 
 fn outputs() -> BTreeMap<&'static str, Schema> {
     let own = [
-        ("backup", of::<throughline_store::Content>()),
-        ("config show", of::<throughline_engine::config::Config>()),
+        ("backup", of::<crate::store::Content>()),
+        ("config show", of::<crate::config::Config>()),
         ("context", of::<context::Shown<'_>>()),
         ("demo", of::<crate::demo::Played>()),
         ("doctor", of::<doctor::Report>()),
-        ("export", of::<throughline_engine::export::Fields<'_>>()),
+        ("export", of::<crate::export::Fields<'_>>()),
         ("failures", of::<Vec<failures::Entry<'_>>>()),
         ("files", of::<files::Answer<'_>>()),
         ("gc", of::<gc::Report>()),
         ("import", of::<Imported>()),
-        ("ingest", of::<throughline_engine::ingest::Report>()),
+        ("ingest", of::<crate::ingest::Report>()),
         ("install", of::<install::Report>()),
         ("namespaces", of::<Vec<namespaces::Space>>()),
         ("projections", of::<projections::Report>()),
         ("redact", of::<scrub::Report>()),
         ("restore", of::<restore::Report<'_>>()),
         ("resume", of::<resume::Answer>()),
-        ("save", of::<throughline_engine::projection::SessionContext>()),
+        ("save", of::<crate::projection::SessionContext>()),
         ("scrub", of::<scrub::Report>()),
         ("timeline", of::<Vec<events::Step<'_>>>()),
         ("uninstall", of::<install::Removed>()),
@@ -133,13 +133,12 @@ goes. No other codes are used.
 const BEGIN: &str = "<!-- schemas: generated -->\n";
 const END: &str = "<!-- end of schemas -->";
 
-/// The README with its list of the schemas as it has to be.
-fn readme(text: &str) -> String {
+/// Returns docs/scripting.md with the current list of schemas.
+fn scripting_page(text: &str) -> String {
     let begin = text.find(BEGIN).expect("the mark") + BEGIN.len();
     let end = text.find(END).expect("the mark");
     let outputs = outputs();
-    let links: Vec<String> =
-        outputs.keys().map(|command| format!("[{command}](docs/json/{})", file_name(command))).collect();
+    let links: Vec<String> = outputs.keys().map(|command| format!("[{command}](json/{})", file_name(command))).collect();
     format!("{}{}.\n{}", &text[..begin], links.join(",\n"), &text[end..])
 }
 
@@ -173,15 +172,18 @@ fn every_command_with_the_flag_has_a_schema() {
 }
 
 #[test]
-fn the_readme_lists_the_schemas() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+fn the_scripting_page_lists_the_schemas() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scripting.md");
     let found = fs::read_to_string(&file).unwrap();
-    let wanted = readme(&found);
+    let wanted = scripting_page(&found);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, wanted).unwrap();
         return;
     }
-    assert!(found == wanted, "README.md lists other schemas; run `UPDATE=1 cargo test --workspace --lib schemas`");
+    assert!(
+        found == wanted,
+        "the list of schemas in docs/scripting.md is out of date; run `UPDATE=1 cargo test --workspace --lib schemas`"
+    );
 }
 
 #[test]
