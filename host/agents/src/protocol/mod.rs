@@ -78,6 +78,7 @@ fn made_id(parts: &[&str]) -> String {
 /// A hook event in agent-independent form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
+    /// The agent that called the hook.
     pub agent: Agent,
     /// The agent's identifier of the session.
     pub session: String,

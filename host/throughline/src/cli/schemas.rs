@@ -28,9 +28,9 @@ pub(super) fn of<T: JsonSchema>() -> Schema {
 #[expect(dead_code, reason = "only its schema is asked for")]
 enum Imported {
     /// From another system.
-    Moved(crate::import::from::Moved),
+    Moved(throughline_engine::import::from::Moved),
     /// From lines of JSON, as `memory import` does.
-    Lines(crate::import::Report),
+    Lines(throughline_engine::import::Report),
 }
 
 /// Commands that are asked for JSON otherwise than with `--json`, and how.
@@ -39,24 +39,24 @@ const OTHERWISE: &[(&str, &str)] =
 
 fn outputs() -> BTreeMap<&'static str, Schema> {
     let own = [
-        ("backup", of::<crate::store::Content>()),
-        ("config show", of::<crate::config::Config>()),
+        ("backup", of::<throughline_store::Content>()),
+        ("config show", of::<throughline_engine::config::Config>()),
         ("context", of::<context::Shown<'_>>()),
         ("demo", of::<crate::demo::Played>()),
         ("doctor", of::<doctor::Report>()),
-        ("export", of::<crate::export::Fields<'_>>()),
+        ("export", of::<throughline_engine::export::Fields<'_>>()),
         ("failures", of::<Vec<failures::Entry<'_>>>()),
         ("files", of::<files::Answer<'_>>()),
         ("gc", of::<gc::Report>()),
         ("import", of::<Imported>()),
-        ("ingest", of::<crate::ingest::Report>()),
+        ("ingest", of::<throughline_engine::ingest::Report>()),
         ("install", of::<install::Report>()),
         ("namespaces", of::<Vec<namespaces::Space>>()),
         ("projections", of::<projections::Report>()),
         ("redact", of::<scrub::Report>()),
         ("restore", of::<restore::Report<'_>>()),
         ("resume", of::<resume::Answer>()),
-        ("save", of::<crate::projection::SessionContext>()),
+        ("save", of::<throughline_engine::projection::SessionContext>()),
         ("scrub", of::<scrub::Report>()),
         ("timeline", of::<Vec<events::Step<'_>>>()),
         ("uninstall", of::<install::Removed>()),
