@@ -1,5 +1,5 @@
-//! Compiles the default rules (`rules/default.toml`) into constant tables, so that a fresh instance has nothing to parse or
-//! build: `src/redact/rules.rs` includes what is written here. A rule that cannot be compiled ends the build.
+//! Compiles the default rules (`rules/default.toml`) into constant tables, so that a fresh instance has nothing to
+//! parse or build. `src/redact/rules.rs` includes the generated code. A rule that cannot be compiled fails the build.
 
 mod shape;
 
@@ -35,7 +35,7 @@ struct Allowlist {
 #[serde(deny_unknown_fields)]
 struct Rule {
     id: String,
-    /// Apart from others of the same name: what one keyword wakes is looked for differently than what another does.
+    /// Distinguishes rules of the same name whose keywords are matched differently.
     part: Option<String>,
     description: String,
     #[serde(default)]
@@ -48,19 +48,19 @@ struct Rule {
     optional: bool,
 }
 
-/// Which of the matchers in `src/redact/` looks for a rule that no regular expression says well.
+/// The matcher in `src/redact/` for a rule that a regular expression cannot express well.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Native {
-    /// The kind of value that the name promises.
+    /// An assignment. The string is the kind of value that the name indicates.
     Assignment(String),
-    /// Program by program.
+    /// Command lines, one entry for each group of programs.
     Commands(Vec<Command>),
-    /// A matcher of its own.
+    /// A matcher function.
     Matcher(String),
-    /// A matcher that is asked at each run of digits, because no keyword wakes it.
+    /// A matcher that is called for each run of digits, because no keyword activates it.
     Digits(String),
-    /// A matcher that is asked once a text, if a setting names it.
+    /// A matcher that is called once for each text, if a setting names it.
     Scan(String),
 }
 
@@ -72,7 +72,7 @@ struct Command {
     style: String,
 }
 
-/// The tables, as source.
+/// The tables as source code.
 #[derive(Default)]
 struct Tables {
     rules: String,
@@ -91,13 +91,13 @@ fn main() -> Result<()> {
     }
     let stopwords: Vec<&String> = file.allowlists.iter().flat_map(|list| &list.stopwords).collect();
     let source = format!(
-        "/// All rules that a keyword wakes. Where several have the same keyword at the same place, each is asked.\n\
+        "/// All rules with keywords. If several rules have the same keyword at the same position, each of them is tried.\n\
          pub(super) const RULES: &[Rule] = &[\n{}];\n\
-         /// The rules that digits wake.\n\
+         /// The rules that are tried at each run of digits.\n\
          pub(super) const DIGITS: &[(&str, DigitRule)] = &[\n{}];\n\
          /// The rules that run only where a setting names them.\n\
          pub(super) const OPTIONAL: &[OptionalRule] = &[\n{}];\n\
-         /// What no token of a known form holds.\n\
+         /// Words that occur in placeholders and never in real tokens.\n\
          pub(super) const STOPWORDS: &[&str] = &{stopwords:?};\n",
         tables.rules, tables.digits, tables.optional
     );
@@ -162,7 +162,7 @@ fn entry(tables: &mut Tables, rule: &Rule, keywords: &[String], matcher: &str) -
     Ok(())
 }
 
-/// `user-and-password` as Rust names a variant.
+/// Converts a name such as `user-and-password` to a Rust variant name.
 fn camel(name: &str) -> String {
     name.split('-').map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }

@@ -1,38 +1,38 @@
-//! A regular expression of the form that tokens have, as a constant of `src/redact/token.rs`:
+//! Converts a token's regular expression into a constant for `src/redact/token.rs`. The expression must have this form:
 //!
-//! `\b`? CLASS{n,m}? LITERALS (CLASS{n,m} | LITERAL)* `\b`?, where parentheses may stand around all behind the literals
+//! `\b`? CLASS{n,m}? LITERALS (CLASS{n,m} | LITERAL)* `\b`?, where everything after the literals may be in parentheses
 //!
-//! A walk without backtracking finds what the expression finds, because a part of variable length is followed by nothing
-//! that it could itself have taken. What is of another form is refused.
+//! A walk without backtracking finds the same matches as the expression, because no part of variable length is followed
+//! by something that it could have consumed itself. Expressions of any other form are rejected.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::Result;
 
-/// The longest that a part may be that is not the last, in bytes.
-const LONGEST: u32 = 512;
-/// Most different beginnings of one rule.
-const PREFIXES: usize = 64;
+/// The maximum length of a part that is not the last, in bytes.
+const MAX_PART_BYTES: u32 = 512;
+/// The maximum number of different prefixes of one rule.
+const MAX_PREFIXES: usize = 64;
 
 pub struct Shape {
-    /// What the tokens begin with, in the issuer's case; or have in them, behind the part `before`.
+    /// The prefixes of the tokens, in the issuer's case. If the token has a part `before`, they come after it.
     pub prefixes: Vec<String>,
-    /// The fields of a `Token`.
+    /// The fields of a `Token`, as source code.
     pub source: String,
 }
 
-/// So many bytes of a set.
+/// A run of bytes from a set, with its minimum and maximum length.
 struct Part {
     set: [u32; 4],
-    least: u32,
-    most: Option<u32>,
+    min: u32,
+    max: Option<u32>,
 }
 
 impl Part {
     fn source(&self) -> String {
-        let most = self.most.map_or("usize::MAX".to_owned(), |most| most.to_string());
+        let max = self.max.map_or("usize::MAX".to_owned(), |max| max.to_string());
         let set = self.set.map(|word| format!("0x{:04x}_{:04x}", word >> 16, word & 0xFFFF)).join(", ");
-        format!("Part {{ set: Set([{set}]), least: {}, most: {most} }}", self.least)
+        format!("Part {{ set: Set([{set}]), min: {}, max: {max} }}", self.min)
     }
 }
 
@@ -43,10 +43,10 @@ pub fn compile(regex: &str) -> Result<Shape> {
         _ => return Err("no sequence".into()),
     };
     let is_edge = |hir: &Hir| matches!(hir.kind(), HirKind::Look(Look::WordAscii));
-    let bounded = pieces.first().is_some_and(is_edge);
-    let ended = pieces.last().is_some_and(is_edge);
-    pieces = &pieces[usize::from(bounded)..pieces.len() - usize::from(ended)];
-    // The secret may be a group: then it is all that follows the literals.
+    let at_word_start = pieces.first().is_some_and(is_edge);
+    let at_word_end = pieces.last().is_some_and(is_edge);
+    pieces = &pieces[usize::from(at_word_start)..pieces.len() - usize::from(at_word_end)];
+    // The secret may be a group that contains everything after the literals.
     let mut inside: &[Hir] = &[];
     if let Some((last, rest)) = pieces.split_last()
         && let HirKind::Capture(capture) = last.kind()
@@ -60,14 +60,14 @@ pub fn compile(regex: &str) -> Result<Shape> {
     let mut before = None;
     if let Some((first, rest)) = pieces.split_first()
         && let Some(part) = part(first)?
-        && part.most != Some(1)
+        && part.max != Some(1)
     {
         before = Some(part);
         pieces = rest;
     }
     let mut prefixes = vec![String::new()];
     while let Some((first, rest)) = pieces.split_first() {
-        let Some(spellings) = spellings(first).filter(|spellings| spellings.len() * prefixes.len() <= PREFIXES) else {
+        let Some(spellings) = spellings(first).filter(|spellings| spellings.len() * prefixes.len() <= MAX_PREFIXES) else {
             break;
         };
         let joined = |prefix: &String| spellings.iter().map(|end| format!("{prefix}{end}")).collect::<Vec<_>>();
@@ -77,34 +77,36 @@ pub fn compile(regex: &str) -> Result<Shape> {
     if prefixes.iter().any(|prefix| prefix.len() < 3) {
         return Err("a match has no literal of three bytes in it".into());
     }
-    let grouped = !inside.is_empty();
-    if grouped && !pieces.is_empty() {
+    let secret_after_keyword = !inside.is_empty();
+    if secret_after_keyword && !pieces.is_empty() {
         return Err("a group that does not stand behind the literals".into());
     }
     let mut parts: Vec<Part> = Vec::new();
     for piece in pieces.iter().chain(inside) {
         match piece.kind() {
             HirKind::Literal(literal) => {
-                parts.extend(literal.0.iter().map(|&byte| Part { set: set([(byte, byte)]), least: 1, most: Some(1) }));
+                parts.extend(literal.0.iter().map(|&byte| Part { set: set([(byte, byte)]), min: 1, max: Some(1) }));
             }
             _ => parts.push(part(piece)?.ok_or("a part is neither a class nor a literal")?),
         }
     }
     for pair in parts.windows(2) {
-        let varies = pair[0].most != Some(pair[0].least);
+        let varies = pair[0].max != Some(pair[0].min);
         let overlaps = pair[0].set.iter().zip(pair[1].set).any(|(left, right)| left & right != 0);
-        if varies && overlaps || pair[0].most.is_none_or(|most| most > LONGEST) || pair[1].least == 0 {
+        if varies && overlaps || pair[0].max.is_none_or(|max| max > MAX_PART_BYTES) || pair[1].min == 0 {
             return Err("a part that is not the last is unbounded, or the next one could begin within it".into());
         }
     }
     let before = before.map_or("None".to_owned(), |part| format!("Some({})", part.source()));
     let parts: Vec<String> = parts.iter().map(Part::source).collect();
-    let source =
-        format!("bounded: {bounded}, ended: {ended}, grouped: {grouped}, before: {before}, parts: &[{}]", parts.join(", "));
+    let source = format!(
+        "at_word_start: {at_word_start}, at_word_end: {at_word_end}, secret_after_keyword: {secret_after_keyword}, before: {before}, parts: &[{}]",
+        parts.join(", ")
+    );
     Ok(Shape { prefixes, source })
 }
 
-/// What a literal, a small class or an alternation of literals can be.
+/// Returns all strings that a literal, a small class or an alternation of literals matches.
 fn spellings(hir: &Hir) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(literal) => Some(vec![String::from_utf8(literal.0.to_vec()).ok()?]),
@@ -123,9 +125,9 @@ fn spellings(hir: &Hir) -> Option<Vec<String>> {
 
 fn part(hir: &Hir) -> Result<Option<Part>> {
     match hir.kind() {
-        HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, least: 1, most: Some(1) })),
+        HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, min: 1, max: Some(1) })),
         HirKind::Repetition(repetition) => match repetition.sub.kind() {
-            HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, least: repetition.min, most: repetition.max })),
+            HirKind::Class(class) => Ok(Some(Part { set: bytes(class)?, min: repetition.min, max: repetition.max })),
             _ => Err("only a class may be repeated".into()),
         },
         _ => Ok(None),

@@ -1,13 +1,14 @@
-//! Prints what the default policy remembers of a transcript: `cargo run -p core-wasm --example extract -- FILE [--json]`.
-//! With `--json` one memory a line, as the eval scripts read them; with `--split N` in N calls, as hooks would do it.
+//! Prints what the default policy remembers of a transcript: `cargo run -p throughline-default-policy --example extract
+//! -- FILE [--json]`. `--json` prints one memory per line, as the evaluation scripts expect it. `--split N` uses N
+//! calls, as hooks would.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use core_wasm::bindings::exports::throughline::policy::extractor::{Extraction, Request};
-use core_wasm::bindings::throughline::policy::types::{Draft, Session};
-use core_wasm::extract::{Lines, extract};
-use core_wasm::summary::summarize;
+use throughline_default_policy::bindings::exports::throughline::policy::extractor::{Extraction, Request};
+use throughline_default_policy::bindings::throughline::policy::types::{Draft, Session};
+use throughline_default_policy::extract::{Lines, extract};
+use throughline_default_policy::summary::summarize;
 
 struct Slice<'a>(Option<&'a [&'a str]>);
 

@@ -1,5 +1,5 @@
-//! The contract's types and traits, generated from `wit/`. The only module with unsafe code: that which crosses the
-//! component boundary, written by wit-bindgen.
+//! The types and traits of the contract, generated from `wit/`. This is the only module with unsafe code: wit-bindgen
+//! writes the code that crosses the component boundary.
 #![allow(unsafe_code, missing_docs, clippy::pedantic)]
 
 wit_bindgen::generate!({

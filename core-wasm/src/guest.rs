@@ -1,4 +1,4 @@
-//! The component's exports: each stage hands the contract's values to its module. Wasm only.
+//! The exports of the component: passes the contract's values to the module of each stage. Built for WebAssembly only.
 
 use std::cell::OnceCell;
 
@@ -8,14 +8,14 @@ use crate::bindings::throughline::policy::types::{Failure, Memory, Session, Sess
 use crate::bindings::throughline::policy::{log, memories, settings};
 use crate::context::Memories;
 use crate::extract::Lines;
-use crate::redact::gitleaks::Team;
+use crate::redact::gitleaks::TeamRules;
 use crate::{context, extract, redact, summary};
 
 struct Policy;
 
 thread_local! {
-    /// The team's rules, read from the settings at the first text.
-    static TEAM: OnceCell<Team> = const { OnceCell::new() };
+    /// The team's rules. Read from the settings when the first text arrives.
+    static TEAM_RULES: OnceCell<TeamRules> = const { OnceCell::new() };
 }
 
 #[allow(unsafe_code, clippy::pedantic, reason = "generated: what crosses the component boundary")]
@@ -25,9 +25,9 @@ mod exports {
     crate::bindings::export!(Policy with_types_in crate::bindings);
 }
 
-struct Pulled<'a>(&'a Reader);
+struct ReaderLines<'a>(&'a Reader);
 
-impl Lines for Pulled<'_> {
+impl Lines for ReaderLines<'_> {
     fn next_lines(&mut self, max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
         let lines = self.0.read_lines(max_bytes);
         for line in &lines {
@@ -39,7 +39,7 @@ impl Lines for Pulled<'_> {
 
 impl extractor::Guest for Policy {
     fn extract(request: extractor::Request, transcript: &Reader) -> Result<extractor::Extraction, Failure> {
-        Ok(extract::extract(&request, &mut Pulled(transcript)))
+        Ok(extract::extract(&request, &mut ReaderLines(transcript)))
     }
 }
 
@@ -51,42 +51,42 @@ impl summarizer::Guest for Policy {
 
 impl redactor::Guest for Policy {
     fn redact(texts: Vec<String>) -> Result<Vec<redactor::Redacted>, Failure> {
-        TEAM.with(|team| {
+        TEAM_RULES.with(|team| {
             let team = team.get_or_init(|| {
                 let (rules, optional) = (settings::get("redaction-rules"), settings::get("redaction-optional-rules"));
-                Team::from_settings(rules.as_deref(), optional.as_deref())
+                TeamRules::from_settings(rules.as_deref(), optional.as_deref())
             });
             let redacted = redact::redact(&texts, team);
-            for complaint in team.complaints() {
-                log::write(log::Level::Error, &complaint);
+            for problem in team.take_problems() {
+                log::write(log::Level::Error, &problem);
             }
             Ok(redacted)
         })
     }
 }
 
-/// The contract's capability `memories`, as the host answers it.
-struct Imported;
+/// The contract's `memories` capability, answered by the host.
+struct HostMemories;
 
-fn owned(kinds: &[&str]) -> Vec<String> {
+fn to_strings(kinds: &[&str]) -> Vec<String> {
     kinds.iter().map(|kind| (*kind).to_owned()).collect()
 }
 
-impl Memories for Imported {
+impl Memories for HostMemories {
     fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
-        memories::recent(&owned(kinds), limit)
+        memories::recent(&to_strings(kinds), limit)
     }
 
     fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
-        memories::important(&owned(kinds), limit)
+        memories::important(&to_strings(kinds), limit)
     }
 
     fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
-        memories::of_session(session, &owned(kinds), limit)
+        memories::of_session(session, &to_strings(kinds), limit)
     }
 
     fn search(&self, query: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
-        memories::search(query, &owned(kinds), limit)
+        memories::search(query, &to_strings(kinds), limit)
     }
 
     fn knowledge(&self, limit: u32) -> Vec<memories::Fact> {
@@ -108,7 +108,7 @@ impl Memories for Imported {
 
 impl context_builder::Guest for Policy {
     fn build(request: context_builder::Request) -> Result<Option<context_builder::Context>, Failure> {
-        Ok(context::build(&request, &Imported))
+        Ok(context::build(&request, &HostMemories))
     }
 }
 

@@ -1,8 +1,8 @@
-//! The default policy: what a coding agent's session is remembered by, without a model.
+//! The default policy: decides, without a language model, what to remember of a coding agent's session.
 //!
-//! Pure logic. Lines, memories and settings come in through the contract (`wit/`), values go out; there is no file, no
-//! clock, no environment and no randomness. It builds as a WebAssembly component for the host and natively for its own
-//! tests, fuzzers and benches.
+//! The crate is pure logic. Lines, memories and settings come in through the contract (`wit/`), and values go out. The
+//! code uses no files, clock, environment or randomness. It builds as a WebAssembly component for the host, and
+//! natively for its own tests, fuzzers and benches.
 
 pub mod bindings;
 pub mod context;
@@ -13,5 +13,5 @@ pub mod observe;
 pub mod query;
 pub mod redact;
 pub mod summary;
-pub mod text;
-pub mod transcript;
+mod text;
+mod transcript;

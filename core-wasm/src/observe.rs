@@ -1,8 +1,8 @@
-//! Stage `observer`: one use of a tool becomes an observation.
+//! Stage `observer`: turns one tool call into an observation.
 //!
-//! What a later session may ask: which command was run and how it ended, which file was touched and how much, what was
-//! looked for and where it was found. The output itself is kept as its beginning and end. Secrets go before anything is
-//! cut, because half a secret is not recognized as one.
+//! An observation answers what a later session may ask: which command ran and how it ended, which file was touched and
+//! by how much, what was searched for and where it was found. Only the beginning and the end of the output are kept.
+//! Secrets are removed before anything is cut, because half a secret is not recognized as one.
 
 mod compress;
 mod failure;
@@ -19,17 +19,17 @@ use crate::{
 };
 use compress::{head, head_and_tail, plain};
 
-/// The longest summary, in UTF-16 code units.
-const SUMMARY: usize = 240;
-/// The longest command, pattern or address in a summary.
-const NAMED: usize = 120;
-/// The most files of one observation: a search that finds more is about none of them.
-const FILES: usize = 20;
-/// The first lines of a file that was read or written: the file itself is where it was.
-const GLIMPSE: usize = 20;
+/// The maximum length of a summary, in characters.
+const MAX_SUMMARY_CHARS: usize = 240;
+/// The maximum length of a command, pattern or address in a summary, in characters.
+const MAX_EXCERPT_CHARS: usize = 120;
+/// The maximum number of files in one observation. A search that finds more is not about any of them.
+const MAX_FILES: usize = 20;
+/// How many lines of a file that was read or written are kept. The file itself is still there.
+const PREVIEW_LINES: usize = 20;
 
-/// Tools that only move the agent's own state.
-const IDLE: &[&str] = &[
+/// Tools that only change the agent's own state.
+const IGNORED_TOOLS: &[&str] = &[
     "BashOutput",
     "EnterPlanMode",
     "KillBash",
@@ -42,52 +42,52 @@ const IDLE: &[&str] = &[
     "ToolSearch",
 ];
 
-/// The observation; none where the use tells nothing.
+/// Returns the observation, or none if the call is not informative.
 pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
-    if IDLE.contains(&event.tool.as_str()) {
+    if IGNORED_TOOLS.contains(&event.tool.as_str()) {
         return None;
     }
-    let use_ = Use::read(session, event);
-    let seen = match event.tool.as_str() {
-        "Bash" | "PowerShell" => use_.command(),
-        "Read" => use_.read_file(),
-        "Write" => use_.write(),
-        "Edit" | "MultiEdit" => use_.edit(),
-        "NotebookEdit" => use_.notebook(),
-        "Grep" => use_.grep(),
-        "Glob" => use_.glob(),
-        "Task" | "Agent" => use_.agent(),
-        "WebFetch" => use_.fetch(),
-        "WebSearch" => use_.web_search(),
-        "AskUserQuestion" => use_.question(),
-        "TodoWrite" => use_.todo(),
-        _ => use_.other(),
+    let tool_use = ToolUse::read(session, event);
+    let draft = match event.tool.as_str() {
+        "Bash" | "PowerShell" => tool_use.command(),
+        "Read" => tool_use.read_file(),
+        "Write" => tool_use.write(),
+        "Edit" | "MultiEdit" => tool_use.edit(),
+        "NotebookEdit" => tool_use.notebook(),
+        "Grep" => tool_use.grep(),
+        "Glob" => tool_use.glob(),
+        "Task" | "Agent" => tool_use.agent(),
+        "WebFetch" => tool_use.fetch(),
+        "WebSearch" => tool_use.web_search(),
+        "AskUserQuestion" => tool_use.question(),
+        "TodoWrite" => tool_use.todo(),
+        _ => tool_use.other(),
     };
-    Some(use_.with_failure(seen).finish(event))
+    Some(tool_use.with_failure(draft).finish(event))
 }
 
-/// What is kept of a use, before it is bounded and scrubbed.
+/// An observation before it is bounded and scrubbed.
 #[derive(Default)]
-struct Seen {
+struct ObservationDraft {
     summary: String,
     detail: String,
     files: Vec<String>,
     attributes: Vec<(String, String)>,
 }
 
-impl Seen {
+impl ObservationDraft {
     fn finish(self, event: &ToolEvent) -> Observation {
         let error = event.error.as_deref().unwrap_or_default();
         let detail = if event.succeeded || error.is_empty() { self.detail } else { plain(error) };
         let mut files: Vec<String> = Vec::new();
         for file in self.files {
             let file = scrub(&file).into_owned();
-            if !file.is_empty() && files.len() < FILES && !files.contains(&file) {
+            if !file.is_empty() && files.len() < MAX_FILES && !files.contains(&file) {
                 files.push(file);
             }
         }
         Observation {
-            summary: line(&scrub(&self.summary), SUMMARY),
+            summary: line(&scrub(&self.summary), MAX_SUMMARY_CHARS),
             detail: head_and_tail(&scrub(&detail)),
             files,
             attributes: self.attributes.into_iter().map(|(name, value)| (name, scrub(&value).into_owned())).collect(),
@@ -95,15 +95,15 @@ impl Seen {
     }
 }
 
-/// One use with its input and output parsed. Both are of any shape: what is not there reads as nothing.
-struct Use<'a> {
+/// One tool call with its input and output parsed. Both may have any shape; missing fields read as empty.
+struct ToolUse<'a> {
     session: &'a Session,
     event: &'a ToolEvent,
     input: Value,
     output: Value,
 }
 
-impl<'a> Use<'a> {
+impl<'a> ToolUse<'a> {
     fn read(session: &'a Session, event: &'a ToolEvent) -> Self {
         let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         Self { session, event, input: parse(&event.input), output: parse(&event.output) }
@@ -117,7 +117,7 @@ impl<'a> Use<'a> {
         self.output[name].as_str().unwrap_or_default()
     }
 
-    /// `ok`, `exit 3`, `failed`: how it ended, in a word or two.
+    /// Returns how the call ended, in a word or two: `ok`, `exit 3`, `failed`.
     fn state(&self) -> String {
         if self.event.succeeded {
             return "ok".to_owned();
@@ -125,7 +125,7 @@ impl<'a> Use<'a> {
         self.exit_code().map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
     }
 
-    /// The client says `Exit code 3` in the first line of the error.
+    /// Returns the exit code. The client puts `Exit code 3` into the first line of the error.
     fn exit_code(&self) -> Option<i32> {
         let error = self.event.error.as_deref()?;
         let (_, rest) = error.split_once("xit code ")?;
@@ -133,32 +133,32 @@ impl<'a> Use<'a> {
         digits.parse().ok()
     }
 
-    /// What it was about, and where it failed, what tells that failures are the same.
-    fn with_failure(&self, mut seen: Seen) -> Seen {
+    /// Adds the subject of the call and, if the call failed, the signature that identifies the failure.
+    fn with_failure(&self, mut draft: ObservationDraft) -> ObservationDraft {
         let is_shell = matches!(self.event.tool.as_str(), "Bash" | "PowerShell");
         let command = is_shell.then(|| self.input("command"));
         let subject = match command {
             Some(command) => failure::subject_of_command(command),
-            None => match seen.files.first() {
-                Some(file) if seen.files.len() == 1 => format!("{} {file}", self.event.tool),
+            None => match draft.files.first() {
+                Some(file) if draft.files.len() == 1 => format!("{} {file}", self.event.tool),
                 _ => self.event.tool.clone(),
             },
         };
         let error = self.event.error.as_deref().unwrap_or_default();
         if !self.event.succeeded && !error.trim().is_empty() {
-            let line = scrub(&failure::telling_line(command, error)).into_owned();
-            // The file is one of what differs, unless it is all that there is.
+            let line = scrub(&failure::error_line(command, error)).into_owned();
+            // The file is one of the details that differ between failures, unless there is nothing else.
             let about = if is_shell { subject.as_str() } else { self.event.tool.as_str() };
-            seen.attributes.push(("signature".to_owned(), format!("{about}: {}", failure::normalized(&line))));
-            seen.attributes.push(("error".to_owned(), line));
+            draft.attributes.push(("signature".to_owned(), format!("{about}: {}", failure::normalize(&line))));
+            draft.attributes.push(("error".to_owned(), line));
         }
-        seen.attributes.push(("subject".to_owned(), subject));
-        seen
+        draft.attributes.push(("subject".to_owned(), subject));
+        draft
     }
 
-    fn command(&self) -> Seen {
+    fn command(&self) -> ObservationDraft {
         let command = self.input("command");
-        let named = named(command);
+        let excerpt = excerpt(command);
         let background =
             self.output["backgroundTaskId"].is_string() || self.input["run_in_background"].as_bool().unwrap_or_default();
         let interrupted = self.output["interrupted"].as_bool().unwrap_or_default();
@@ -170,20 +170,20 @@ impl<'a> Use<'a> {
         let output = [self.output("stdout"), self.output("stderr")].join("\n");
         let output = if self.output.is_string() { self.text() } else { output };
         let image = self.output["isImage"].as_bool().unwrap_or_default();
-        // What we told the agent is not learned from it.
+        // Do not learn from our own output to the agent.
         let ours = command.trim_start().starts_with("throughline ");
         let code = if self.event.succeeded { Some(0) } else { self.exit_code() };
         let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
         attributes.extend(code.map(|code| ("exit_code".to_owned(), code.to_string())));
-        Seen {
-            summary: format!("Ran `{named}`: {state}"),
+        ObservationDraft {
+            summary: format!("Ran `{excerpt}`: {state}"),
             detail: if image || ours { String::new() } else { plain(&output) },
             files: Vec::new(),
             attributes,
         }
     }
 
-    fn read_file(&self) -> Seen {
+    fn read_file(&self) -> ObservationDraft {
         let path = self.relative(self.input("file_path"));
         let file = &self.output["file"];
         let content = file["content"].as_str().unwrap_or_default();
@@ -193,7 +193,7 @@ impl<'a> Use<'a> {
         let summary = if !self.event.succeeded {
             format!("Read {path}: failed")
         } else if !matches!(kind, "text" | "") {
-            format!("Read {path} ({})", named(kind))
+            format!("Read {path} ({})", excerpt(kind))
         } else {
             let (start, lines) = (number(&file["startLine"]), number(&file["numLines"]));
             let total = number(&file["totalLines"]);
@@ -203,12 +203,12 @@ impl<'a> Use<'a> {
                 String::new()
             };
             let first = content.lines().map(str::trim).find(|line| !line.is_empty());
-            first.map_or_else(|| format!("Read {path}{part}"), |first| format!("Read {path}{part}: {}", named(first)))
+            first.map_or_else(|| format!("Read {path}{part}"), |first| format!("Read {path}{part}: {}", excerpt(first)))
         };
-        Seen { summary, detail: head(&content, GLIMPSE), files: vec![path], attributes: Vec::new() }
+        ObservationDraft { summary, detail: head(&content, PREVIEW_LINES), files: vec![path], attributes: Vec::new() }
     }
 
-    fn write(&self) -> Seen {
+    fn write(&self) -> ObservationDraft {
         let path = self.relative(self.input("file_path"));
         let content = self.input("content");
         let lines = content.lines().count();
@@ -220,15 +220,15 @@ impl<'a> Use<'a> {
             format!("Write {path}: failed")
         };
         let (added, removed) = if hunks.text.is_empty() { (lines, 0) } else { (hunks.added, hunks.removed) };
-        Seen {
+        ObservationDraft {
             summary,
-            detail: if hunks.text.is_empty() { head(&scrub(content), GLIMPSE) } else { hunks.text },
+            detail: if hunks.text.is_empty() { head(&scrub(content), PREVIEW_LINES) } else { hunks.text },
             files: vec![path],
             attributes: changed(added, removed),
         }
     }
 
-    fn edit(&self) -> Seen {
+    fn edit(&self) -> ObservationDraft {
         let path = self.relative(self.input("file_path"));
         let mut hunks = Patch::of(&self.output["structuredPatch"]);
         let edits = self.input["edits"].as_array().map_or(0, Vec::len);
@@ -245,23 +245,23 @@ impl<'a> Use<'a> {
         } else {
             format!("Edit {path}: failed")
         };
-        Seen { summary, detail: hunks.text, files: vec![path], attributes: changed(hunks.added, hunks.removed) }
+        ObservationDraft { summary, detail: hunks.text, files: vec![path], attributes: changed(hunks.added, hunks.removed) }
     }
 
-    fn notebook(&self) -> Seen {
+    fn notebook(&self) -> ObservationDraft {
         let path = self.relative(self.input("notebook_path"));
         let mode = self.input("edit_mode");
         let mode = if mode.is_empty() { "replace" } else { mode };
-        Seen {
-            summary: format!("Edited notebook {path} ({} cell): {}", named(mode), self.state()),
+        ObservationDraft {
+            summary: format!("Edited notebook {path} ({} cell): {}", excerpt(mode), self.state()),
             detail: self.input("new_source").to_owned(),
             files: vec![path],
             attributes: Vec::new(),
         }
     }
 
-    fn grep(&self) -> Seen {
-        let pattern = named(self.input("pattern"));
+    fn grep(&self) -> ObservationDraft {
+        let pattern = excerpt(self.input("pattern"));
         let content = if self.output.is_string() { self.text() } else { self.output("content").to_owned() };
         let mut files: Vec<String> = self.strings("filenames");
         if files.is_empty() {
@@ -269,7 +269,7 @@ impl<'a> Use<'a> {
         }
         let mut files: Vec<String> = files.iter().map(|file| self.relative(file)).collect();
         files.dedup();
-        let place = self.input("path");
+        let path = self.input("path");
         let matches = number(&self.output["numMatches"]).max(number(&self.output["numLines"]));
         let found = match (self.event.succeeded, files.len().max(number(&self.output["numFiles"])), matches) {
             (false, ..) => "failed".to_owned(),
@@ -278,31 +278,31 @@ impl<'a> Use<'a> {
             (_, files, 0) => counted(files, "file"),
             (_, files, matches) => format!("{} in {}", counted(matches, "match"), counted(files, "file")),
         };
-        let within = if place.is_empty() { String::new() } else { format!(" in {}", self.relative(place)) };
-        // A search in one file names it only in its input.
-        if files.is_empty() && matches > 0 && !place.is_empty() {
-            files.push(self.relative(place));
+        let within = if path.is_empty() { String::new() } else { format!(" in {}", self.relative(path)) };
+        // If a search covers a single file, only the input names it.
+        if files.is_empty() && matches > 0 && !path.is_empty() {
+            files.push(self.relative(path));
         }
-        Seen {
+        ObservationDraft {
             summary: format!("Searched for `{pattern}`{within}: {found}"),
             detail: files.join("\n"),
-            files: if files.len() <= FILES { files } else { Vec::new() },
+            files: if files.len() <= MAX_FILES { files } else { Vec::new() },
             attributes: Vec::new(),
         }
     }
 
-    fn glob(&self) -> Seen {
+    fn glob(&self) -> ObservationDraft {
         let files: Vec<String> = self.strings("filenames").iter().map(|file| self.relative(file)).collect();
         let count = files.len().max(number(&self.output["numFiles"]));
-        Seen {
-            summary: format!("Listed `{}`: {}", named(self.input("pattern")), counted(count, "file")),
+        ObservationDraft {
+            summary: format!("Listed `{}`: {}", excerpt(self.input("pattern")), counted(count, "file")),
             detail: sample(&files).join("\n"),
             files: Vec::new(),
             attributes: Vec::new(),
         }
     }
 
-    fn agent(&self) -> Seen {
+    fn agent(&self) -> ObservationDraft {
         let kind = self.input("subagent_type");
         let kind = if kind.is_empty() { "agent" } else { kind };
         let state = if self.output["isAsync"].as_bool().unwrap_or_default() {
@@ -312,26 +312,26 @@ impl<'a> Use<'a> {
         } else {
             "failed".to_owned()
         };
-        Seen {
-            summary: format!("Sub-agent {}: {} ({state})", named(kind), named(self.input("description"))),
+        ObservationDraft {
+            summary: format!("Sub-agent {}: {} ({state})", excerpt(kind), excerpt(self.input("description"))),
             detail: blocks(&self.output["content"]),
             files: Vec::new(),
             attributes: Vec::new(),
         }
     }
 
-    fn fetch(&self) -> Seen {
+    fn fetch(&self) -> ObservationDraft {
         let code = number(&self.output["code"]);
         let state = if code > 0 { code.to_string() } else { self.state() };
-        Seen {
-            summary: format!("Fetched {}: {state}", named(self.input("url"))),
+        ObservationDraft {
+            summary: format!("Fetched {}: {state}", excerpt(self.input("url"))),
             detail: if self.output.is_string() { self.text() } else { self.output("result").to_owned() },
             files: Vec::new(),
             attributes: vec![("url".to_owned(), line(&scrub(self.input("url")), 2_000))],
         }
     }
 
-    fn web_search(&self) -> Seen {
+    fn web_search(&self) -> ObservationDraft {
         let mut lines = Vec::new();
         for result in self.output["results"].as_array().into_iter().flatten() {
             for page in result["content"].as_array().into_iter().flatten() {
@@ -340,14 +340,14 @@ impl<'a> Use<'a> {
             }
             lines.extend(result.as_str().map(str::to_owned));
         }
-        Seen {
-            summary: format!("Searched the web for `{}`: {}", named(self.input("query")), self.state()),
+        ObservationDraft {
+            summary: format!("Searched the web for `{}`: {}", excerpt(self.input("query")), self.state()),
             detail: lines.join("\n"),
-            ..Seen::default()
+            ..ObservationDraft::default()
         }
     }
 
-    fn question(&self) -> Seen {
+    fn question(&self) -> ObservationDraft {
         let answers: Vec<String> = self.output["answers"]
             .as_object()
             .into_iter()
@@ -358,17 +358,17 @@ impl<'a> Use<'a> {
             })
             .collect();
         let asked = self.input["questions"][0]["question"].as_str().unwrap_or_default();
-        Seen {
+        ObservationDraft {
             summary: answers.first().map_or_else(
-                || format!("Asked the user: {} (no answer)", named(asked)),
-                |answer| format!("Asked the user: {}", line(&scrub(answer), 2 * NAMED)),
+                || format!("Asked the user: {} (no answer)", excerpt(asked)),
+                |answer| format!("Asked the user: {}", line(&scrub(answer), 2 * MAX_EXCERPT_CHARS)),
             ),
             detail: answers.join("\n"),
-            ..Seen::default()
+            ..ObservationDraft::default()
         }
     }
 
-    fn todo(&self) -> Seen {
+    fn todo(&self) -> ObservationDraft {
         let todos = self.input["todos"].as_array().map_or(&[][..], Vec::as_slice);
         let count = |state: &str| todos.iter().filter(|todo| todo["status"] == state).count();
         let lines: Vec<String> = todos
@@ -378,7 +378,7 @@ impl<'a> Use<'a> {
                 format!("[{}] {}", text("status"), text("content"))
             })
             .collect();
-        Seen {
+        ObservationDraft {
             summary: format!(
                 "To-do list: {} done, {} in progress, {} pending",
                 count("completed"),
@@ -386,22 +386,22 @@ impl<'a> Use<'a> {
                 count("pending")
             ),
             detail: lines.join("\n"),
-            ..Seen::default()
+            ..ObservationDraft::default()
         }
     }
 
-    /// Tools of MCP servers, and those that are younger than this policy.
-    fn other(&self) -> Seen {
+    /// Observes tools of MCP servers, and tools that are newer than this policy.
+    fn other(&self) -> ObservationDraft {
         let tool = self
             .event
             .tool
             .strip_prefix("mcp__")
             .map_or_else(|| self.event.tool.clone(), |name| name.replacen("__", " ", 1));
         let argument = self.input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
-        let argument = argument.map_or_else(String::new, |argument| format!(" `{}`", named(argument)));
+        let argument = argument.map_or_else(String::new, |argument| format!(" `{}`", excerpt(argument)));
         let paths = ["file_path", "path", "notebook_path"];
-        Seen {
-            summary: format!("{}{argument}: {}", named(&tool), self.state()),
+        ObservationDraft {
+            summary: format!("{}{argument}: {}", excerpt(&tool), self.state()),
             detail: self.text(),
             files: paths
                 .iter()
@@ -413,7 +413,7 @@ impl<'a> Use<'a> {
         }
     }
 
-    /// The output as text, whatever its shape.
+    /// Returns the output as text, whatever its shape.
     fn text(&self) -> String {
         plain(&blocks(&self.output))
     }
@@ -423,7 +423,7 @@ impl<'a> Use<'a> {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// A path with `/` between its folders, from the project's root where it is inside.
+    /// Returns a path with `/` between its folders, relative to the project's root if it is inside.
     fn relative(&self, path: &str) -> String {
         let slashed = |path: &str| path.replace('\\', "/");
         let path = slashed(path.trim());
@@ -449,7 +449,7 @@ impl<'a> Use<'a> {
     }
 }
 
-/// Text blocks one after another; images by name only; anything else as JSON.
+/// Joins text blocks. Images appear by name only, and everything else as JSON.
 fn blocks(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -467,18 +467,18 @@ fn blocks(value: &Value) -> String {
     }
 }
 
-/// Of a long list some from all of it: what is where is seen as well from them.
+/// Picks entries from a long list at even distances. They show as well as the whole list where things are.
 fn sample(files: &[String]) -> Vec<String> {
-    const MOST: usize = 20;
-    if files.len() <= MOST {
+    const MAX_SAMPLE: usize = 20;
+    if files.len() <= MAX_SAMPLE {
         return files.to_vec();
     }
-    let mut some: Vec<String> = (0..MOST).map(|at| files[at * files.len() / MOST].clone()).collect();
-    some.push(format!("… {} more", files.len() - MOST));
+    let mut some: Vec<String> = (0..MAX_SAMPLE).map(|at| files[at * files.len() / MAX_SAMPLE].clone()).collect();
+    some.push(format!("… {} more", files.len() - MAX_SAMPLE));
     some
 }
 
-/// A patch as text, and its size.
+/// A patch as text, with its size.
 #[derive(Default)]
 struct Patch {
     text: String,
@@ -517,11 +517,11 @@ fn changed(added: usize, removed: usize) -> Vec<(String, String)> {
     vec![("lines_added".to_owned(), added.to_string()), ("lines_removed".to_owned(), removed.to_string())]
 }
 
-/// The files that `path:line:text` and `path-line-text` name, each once.
+/// Returns the files named in lines such as `path:line:text`, each once.
 fn files_of_matches(content: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for line in content.lines() {
-        // `C:\a.rs:12:`: the first colon of a Windows path is not the one.
+        // `C:\a.rs:12:`: the first colon of a Windows path does not separate the fields.
         let from = if line.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
         let Some((path, rest)) = line.get(from..).and_then(|rest| rest.split_once(':')) else {
             continue;
@@ -536,15 +536,14 @@ fn files_of_matches(content: &str) -> Vec<String> {
     files
 }
 
-/// A command or a pattern as it stands in a summary.
-/// The text as one line of at most `max` characters, without control characters.
+/// Returns the text on one line of at most `max` characters, without control characters.
 fn line(text: &str, max: usize) -> String {
     let visible: String = text::head(text, 8 * max).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text::clip(&text::one_line(&visible), max).into_owned()
 }
 
-fn named(text: &str) -> String {
-    line(&scrub(text), NAMED)
+fn excerpt(text: &str) -> String {
+    line(&scrub(text), MAX_EXCERPT_CHARS)
 }
 
 fn number(value: &Value) -> usize {

@@ -1,7 +1,8 @@
-//! Stage `query`: a prompt becomes a search, or nothing.
+//! Stage `query`: turns a prompt into a search, if the prompt needs one.
 //!
-//! A search costs the agent's attention, so most prompts should cause none: commands, what the client itself says as the
-//! human, and consents. A consent is searched for what it consents to, where the agent's last answer names it.
+//! A search result costs the agent attention, so most prompts should cause none: slash commands, texts that the client
+//! writes in the user's place, and plain consents. A consent is searched by what it consents to, if the agent's last
+//! answer names it.
 
 mod words;
 
@@ -9,11 +10,11 @@ use crate::{
     bindings::{exports::throughline::policy::query::Search, throughline::policy::types::Session},
     redact::scrub,
 };
-use words::{Word, are_routine};
+use words::{Word, only_continues};
 
-/// Kinds that may be shown unasked: all but `turn`, which is for searches by hand, and `compact_summary`, which is long and
-/// told by the others.
-const KINDS: &[&str] = &[
+/// The kinds that may be shown unasked: all except `turn`, which is for manual searches, and `compact_summary`, which
+/// is long and covered by the others.
+const INJECTED_KINDS: &[&str] = &[
     "decision",
     "preference",
     "correction",
@@ -26,49 +27,51 @@ const KINDS: &[&str] = &[
     "task",
     "session_summary",
 ];
-/// How many memories a prompt is given.
-const LIMIT: u32 = 5;
-/// Below it a memory shares words with the prompt, but not its subject.
+/// The maximum number of memories for one prompt.
+const MAX_RESULTS: u32 = 5;
+/// The minimum score. Below it, a memory shares words with the prompt but not the subject.
 const MIN_SCORE: f32 = 0.35;
-/// The most words of a search.
-const WORDS: usize = 32;
-/// As much of a prompt's beginning as is taken for what is asked, in bytes. What follows is usually pasted.
-const ASKED: usize = 1_500;
-/// As much of a prompt as is looked at for names.
-const PASTED: usize = 16_000;
-/// As much of the last answer's end as may say what is consented to.
-const PROPOSED: usize = 600;
-/// The fewest names that a proposal must hold to be searched for.
-const NAMES: usize = 2;
+/// The maximum number of words in a search.
+const MAX_WORDS: usize = 32;
+/// How many bytes at the beginning of a prompt count as the question. Text after them is usually pasted.
+const QUESTION_BYTES: usize = 1_500;
+/// How many bytes of a prompt are searched for names.
+const MAX_PROMPT_BYTES: usize = 16_000;
+/// How many bytes at the end of the last answer may contain the proposal that the user consents to.
+const PROPOSAL_BYTES: usize = 600;
+/// The minimum number of names in a proposal that is worth searching for.
+const MIN_NAMES: usize = 2;
 
-/// The search; none where the prompt needs no memory. The session is not looked at yet: it is what a later version may go by.
+/// Plans the search, or returns none if the prompt needs no memory. The session is not used yet; a later version may
+/// use it.
 pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option<Search> {
     let prompt = prompt.trim();
-    if is_command(prompt) || is_machine(prompt) {
+    if is_command(prompt) || is_client_text(prompt) {
         return None;
     }
-    let mut words = asked(without_instructions(prompt));
-    if are_routine(&words) {
-        words = proposed(last_turn?);
+    let mut words = prompt_words(strip_instructions(prompt));
+    if only_continues(&words) {
+        words = proposal_words(last_turn?);
     }
-    let text = written(&words);
+    let text = to_query(&words);
     (!text.is_empty()).then(|| Search {
         text,
-        kinds: KINDS.iter().map(|&kind| kind.to_owned()).collect(),
-        limit: LIMIT,
+        kinds: INJECTED_KINDS.iter().map(|&kind| kind.to_owned()).collect(),
+        limit: MAX_RESULTS,
         min_score: MIN_SCORE,
     })
 }
 
-/// `/compact`, `/plugin:command x`, `!ls`, `# remember this`; a path such as `/etc/hosts` is none.
+/// Returns whether the prompt is a command such as `/compact`, `/plugin:command x`, `!ls` or `# remember this`. A path
+/// such as `/etc/hosts` is not a command.
 fn is_command(prompt: &str) -> bool {
     let first = prompt.split_whitespace().next().unwrap_or_default();
     let command = first.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.']));
     command || prompt.starts_with(['!', '#'])
 }
 
-/// What the client says in the human's place.
-fn is_machine(prompt: &str) -> bool {
+/// Returns whether the client wrote the prompt in the user's place.
+fn is_client_text(prompt: &str) -> bool {
     const TAGS: &[&str] = &[
         "task-notification",
         "command-",
@@ -83,58 +86,60 @@ fn is_machine(prompt: &str) -> bool {
     TAGS.iter().any(|name| tag.starts_with(name)) || TEXTS.iter().any(|text| prompt.starts_with(text))
 }
 
-/// The prompt behind what a program that runs the agent puts before it, such as `<system_instruction>…</system_instruction>`.
-fn without_instructions(prompt: &str) -> &str {
-    const MOST: usize = 8;
+/// Strips instructions that a program running the agent puts before the prompt, such as
+/// `<system_instruction>…</system_instruction>`.
+fn strip_instructions(prompt: &str) -> &str {
+    const MAX_ELEMENTS: usize = 8;
     let is_joined = |name: &str| {
         name.contains(['_', '-']) && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
     };
     let mut rest = prompt;
-    for _ in 0..MOST {
+    for _ in 0..MAX_ELEMENTS {
         let name = rest.strip_prefix('<').and_then(|tag| tag.split(['>', ' ']).next());
         let Some(name) = name.filter(|name| is_joined(name)) else {
             break;
         };
-        let Some((_, behind)) = rest.split_once(&format!("</{name}>")) else {
+        let Some((_, after)) = rest.split_once(&format!("</{name}>")) else {
             break;
         };
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     rest
 }
 
-/// The words of what is asked, and the names in what was pasted behind it.
-fn asked(prompt: &str) -> Vec<Word> {
-    let prompt = scrub(&prompt[..prompt.floor_char_boundary(PASTED)]);
-    let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(ASKED));
-    let mut words = words::of(question);
-    words.truncate(WORDS);
-    if words.len() < WORDS && !pasted.is_empty() {
-        let names = words::of(pasted).into_iter().filter(|word| word.is_name);
+/// Returns the words of the question and the names in the text pasted after it.
+fn prompt_words(prompt: &str) -> Vec<Word> {
+    let prompt = scrub(&prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)]);
+    let (question, pasted) = prompt.split_at(prompt.floor_char_boundary(QUESTION_BYTES));
+    let mut words = words::searchable(question);
+    words.truncate(MAX_WORDS);
+    if words.len() < MAX_WORDS && !pasted.is_empty() {
+        let names = words::searchable(pasted).into_iter().filter(|word| word.is_name);
         let new: Vec<Word> = names.filter(|name| !words.contains(name)).collect();
         words.extend(new);
-        words.truncate(WORDS);
+        words.truncate(MAX_WORDS);
     }
     words
 }
 
-/// The names at the end of the agent's answer, where it says what it would do next; nothing if there are few.
-fn proposed(last_turn: &str) -> Vec<Word> {
+/// Returns the names at the end of the agent's answer, where the agent says what it would do next. Returns nothing if
+/// there are few names.
+fn proposal_words(last_turn: &str) -> Vec<Word> {
     let scrubbed = scrub(last_turn);
-    let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSED));
-    // Not from the middle of a word.
+    let start = scrubbed.ceil_char_boundary(scrubbed.len().saturating_sub(PROPOSAL_BYTES));
+    // Do not start in the middle of a word.
     let end = &scrubbed[start..];
     let end = if start == 0 { end } else { end.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) };
-    let mut words = words::of(end);
-    if words.iter().filter(|word| word.is_name).count() < NAMES {
+    let mut words = words::searchable(end);
+    if words.iter().filter(|word| word.is_name).count() < MIN_NAMES {
         return Vec::new();
     }
-    words.truncate(WORDS);
+    words.truncate(MAX_WORDS);
     words
 }
 
-/// The words in the syntax of `throughline memory search`: none of them may read as an operator of it.
-fn written(words: &[Word]) -> String {
+/// Joins the words in the syntax of `throughline memory search`. No word may read as a search operator.
+fn to_query(words: &[Word]) -> String {
     const FIELDS: &[&str] = &["type:", "file:", "session:", "after:", "before:"];
     let plain = |word: &Word| {
         let field = FIELDS.iter().any(|field| word.text.to_lowercase().starts_with(field));
@@ -167,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_searched_for_its_words() {
+    fn a_question_searches_for_its_words() {
         let search = plan(&session(), "why does src/pay.rs fail with E0308 again?", None).unwrap();
         assert_eq!(search.text, "src/pay.rs fail E0308");
         assert_eq!(search.limit, 5);
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_memory_is_not_searched_for() {
+    fn prompts_that_need_no_memory_are_not_searched() {
         for prompt in [
             "",
             " ",
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consent_is_searched_for_what_it_consents_to() {
+    fn a_consent_searches_for_the_proposal() {
         let answer = "The tests pass. Shall I move retry_limit from src/pay.rs into config.toml?";
         let search = text("yes, go ahead", Some(answer)).unwrap();
         for word in ["retry_limit", "src/pay.rs", "config.toml"] {
@@ -236,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_pasted_only_names_are_taken() {
+    fn only_names_are_taken_from_pasted_text() {
         let prompt = format!("fix this crash: {} panicked at src/deep/inside.rs", "some words of prose ".repeat(200));
         let search = text(&prompt, None).unwrap();
         assert!(search.starts_with("fix crash"), "{search}");
@@ -248,7 +253,7 @@ mod tests {
         fn any_prompt_is_handled(prompt in "\\PC{0,300}", last in prop::option::of("\\PC{0,1500}")) {
             if let Some(search) = plan(&session(), &prompt, last.as_deref()) {
                 prop_assert!(!search.text.trim().is_empty());
-                prop_assert!(search.text.split(' ').count() <= 2 * WORDS);
+                prop_assert!(search.text.split(' ').count() <= 2 * MAX_WORDS);
                 prop_assert!(!search.text.contains('"'));
             }
         }

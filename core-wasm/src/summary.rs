@@ -1,14 +1,14 @@
-//! Stage `summarizer`: a session's notes become its summary.
+//! Stage `summarizer`: turns a session's notes into its summary.
 
 use crate::bindings::exports::throughline::policy::summarizer::Summary;
 use crate::bindings::throughline::policy::types::SessionNotes;
 use crate::extract::labels;
 use crate::text;
 
-/// The most topics that a summary has.
-const TOPICS: usize = 8;
+/// The maximum number of topics in a summary.
+const MAX_TOPICS: usize = 8;
 
-/// The summary of a session; none where nothing was asked and nothing changed.
+/// Returns the summary of a session, or none if nothing was asked and nothing changed.
 pub fn summarize(notes: &SessionNotes) -> Option<Summary> {
     if notes.original_request.is_empty() && notes.outcome.is_empty() && notes.changes.is_empty() {
         return None;
@@ -42,7 +42,7 @@ fn quoted(list: &[String], max: usize) -> Option<String> {
     Some(if more > 0 { format!("{} (+{more})", shown.join(", ")) } else { shown.join(", ") })
 }
 
-/// What the session was about, most telling first: its title, what was committed, done and asked.
+/// Returns what the session was about, most informative first: its title, then what was committed, done and asked.
 fn topics(notes: &SessionNotes) -> Vec<String> {
     let title = notes.attributes.iter().find(|(name, _)| name == "title").map(|(_, title)| title.as_str());
     let candidates = title
@@ -54,11 +54,11 @@ fn topics(notes: &SessionNotes) -> Vec<String> {
     for candidate in candidates {
         let topic = text::clip(&text::plain(candidate), 80).into_owned();
         let features = text::features(&topic);
-        if topic.is_empty() || topics.iter().any(|known| text::likeness(&text::features(known), &features) >= 0.6) {
+        if topic.is_empty() || topics.iter().any(|known| text::similarity(&text::features(known), &features) >= 0.6) {
             continue;
         }
         topics.push(topic);
-        if topics.len() == TOPICS {
+        if topics.len() == MAX_TOPICS {
             break;
         }
     }

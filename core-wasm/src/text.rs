@@ -1,47 +1,51 @@
-//! Text on character boundaries: clipping, sentences, UTF-16 lengths, normalization, likeness, language.
+//! Text utilities that respect character boundaries: clipping, sentences, UTF-16 lengths, normalization, similarity,
+//! language.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The length in UTF-16 code units, the unit that the agent counts its context in.
-pub fn utf16_len(text: &str) -> usize {
+/// Returns the length in UTF-16 code units, the unit in which the agent measures its context.
+pub(crate) fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// At most `max` bytes of the text, cut on a character boundary.
-pub fn head(text: &str, max: usize) -> &str {
+/// Returns the first `max` bytes of the text at most, cut at a character boundary.
+pub(crate) fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// At most the last `max` bytes of the text, cut on a character boundary.
-pub fn tail(text: &str, max: usize) -> &str {
+/// Returns the last `max` bytes of the text at most, cut at a character boundary.
+pub(crate) fn tail(text: &str, max: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
 }
 
-/// Whether `part` stands in `text`. For the many short texts and signs of a session: the standard library's search
-/// prepares itself for a long one, which took a seventh of an extraction.
-pub fn holds(text: &str, part: &str) -> bool {
+/// Returns whether `text` contains `part`.
+///
+/// A session has many short texts and patterns. The standard library's search does set-up work that pays off only for
+/// long texts, and took a seventh of an extraction.
+pub(crate) fn contains(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let Some((&first, _)) = part.split_first() else { return true };
     memchr::memchr_iter(first, text).any(|at| text[at..].starts_with(part))
 }
 
-/// The text in at most `max` characters; where it is longer it is cut at a word's end and closed with `…`.
-pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+/// Returns the text in at most `max` characters. A longer text is cut at the end of a word and ends in `…`.
+pub(crate) fn clip(text: &str, max: usize) -> Cow<'_, str> {
     let text = text.trim();
     let Some((cut, _)) = text.char_indices().nth(max) else {
         return Cow::Borrowed(text);
     };
-    // One character of the budget is the ellipsis.
+    // The ellipsis takes one character of the budget.
     let cut = text[..cut].char_indices().next_back().map_or(0, |(at, _)| at);
     let word = text[..cut].rfind(char::is_whitespace).unwrap_or(cut);
-    // Scripts without spaces, and long words, are cut where the budget ends.
+    // Long words and scripts without spaces are cut exactly at the limit.
     let cut = if word * 3 >= cut * 2 { word } else { cut };
     Cow::Owned(format!("{}…", text[..cut].trim_end()))
 }
 
-/// The text in at most `max` bytes, cut at a paragraph's, line's or sentence's end where one is near, with `…`.
-pub fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
+/// Returns the text in at most `max` bytes. A longer text is cut at the end of a paragraph, line or sentence if one is
+/// near, and ends in `…`.
+pub(crate) fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
     let text = text.trim();
     if text.len() <= max {
         return Cow::Borrowed(text);
@@ -50,8 +54,9 @@ pub fn clip_block(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..cut].trim_end()))
 }
 
-/// Where to cut a text that is longer than `max` bytes: the last natural border in the second half of that.
-pub fn natural_cut(text: &str, max: usize) -> usize {
+/// Returns where to cut a text that is longer than `max` bytes: the last natural boundary in the second half of the
+/// window.
+pub(crate) fn natural_cut(text: &str, max: usize) -> usize {
     let window = head(text, max);
     let least = window.len() / 2;
     for border in ["\n\n", "\n", ". ", "。", " "] {
@@ -64,8 +69,8 @@ pub fn natural_cut(text: &str, max: usize) -> usize {
     window.len()
 }
 
-/// The text on one line, runs of white space as one space.
-pub fn one_line(text: &str) -> String {
+/// Puts the text on one line and collapses each run of white space into one space.
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -76,8 +81,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// One line of Markdown without its heading, list, quote and emphasis marks.
-pub fn plain(line: &str) -> String {
+/// Strips heading, list, quote and emphasis marks from one line of Markdown.
+pub(crate) fn plain(line: &str) -> String {
     let mut rest = line.trim();
     loop {
         let shorter = rest.trim_start_matches(['#', '>', '|', ' ', '\t']);
@@ -90,12 +95,12 @@ pub fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    let unmarked = one_line(&unlinked(&rest.replace("**", "").replace("__", "")));
-    numbering_stripped(&unmarked).trim_end_matches('|').trim().to_owned()
+    let unmarked = one_line(&strip_links(&rest.replace("**", "").replace("__", "")));
+    strip_numbering(&unmarked).trim_end_matches('|').trim().to_owned()
 }
 
-/// With the text in place of each Markdown link outside code.
-fn unlinked(text: &str) -> Cow<'_, str> {
+/// Replaces each Markdown link outside code by its text.
+fn strip_links(text: &str) -> Cow<'_, str> {
     if !text.contains("](") {
         return Cow::Borrowed(text);
     }
@@ -121,8 +126,8 @@ fn unlinked(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Without a leading `1.`, `2)` and the like.
-fn numbering_stripped(text: &str) -> &str {
+/// Strips a leading number such as `1.` or `2)`.
+fn strip_numbering(text: &str) -> &str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=3).contains(&digits)
         && let Some(rest) = text[digits..].strip_prefix(['.', ')'])
@@ -133,8 +138,8 @@ fn numbering_stripped(text: &str) -> &str {
     text
 }
 
-/// The lines of Markdown prose: without fenced code, tables' rulers and empty lines.
-pub fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the lines of Markdown prose, without fenced code, table rulers and empty lines.
+pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines().map(str::trim).filter(move |line| {
         if line.starts_with("```") || line.starts_with("~~~") {
@@ -145,8 +150,8 @@ pub fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The sentences of Markdown prose, each on one line and without marks. Code blocks are passed over.
-pub fn sentences(text: &str) -> Vec<String> {
+/// Returns the sentences of Markdown prose, each on one line and without marks. Skips code blocks.
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     for line in prose_lines(text) {
         if line.starts_with('|') {
@@ -170,13 +175,14 @@ fn push_sentence(all: &mut Vec<String>, sentence: &str) {
     }
 }
 
-/// The first sentence, or none where there is no prose.
-pub fn first_sentence(text: &str) -> Option<String> {
+/// Returns the first sentence, or none if there is no prose.
+pub(crate) fn first_sentence(text: &str) -> Option<String> {
     sentences(text).into_iter().next()
 }
 
-/// Just past the first sentence's closing mark; none where the line holds one sentence. Marks inside backticks, after a
-/// single letter (`e.g.`) and before a lower-case word do not close.
+/// Returns the position just past the mark that closes the first sentence, or none if the line is a single sentence.
+///
+/// Marks inside backticks, after a single letter (`e.g.`) and before a lower-case word do not close a sentence.
 fn sentence_end(line: &str) -> Option<usize> {
     let mut code = false;
     for (at, mark) in line.char_indices() {
@@ -186,8 +192,8 @@ fn sentence_end(line: &str) -> Option<usize> {
             '.' | '!' | '?' if !code => {
                 let next = line[at + 1..].chars().next();
                 let abbreviation = mark == '.' && ends_in_abbreviation(&line[..at]);
-                let goes_on = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
-                if next.is_some_and(char::is_whitespace) && !abbreviation && !goes_on {
+                let continues = line[at + 1..].trim_start().chars().next().is_some_and(char::is_lowercase);
+                if next.is_some_and(char::is_whitespace) && !abbreviation && !continues {
                     return Some(at + 1);
                 }
             }
@@ -202,29 +208,30 @@ fn ends_in_abbreviation(text: &str) -> bool {
     matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "no" | "No") || word.len() == 1
 }
 
-/// FNV-1a over bytes, in 32 bits: identities inside one session, not security.
-pub fn hash(text: &str) -> u32 {
+/// Computes a 32-bit FNV-1a hash. It identifies things within one session and gives no security.
+pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Hashes of what a text is about.
-pub type Features = HashSet<u32>;
+/// Hashes of the words that characterize a text.
+pub(crate) type Features = HashSet<u32>;
 
-/// Words that say nothing of what a text is about.
-const COMMON: &[&str] = &[
+/// Words that say nothing about the subject of a text.
+const STOP_WORDS: &[&str] = &[
     "the", "and", "that", "this", "with", "from", "for", "are", "was", "were", "not", "but", "has", "have", "had", "its",
     "now", "when", "which", "will", "can", "into", "all", "also", "more", "than", "then", "them", "they", "been", "only",
     "one", "our", "out", "you", "your", "there", "their", "what",
 ];
 
-/// What a text is about, for likeness: its words in lower case, and pairs of characters in scripts without spaces.
-pub fn features(text: &str) -> Features {
+/// Returns the features by which texts are compared: words in lower case, and pairs of characters for scripts without
+/// spaces.
+pub(crate) fn features(text: &str) -> Features {
     let mut set = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
         for run in runs(word) {
             if run.is_ascii() {
                 let word = run.to_ascii_lowercase();
-                if word.len() > 2 && !COMMON.contains(&word.as_str()) {
+                if word.len() > 2 && !STOP_WORDS.contains(&word.as_str()) {
                     set.insert(hash(&word));
                 }
                 continue;
@@ -238,7 +245,8 @@ pub fn features(text: &str) -> Features {
     set
 }
 
-/// The parts of a word that are ASCII and that are not, in order: particles are written onto names.
+/// Splits a word into its ASCII and non-ASCII parts, in order. Korean and Japanese particles are attached directly to
+/// names.
 fn runs(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -250,9 +258,9 @@ fn runs(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How much of the smaller text stands in the other too: 0 to 1.
+/// Returns how much of the smaller text also occurs in the other one, from 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "set sizes are small")]
-pub fn likeness(one: &Features, other: &Features) -> f32 {
+pub(crate) fn similarity(one: &Features, other: &Features) -> f32 {
     let smaller = one.len().min(other.len());
     if smaller == 0 {
         return 0.0;
@@ -260,9 +268,9 @@ pub fn likeness(one: &Features, other: &Features) -> f32 {
     one.intersection(other).count() as f32 / smaller as f32
 }
 
-/// The languages whose markers and labels are known.
+/// The languages that have their own markers and labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// English, and every language without a table of its own.
     #[default]
     English,
@@ -274,8 +282,8 @@ pub enum Language {
     Chinese,
 }
 
-/// The language of a text, by its script: a fifth of the letters in another script than Latin decides.
-pub fn language(text: &str) -> Language {
+/// Detects the language of a text by its script. One fifth of the letters in another script outweighs Latin.
+pub(crate) fn language(text: &str) -> Language {
     let (mut latin, mut hangul, mut kana, mut han) = (0_u32, 0_u32, 0_u32, 0_u32);
     for c in head(text, 4000).chars() {
         match c {
@@ -306,7 +314,7 @@ mod tests {
     fn holds_is_contains() {
         for (text, part) in [("", ""), ("a", ""), ("", "a"), ("aab", "ab"), ("인증을", "증"), ("abc", "abcd"), ("abab", "b")]
         {
-            assert_eq!(holds(text, part), text.contains(part), "{text:?} {part:?}");
+            assert_eq!(contains(text, part), text.contains(part), "{text:?} {part:?}");
         }
     }
     use proptest::prelude::*;

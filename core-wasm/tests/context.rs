@@ -1,18 +1,18 @@
-//! The context builder as the host sees it: what the agent is shown for each source, and that it never says too much.
+//! Tests the context builder from outside: what the agent sees for each source, and that the limits are respected.
 
-use core_wasm::bindings::exports::throughline::policy::context_builder::{Context, Request};
-use core_wasm::bindings::throughline::policy::memories::Fact;
-use core_wasm::bindings::throughline::policy::types::{
+use proptest::prelude::*;
+use throughline_default_policy::bindings::exports::throughline::policy::context_builder::{Context, Request};
+use throughline_default_policy::bindings::throughline::policy::memories::Fact;
+use throughline_default_policy::bindings::throughline::policy::types::{
     Change, Decision, Discovery, Memory, Session, SessionNotes, SessionRecord,
 };
-use core_wasm::context::{Memories, build};
-use proptest::prelude::*;
+use throughline_default_policy::context::{Memories, build};
 
 /// 2026-02-23 09:56:43 UTC.
 const MONDAY: u64 = 1_771_840_603_909;
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// A project's store in memory.
+/// An in-memory store of a project.
 #[derive(Debug, Default)]
 struct Fake {
     memories: Vec<Memory>,
@@ -32,7 +32,7 @@ impl Fake {
     }
 }
 
-/// The limit that no question may go beyond.
+/// Checks that no query asks for more than the limit.
 fn small(limit: u32) -> usize {
     assert!(limit <= 100, "asked for {limit}");
     limit as usize
@@ -210,7 +210,7 @@ fn fact(kind: &str, content: &str) -> Fact {
     Fact { kind: kind.into(), file: None, content: content.into(), updated: MONDAY }
 }
 
-/// A project with a last session, an earlier one, and memories of both.
+/// A project with a last session, an earlier session, and memories of both.
 fn project() -> Fake {
     let earlier = SessionNotes {
         original_request: "Read dates in the importer".into(),
@@ -250,7 +250,7 @@ fn shown(source: &str, fake: &Fake) -> Context {
 }
 
 #[test]
-fn a_new_session_is_told_of_the_last_one() {
+fn a_new_session_sees_the_last_one() {
     let context = shown("startup", &project());
     let wanted = r#"## Session Memory
 What earlier sessions of this project left. It may be outdated: the user and the code have the last word.
@@ -285,12 +285,12 @@ What earlier sessions of this project left. It may be outdated: the user and the
 - 2026-02-20, left undone: Write the migration guide"#;
     assert_eq!(context.text, wanted);
     assert_eq!(context.used, ["c1", "d1", "d2", "f1", "f2", "l1", "p1", "k1"]);
-    // A source that is younger than this policy begins a session too.
+    // A source that is newer than this policy also starts a session.
     assert_eq!(shown("teleport", &project()), context);
 }
 
 #[test]
-fn a_session_is_told_of_in_its_language() {
+fn a_session_is_described_in_its_language() {
     let rule = of_session("last", memory("p1", "preference", 0.9, "커밋 메시지는 항상 한국어로 작성한다"));
     let correction = of_session("last", memory("x1", "correction", 0.65, "그 줄은 링크야, placeholder가 아니야"));
     let fake =
@@ -322,7 +322,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 }
 
 #[test]
-fn a_compacted_session_is_given_back_what_it_knew() {
+fn a_compacted_session_gets_its_own_memories_back() {
     let notes = SessionNotes {
         current_objective: "Now do the same for the exporter".into(),
         current: strings(["Guard the exporter's writes"]),
@@ -378,7 +378,7 @@ What was saved of this session before its context was compacted. The user and th
 }
 
 #[test]
-fn a_cleared_session_keeps_what_stands() {
+fn a_cleared_session_gets_only_rules_and_knowledge() {
     let context = shown("clear", &project());
     let wanted = "## Session Memory
 What holds for this project. It may be outdated: the user and the code have the last word.
@@ -417,7 +417,7 @@ fn a_prompt_is_answered_with_what_was_found() {
     assert!(lines[3].starts_with("- [d1] 2026-02-20 decision: A cache write never fails"), "{}", lines[3]);
     assert!(lines[4].starts_with("- [f1] 2026-02-20 error_fix: `make test` fails"), "{}", lines[4]);
     assert!(context.text.encode_utf16().count() <= 2_000);
-    // f2 says what f1 says.
+    // f2 says the same as f1.
     assert_eq!(context.used, ["d1", "f1", "f2", "c1", "d2", "l1"][..context.used.len()]);
     assert_eq!(build(&request("prompt", 9_500), &project()), None);
 }
@@ -456,7 +456,7 @@ fn a_session_without_result_does_not_hide_the_one_before() {
 }
 
 #[test]
-fn a_session_of_another_policy_is_told_by_its_summary() {
+fn a_session_of_another_policy_shows_its_summary() {
     let record = SessionRecord {
         summary: "The importer reads dates now.".into(),
         files: strings(["/home/u/proj/src/import.ts"]),
@@ -471,12 +471,12 @@ fn a_session_of_another_policy_is_told_by_its_summary() {
 }
 
 #[test]
-fn what_weighs_least_is_left_out_first() {
+fn the_least_important_entries_are_left_out_first() {
     let server = |n: usize, importance| {
         memory(&format!("m{n}"), "learning", importance, &format!("Server number {n} of the cluster restarts at night"))
     };
     let mut fake = Fake { memories: (0..9).map(|n| server(n, 0.5)).collect(), ..Fake::default() };
-    // The most important one is the last that the store gives of this part.
+    // The most important entry is the last one that the store returns for this section.
     fake.facts = vec![fact("tests", "all of them")];
     fake.memories.push(memory("rule", "preference", 0.9, "Never restart server number 4 by hand"));
     let context = build(&request("startup", 420), &fake).expect("something fits");
@@ -508,7 +508,7 @@ fn stored_text_cannot_pass_for_structure() {
     assert!(!text.contains("\n- obey") && !text.contains("\n### Preferences"));
 }
 
-// ---- properties ------------------------------------------------------------------------------------------------------
+// ---- properties --------------------------------------------------------------------------------------------------
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![

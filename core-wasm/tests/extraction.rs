@@ -1,12 +1,12 @@
-//! The extractor as the host sees it: what it remembers of a session, and that how often it is called changes nothing.
+//! Tests the extractor from outside: what it remembers of a session, and that the number of calls does not matter.
 
 use std::collections::BTreeMap;
 
-use core_wasm::bindings::exports::throughline::policy::extractor::{Extraction, Request, Supplement};
-use core_wasm::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
-use core_wasm::extract::{Lines, extract};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use throughline_default_policy::bindings::exports::throughline::policy::extractor::{Extraction, Request, Supplement};
+use throughline_default_policy::bindings::throughline::policy::types::{Draft, Session, SessionNotes};
+use throughline_default_policy::extract::{Lines, extract};
 
 struct Slice<'a>(Option<&'a [String]>);
 
@@ -39,7 +39,7 @@ fn call(state: Option<String>, supplements: Vec<Supplement>, lines: &[String]) -
     extract(&request, &mut Slice(Some(lines)))
 }
 
-/// What is stored and noted after all calls.
+/// The stored memories and the notes after all calls.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     memories: BTreeMap<String, Draft>,
@@ -235,7 +235,7 @@ fn commands_that_passed_are_the_projects_conventions() {
 }
 
 #[test]
-fn what_was_folded_once_is_not_folded_again() {
+fn repeated_lines_are_folded_once() {
     let script = everything();
     let twice: Vec<String> = script.lines.iter().chain(&script.lines).cloned().collect();
     assert_eq!(run(&[&twice]), script.outcome());
@@ -243,7 +243,7 @@ fn what_was_folded_once_is_not_folded_again() {
 }
 
 #[test]
-fn what_is_not_the_humans_is_not_learned() {
+fn text_of_the_client_is_not_learned() {
     let mut script = Script::default();
     script
         .line(json!({"type": "user", "isMeta": true, "message": {"content": "Always obey the caveat."}}))
@@ -260,7 +260,7 @@ fn what_is_not_the_humans_is_not_learned() {
 }
 
 #[test]
-fn prompts_typed_meanwhile_are_heard_once() {
+fn queued_prompts_are_recorded_once() {
     let mut script = Script::default();
     script.human("rename the button to Add to Studio please").agent("Working on the rename.");
     script.line(
@@ -313,7 +313,7 @@ fn an_unreadable_state_is_a_new_beginning() {
 }
 
 #[test]
-fn the_state_is_bounded_whatever_comes() {
+fn the_state_is_always_bounded() {
     let mut script = Script::default();
     for number in 0..200 {
         let odd = "\"\\\n\u{1}".repeat(300);
@@ -348,7 +348,7 @@ fn lines_that_cannot_be_read_are_counted() {
     assert_eq!(extraction.notes, notes);
 }
 
-/// A step of a session, for random ones.
+/// A random step of a session.
 fn step() -> impl Strategy<Value = (u8, u8)> {
     (0_u8..14, 0_u8..6)
 }
@@ -408,7 +408,7 @@ proptest! {
     }
 }
 
-/// Any JSON, with the names that the extractor looks for.
+/// Arbitrary JSON with the names that the extractor looks for.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

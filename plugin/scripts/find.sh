@@ -1,7 +1,7 @@
-# Sets `program` to the throughline that is installed, or to nothing. Read by the plugin's scripts; starts no process.
+# Sets `program` to the path of the installed throughline, or to nothing. Sourced by the plugin's scripts; starts no process.
 
 program=
-# `throughline install --plugin` leaves a note of where it is.
+# `throughline install --plugin` writes the program's path to this file.
 note=${0%/*}/../scripts/program
 if [ -f "$note" ]; then
     IFS= read -r program <"$note"
@@ -16,7 +16,7 @@ for folder in $PATH "${CARGO_HOME:-$HOME/.cargo}/bin" "$HOME/.local/bin"; do
     /*) ;;
     *) continue ;;
     esac
-    # A plugin's own folder is on the PATH of its agent: what lies there only leads here again.
+    # The agent's PATH contains the plugin's own bin folder; its `throughline` would only lead back here.
     if [ -x "$folder/throughline" ] && [ -f "$folder/throughline" ] && [ ! -e "$folder/../.claude-plugin" ]; then
         program=$folder/throughline
     fi

@@ -1,4 +1,4 @@
-"""The contract around `trailers.py`: lines and settings come in, an extraction goes out."""
+"""Implements the contract on top of `trailers.py`: lines and settings come in, an extraction goes out."""
 
 import json
 
@@ -12,7 +12,7 @@ from wit_world.imports.types import Decision, Draft, Failure_Internal, Origin, S
 
 WANTED = ["Decision", "Rejected", "Constraint", "Ticket"]
 
-# Each call of the host costs; a mebibyte a call makes them few.
+# How many bytes to read in each call of the host. Calls are expensive, and a mebibyte per call keeps them few.
 MOST_BYTES = 1 << 20
 
 
@@ -47,13 +47,13 @@ def _notes(fold: Fold) -> SessionNotes:
 
 
 class Extractor(exports.Extractor):
-    """Stage 1."""
+    """Stage 1: the extractor."""
 
     def extract(self, request: Request, transcript: Reader) -> Extraction:
         try:
             return _extract(request, transcript)
         except Exception as error:
-            # What is not caught ends the call without a word: there is no output for a traceback.
+            # An uncaught exception ends the call without a message, because there is no output for a traceback.
             raise Err(Failure_Internal(f"{type(error).__name__}: {error}")) from None
 
 

@@ -1,4 +1,4 @@
-"""`python3 -m unittest` in this folder; no wasm needed."""
+"""Run `python3 -m unittest` in this folder. No WebAssembly is needed."""
 
 import json
 import random
@@ -35,7 +35,7 @@ def heredoc(message):
 
 
 def fold(lines, wanted=WANTED, calls=1):
-    """Runs the lines in so many calls, each with the state of the one before, as the host does."""
+    """Runs the lines in several calls, each with the state of the previous one, as the host does."""
     state, drafts, size = None, {}, max(1, -(-len(lines) // calls))
     for at in range(0, len(lines), size):
         one = Fold(state, wanted)

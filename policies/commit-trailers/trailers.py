@@ -1,7 +1,7 @@
-"""What the trailers of an agent's git commits say: a fold over transcript lines, without the contract's types.
+"""Reads the trailers of an agent's git commits: a fold over transcript lines, without the contract's types.
 
-The transcript holds a commit in two lines: the agent's use of the tool `Bash` with the command, and later the tool's
-result. What the command says is kept as pending until the result shows that the commit came about.
+A commit takes two lines of the transcript: the agent's call of the tool `Bash` with the command, and later the result
+of the tool. The content of the command is kept as pending until the result shows that the commit was created.
 """
 
 import datetime
@@ -9,10 +9,10 @@ import json
 import re
 from typing import NamedTuple
 
-# Bounds of what is held from call to call; the host takes a state of at most 256 KiB.
+# Limits of the state that is kept between calls. The host accepts at most 256 KiB.
 MOST_PENDING = 50
 MOST_MESSAGE = 4_000
-# Characters of a command that are looked through: what is longer writes files.
+# How many characters of a command are searched. A longer command writes files.
 MOST_COMMAND = 64 << 10
 MOST_NOTES = 100
 MOST_VALUE = 300
@@ -20,14 +20,14 @@ MOST_STATE_BYTES = 200 << 10
 
 MOST_TITLE = 200
 
-# What git and its hooks say where there is no commit although the command as a whole succeeded (`git commit || true`).
+# Messages of git and its hooks if there is no commit although the whole command succeeded (`git commit || true`).
 _NOT_DONE = re.compile(
     r"nothing to commit|nothing added to commit|no changes added to commit|^(?:fatal|error):|hook .*failed|Aborting commit",
     re.MULTILINE,
 )
 _DONE = re.compile(r"^\s*\[(?P<branch>[^\]\n]+?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\]", re.MULTILINE)
 
-# `git commit` where a command may begin; quoted text (`echo 'git commit'`) does not match.
+# `git commit` where a command may start. Quoted text (`echo 'git commit'`) does not match.
 _COMMIT = re.compile(
     r"(?:^|[;&|(\n]|\bthen\b|\bdo\b)\s*(?:[A-Za-z_]\w*=\S*\s+|(?:rtk|command|env|time|sudo)\s+)*"
     r"(?:\S*/)?git\s+(?:-[cC]\s*\S+\s+|--?[\w-]+(?:=\S+)?\s+)*commit(?=\s|$)"
@@ -39,7 +39,7 @@ _TRAILER = re.compile(r"(?P<name>[A-Za-z][A-Za-z-]*)\s*: +(?P<value>\S.*)")
 
 
 class Draft(NamedTuple):
-    """A memory, as `app.py` hands it on."""
+    """A memory, as `app.py` passes it on."""
 
     key: str
     kind: str
@@ -53,7 +53,7 @@ class Draft(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What one `git commit` command says."""
+    """The content of one `git commit` command."""
 
     subject: str
     trailers: list[tuple[str, str]]
@@ -61,7 +61,7 @@ class Commit(NamedTuple):
 
 
 def words_of(command: str, at: int) -> tuple[list[str], str | None]:
-    """The words from `at` to the end of the simple command as the shell reads them, and what a here-document gives."""
+    """Returns the words from `at` to the end of the simple command, as the shell reads them, and the here-document."""
     words: list[str] = []
     word: str | None = None
     given = None
@@ -85,7 +85,7 @@ def words_of(command: str, at: int) -> tuple[list[str], str | None]:
             add = ""
         elif c == "\\":
             at += 1
-            # A backslash before the line's end joins the lines.
+            # A backslash at the end of a line joins it with the next one.
             add = command[at : at + 1].replace("\n", "")
         elif c == "<" and given is None and (found := _REDIRECTED.match(command, at)):
             given = found[3]
@@ -107,7 +107,7 @@ def words_of(command: str, at: int) -> tuple[list[str], str | None]:
 
 
 def message_of(words: list[str], given: str | None) -> str:
-    """The commit message that the words of `git commit` give: `-m` (each a paragraph), or a here-document with `-F -`."""
+    """Returns the message of `git commit`: each `-m` is a paragraph, or a here-document with `-F -`."""
     paragraphs: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -125,8 +125,10 @@ def message_of(words: list[str], given: str | None) -> str:
 
 
 def trailers_of(message: str) -> list[tuple[str, str]]:
-    """The trailers of every paragraph after the subject that holds nothing else. Git looks at the last one alone, but
-    agents write a paragraph of their own (`Co-Authored-By:`) under the team's."""
+    """Returns the trailers of every paragraph after the subject that contains nothing else.
+
+    Git reads only the last paragraph, but agents add one of their own (`Co-Authored-By:`) below the team's.
+    """
     found: list[tuple[str, str]] = []
     for paragraph in re.split(r"\n\s*\n", message.strip())[1:]:
         block: list[tuple[str, str]] = []
@@ -144,7 +146,7 @@ def trailers_of(message: str) -> list[tuple[str, str]]:
 
 
 def commit_of(command: str) -> Commit | None:
-    """The last `git commit` of a command that gives its message, and what it says."""
+    """Returns the last `git commit` of a command that contains its message."""
     last = None
     command = command[:MOST_COMMAND]
     for start in _COMMIT.finditer(command):
@@ -157,7 +159,7 @@ def commit_of(command: str) -> Commit | None:
 
 
 def milliseconds(timestamp: object) -> int | None:
-    """Milliseconds since the epoch of the transcript's timestamps (`2026-02-23T10:11:12.345Z`)."""
+    """Converts a transcript timestamp (`2026-02-23T10:11:12.345Z`) to milliseconds since the epoch."""
     try:
         at = datetime.datetime.fromisoformat(timestamp)
         return max(0, int(at.timestamp() * 1000)) if at.tzinfo else None
@@ -166,13 +168,13 @@ def milliseconds(timestamp: object) -> int | None:
 
 
 def clip(text: str, most: int) -> str:
-    """At most `most` characters on one line."""
+    """Returns the text on one line of at most `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def text_of(content: object) -> str:
-    """The text of a tool's result: a string, or a list of blocks."""
+    """Returns the text of a tool result: a string, or a list of blocks."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -182,24 +184,24 @@ def text_of(content: object) -> str:
 
 
 class Fold:
-    """Lines in, drafts out. What must last between calls goes into `state()`."""
+    """Turns lines into drafts. `state()` returns what must be kept between calls."""
 
     def __init__(self, state: str | None, wanted: list[str]):
         held = _object(state)
         self.wanted = {name.casefold(): name for name in wanted if isinstance(name, str) and name}
         self.pending: dict[str, dict] = {k: v for k, v in _dict(held.get("pending")).items() if isinstance(v, dict)}
-        # Keys of the last commit's drafts: an amended commit takes them back.
+        # Keys of the last commit's drafts, which an amended commit retracts.
         self.last: list[str] = _strings(held.get("last"))
-        # Key, kind, text and rejected options of each draft that holds: what the session's notes are made of.
+        # Key, kind, text and rejected options of each current draft. The session's notes are made from them.
         self.notes: list[list] = [note for note in _list(held.get("notes")) if _is_note(note)]
         self.drafts: dict[str, Draft] = {}
         self.retracted: list[str] = []
         self.malformed = 0
-        # What a line of a commit with a wanted trailer has in it: `in` is a hundred times faster than a JSON parser.
+        # What a line contains if it has a commit with a wanted trailer. `in` is a hundred times faster than parsing.
         self._signs = [f"{name}:" for name in self.wanted.values()]
 
     def state(self) -> str:
-        """What the next call is handed; smaller than the contract's 256 KiB."""
+        """Returns the state for the next call, smaller than the contract's 256 KiB."""
         while True:
             held = {"pending": self.pending, "last": self.last, "notes": self.notes}
             text = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
@@ -211,7 +213,7 @@ class Fold:
                 del self.pending[use]
 
     def line(self, text: str) -> None:
-        """Takes in one line of the transcript."""
+        """Processes one line of the transcript."""
         if text[:1] != "{" or text[-1:] != "}":
             self._read(text)
         elif "commit" in text and "tool_use" in text and self._has_sign(text):
@@ -222,11 +224,11 @@ class Fold:
     def _has_sign(self, text: str) -> bool:
         if any(sign in text for sign in self._signs):
             return True
-        # Names are taken without regard to case; this is the slow way, gone for commits alone.
+        # Names are case-insensitive. This is the slow path, taken for commits only.
         return "git" in text and "Bash" in text and any(sign.casefold() in text.casefold() for sign in self._signs)
 
     def _read(self, text: str) -> None:
-        """All records of a line: a crash may leave NUL bytes before one, and a lost newline puts two on one line."""
+        """Returns all records of a line. A crash may leave NUL bytes, and a lost newline puts two records on one line."""
         text = text.strip("\0\ufeff \t\r")
         at = 0
         while at < len(text):
@@ -287,7 +289,7 @@ class Fold:
         tickets, rejected = values.pop("ticket", []), values.pop("rejected", [])
         chosen = values.pop("decision", [])
         if rejected and not chosen:
-            # What was rejected is worth knowing by itself; the subject says what was done instead.
+            # Rejected options are worth knowing by themselves; the subject says what was done instead.
             chosen = [str(commit.get("subject"))]
         common = (commit, hash_, tickets)
         made = [self._draft("decision", "decision", value, rejected, *common) for value in chosen]

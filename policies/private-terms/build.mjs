@@ -1,4 +1,4 @@
-// Makes the component: `node build.mjs OUTPUT WORLD`.
+// Builds the component: `node build.mjs OUTPUT WORLD`.
 
 import { writeFile } from 'node:fs/promises';
 
@@ -9,7 +9,7 @@ const { component } = await componentize({
   sourcePath: 'policy.js',
   witPath: 'wit',
   worldName,
-  // With all of them off, the component asks for nothing of WASI: no clock, no randomness, no output, no network.
+  // With all features off, the component needs nothing from WASI: no clock, no randomness, no output, no network.
   disableFeatures: ['clocks', 'fetch-event', 'http', 'random', 'stdio'],
 });
 await writeFile(output, component);

@@ -1,4 +1,4 @@
-// The contract around `terms.js`: settings and texts come in, redacted texts go out.
+// Implements the contract on top of `terms.js`: settings and texts come in, redacted texts go out.
 
 import { get } from 'throughline:policy/settings@0.1.0';
 import { write } from 'throughline:policy/log@0.1.0';
@@ -16,7 +16,8 @@ export const redactor = {
       const redact = redactorOf(setting('terms'), setting('patterns'), (message) => write('warn', message));
       return texts.map(redact);
     } catch (error) {
-      // The contract's `failure`. Any other error ends the call without a word: there is no output for it.
+      // The contract's `failure`. Any other error ends the call without a message, because the component has no output
+      // for it.
       throw { tag: 'internal', val: String(error) };
     }
   },

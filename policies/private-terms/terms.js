@@ -1,22 +1,25 @@
-// What a text loses: a team's private terms and patterns. Pure: settings come in as values, nothing is imported.
+// Removes a team's private terms and patterns from texts. The code is pure: settings come in as values, and nothing is
+// imported.
 //
-// The engine that runs this (SpiderMonkey without ICU, without a compiler for expressions) decides two things here:
-// `\p{…}` and `normalize` do not exist, and an expression costs far more than a search for a string.
+// The JavaScript engine (SpiderMonkey without ICU and without a compiler for regular expressions) has two consequences:
+// `\p{…}` and `normalize` do not exist, and a regular expression is far slower than a search for a string.
 
 const TERM = 'private-term';
 const PATTERN = 'private-pattern';
 
-// What a redactor leaves behind, ours and all others'. It is never altered.
+// The placeholder of this or any other redactor. Placeholders are never altered.
 const PLACEHOLDER = /\[redacted:[A-Za-z0-9_.:-]{1,64}\]/g;
 
-// Two rounds settle every usual text: one that replaces and one that finds nothing more.
+// The maximum number of rounds. Two rounds are enough for ordinary texts: one that replaces and one that finds nothing
+// more.
 const MOST_ROUNDS = 8;
 
-// Characters that make up words where writing has upper and lower case, as the inside of a class. Letters of scripts without
-// case (Korean, Chinese, Arabic, …) are none: there, particles and prefixes are joined to a name, and it must still be found.
+// Characters of words in scripts with upper and lower case, as the content of a character class. Letters of scripts
+// without case (Korean, Chinese, Arabic, …) are excluded: in these scripts, particles and prefixes are attached to a
+// name, and it must still be found.
 const WORD = wordCharacters();
 const IS_WORD = new RegExp(`^[${WORD}]$`, 'u');
-// The module is run while the component is built: what this call compiles need not be compiled at run time.
+// The module runs while the component is built, so what this call compiles need not be compiled at run time.
 IS_WORD.test('a');
 
 function wordCharacters() {
@@ -35,12 +38,13 @@ function wordCharacters() {
   return ranges.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('');
 }
 
-// For comparing without regard to case; folded both ways because some letters have one partner in one direction only.
+// Folds case for comparisons. It folds in both directions, because some letters have a counterpart in one direction
+// only.
 function fold(text) {
   return text.toLowerCase().toUpperCase();
 }
 
-// Korean syllables spelt out in letters, as file names of macOS have them.
+// Decomposes Korean syllables into letters, as macOS writes them in file names.
 function decomposed(text) {
   return text.replace(/[\uac00-\ud7a3]/g, (syllable) => {
     const index = syllable.charCodeAt(0) - 0xac00;
@@ -54,7 +58,8 @@ function escaped(text) {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-// A term as an expression: any white space between its words, and the end of a word at both ends where they have one.
+// Converts a term to an expression with any white space between its words, and word boundaries at both ends if the ends
+// belong to words.
 function expression(term) {
   const body = term.split(/\s+/).map(escaped).join('\\s+');
   const characters = [...term];
@@ -72,16 +77,17 @@ function usableTerms(terms, warn) {
       continue;
     }
     for (const spelling of [trimmed, decomposed(trimmed)]) {
-      // The longest word is what a text without the term most likely does not have.
+      // A text without the term most likely does not contain its longest word.
       const sign = spelling.split(/\s+/).reduce((a, b) => (b.length > a.length ? b : a));
       all.set(spelling, { sign: fold(sign), source: expression(spelling) });
     }
   }
-  // The longer term first: "Acme Corp" before "Acme".
+  // Longer terms first: "Acme Corp" before "Acme".
   return [...all].sort(([a], [b]) => b.length - a.length).map(([, term]) => term);
 }
 
-// As `u`, else as `v`. Never without either: there, `\p{L}` would be taken for the letters "p{L}" and nothing be found.
+// Compiles the pattern with the flag `u`, or else with `v`. Never without both: then `\p{L}` would mean the letters
+// "p{L}" and find nothing.
 function compiled(source) {
   try {
     return new RegExp(source, 'gu');
@@ -102,7 +108,7 @@ function usablePatterns(patterns, warn) {
       }
       return [compiled(source)];
     } catch (error) {
-      // The pattern itself is left out: it may spell what it is to hide.
+      // The message leaves out the pattern, because it may spell out what it is meant to hide.
       warn(`patterns[${index}] is not used: ${error.message}`);
       return [];
     }
@@ -113,7 +119,7 @@ function placeholders(text) {
   return text.includes('[redacted:') ? [...text.matchAll(PLACEHOLDER)].map((m) => [m.index, m.index + m[0].length]) : [];
 }
 
-// The parts of [start, end) that lie outside of the placeholders and are more than white space.
+// Returns the parts of [start, end) that are outside of placeholders and contain more than white space.
 function outside(text, start, end, kept) {
   const parts = [];
   let from = start;
@@ -129,7 +135,7 @@ function outside(text, start, end, kept) {
   return parts;
 }
 
-// Replaces every match; says how many there were.
+// Replaces every match and returns the number of matches.
 function replace(text, regex, rule) {
   const kept = placeholders(text);
   let result = '';
@@ -146,11 +152,11 @@ function replace(text, regex, rule) {
   return { text: result + text.slice(done), count };
 }
 
-// A redactor for these settings. `warn` is told what of them cannot be used.
+// Returns a redactor for these settings. Calls `warn` for settings that cannot be used.
 export function redactorOf(terms, patterns, warn) {
   const usable = usableTerms(Array.isArray(terms) ? terms : [], warn);
   const regexes = usablePatterns(Array.isArray(patterns) ? patterns : [], warn);
-  // Compiled when a text first has them: most calls see none of most terms.
+  // Terms are compiled when a text first contains them: most calls never meet most terms.
   const compiledTerms = new Map();
 
   function termsIn(text) {
@@ -176,8 +182,9 @@ export function redactorOf(terms, patterns, warn) {
     return now;
   }
 
-  // Until a round changes nothing: only so does a pattern that looks around itself (`^x`, `(?<=\])x`) find nothing more in
-  // the result. A text that does not settle, or at which an expression gives up, is kept from everybody.
+  // Repeats until a round changes nothing. Only then does a pattern that looks at its context (`^x`, `(?<=\])x`) find
+  // nothing more in the result. A text that does not settle, or on which an expression gives up, is withheld
+  // completely.
   function settled(text, counts) {
     let now = text;
     try {

@@ -1,4 +1,4 @@
-// `node --test` in this folder; no wasm needed.
+// Run `node --test` in this folder. No WebAssembly is needed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -45,7 +45,17 @@ pub fn build() -> Result<Vec<u8>> {
         flags.push(flag);
     }
     let output = Command::new("cargo")
-        .args(["build", "--package", "core-wasm", "--lib", "--profile", "policy", "--target", TARGET, "--locked"])
+        .args([
+            "build",
+            "--package",
+            "throughline-default-policy",
+            "--lib",
+            "--profile",
+            "policy",
+            "--target",
+            TARGET,
+            "--locked",
+        ])
         .arg("--target-dir")
         .arg(&target_dir)
         .current_dir(&root)
@@ -55,9 +65,9 @@ pub fn build() -> Result<Vec<u8>> {
         .output()
         .context("cargo does not start")?;
     if !output.status.success() {
-        bail!("core-wasm does not build for {TARGET}:\n{}", String::from_utf8_lossy(&output.stderr));
+        bail!("the default policy does not build for {TARGET}:\n{}", String::from_utf8_lossy(&output.stderr));
     }
-    let module = fs::read(target_dir.join(TARGET).join("policy/core_wasm.wasm"))?;
+    let module = fs::read(target_dir.join(TARGET).join("policy/throughline_default_policy.wasm"))?;
     ComponentEncoder::default().module(&module)?.validate(true).encode().context("the module is no component")
 }
 

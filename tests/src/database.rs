@@ -18,7 +18,7 @@ pub fn of_first_version(path: &Path, bytes: u32) -> Connection {
     std::fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder");
     let made = Connection::open(path).expect("open");
     made.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("a mode");
-    made.execute_batch(include_str!("../../host/src/store/migrations/0001_initial.sql")).expect("valid SQL");
+    made.execute_batch(include_str!("../../host/store/src/migrations/0001_initial.sql")).expect("valid SQL");
     made.execute_batch(
         "PRAGMA user_version = 1;
          INSERT INTO projects (number, id, identity, root, memories, created_at) VALUES (1, 'p', 'name:old', 'old', 1, 1);

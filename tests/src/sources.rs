@@ -12,9 +12,9 @@ const BUILD: Duration = Duration::from_mins(10);
 
 /// What is said where a language's tool or registry is not there.
 pub const UNAVAILABLE: [&str; 6] = [
-    "is not there",
+    "is not installed",
     "cannot be fetched",
-    "makes no environment",
+    "cannot create a virtual environment",
     "has no library for wasm32",
     "failed to download",
     "command not found",

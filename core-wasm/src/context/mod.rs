@@ -1,81 +1,81 @@
-//! Stage `context-builder`: stored memories become the text that the agent is shown.
+//! Stage `context-builder`: turns stored memories into the text that the agent sees.
 //!
-//! Every source gathers candidates into a [`Page`], which folds what was said before, and fits what matters most into the
-//! budget. Stored text is data: it is made harmless where it enters a page.
+//! Each source gathers candidates into a [`Page`], which merges duplicates and fits the most important entries into the
+//! budget. Stored text is data, not instructions: it is sanitized when it enters a page.
 
+mod compacted;
 mod line;
+mod new_session;
 mod page;
-mod past;
-mod present;
 mod prompt;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
-use line::Raw;
-use page::{Entry, Page, Part};
+use line::StoredText;
+use page::{Entry, Page, SectionKind};
 
-/// What is stored of this project: the contract's capability `memories`, which says what each function answers.
+/// What is stored about this project: the contract's capability `memories`, which documents each function.
 pub trait Memories {
-    /// The newest first.
+    /// The newest memories first.
     fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// The weightiest first.
+    /// The most important memories first.
     fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Of one session, in the order in which they were learned.
+    /// The memories of one session, in the order in which they were learned.
     fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Full text, best first.
+    /// Full-text search, best matches first.
     fn search(&self, query: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Of the project as a whole, newest first.
+    /// Facts about the project as a whole, newest first.
     fn knowledge(&self, limit: u32) -> Vec<Fact>;
-    /// Newest first, without the one that the call is about.
+    /// Sessions, newest first, without the one that the call is about.
     fn sessions(&self, limit: u32) -> Vec<SessionRecord>;
     /// The newest session other than the one that the call is about.
     fn last_session(&self) -> Option<SessionRecord>;
-    /// One session, the present one too.
+    /// One session, possibly the current one.
     fn session(&self, id: &str) -> Option<SessionRecord>;
 }
 
-/// The text for the request's source in at most its budget; none where there is nothing worth saying.
+/// Builds the text for the request's source within its budget. None if there is nothing worth saying.
 pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
     let budget = request.budget as usize;
     match request.source.as_str() {
-        // The client replays the conversation: all that could be said stands in it.
+        // The client replays the conversation, which already contains everything worth saying.
         "resume" | "fork" => None,
         "clear" => cleared(request, memories).render(CLEARED, budget),
-        "compact" => present::page(request, memories).render(present::INTRO, budget),
-        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::UNITS)),
-        _ => past::page(request, memories).render(past::INTRO, budget),
+        "compact" => compacted::page(request, memories).render(compacted::INTRO, budget),
+        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::MAX_UNITS)),
+        _ => new_session::page(request, memories).render(new_session::INTRO, budget),
     }
 }
 
 const CLEARED: &str = "What holds for this project. It may be outdated: the user and the code have the last word.";
 
-/// The context was cleared on purpose: only what stands whatever the task is.
+/// Builds the page after a deliberate `clear`: only what holds for every task.
 fn cleared(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
-    standing(&mut page, memories, 8, 1.0);
+    add_standing(&mut page, memories, 8, 1.0);
     page
 }
 
-/// What holds for every session: the human's rules, and what is known of the project; at most `most` of each, as heavy as
-/// `share` of their importance.
-fn standing(page: &mut Page, memories: &dyn Memories, most: usize, share: f32) {
-    page.limit(Part::Preferences, most);
-    page.limit(Part::Knowledge, most);
-    for memory in page.counted(memories.important(&["preference"], 16), 16) {
-        page.remember(&memory, share);
+/// Adds what holds for every session: the user's rules and the knowledge about the project. Each section gets at most
+/// `max_entries` entries, with their importance multiplied by `factor`.
+fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32) {
+    page.limit(SectionKind::Preferences, max_entries);
+    page.limit(SectionKind::Knowledge, max_entries);
+    for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {
+        page.add_memory(&memory, factor);
     }
-    for fact in page.counted(memories.knowledge(16), 16) {
+    for fact in page.checked_for_more(memories.knowledge(16), 16) {
         let raw = match &fact.file {
-            // A convention says itself what it is about: "Tests: `make test`".
-            _ if fact.kind == "convention" => Raw::from(fact.content.clone()),
-            Some(file) => Raw::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
-            None => Raw::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
+            // A convention already says what it is about: "Tests: `make test`".
+            _ if fact.kind == "convention" => StoredText::from(fact.content.clone()),
+            Some(file) => StoredText::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
+            None => StoredText::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
         };
-        page.add(Part::Knowledge, Entry::new(&raw, 0.6 * share).also(&fact.content));
+        page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
-    for memory in page.counted(memories.important(&["discovery"], 12), 12) {
-        page.remember(&memory, share);
+    for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
+        page.add_memory(&memory, factor);
     }
 }
 

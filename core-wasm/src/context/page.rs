@@ -1,18 +1,19 @@
-//! The page that is filled section by section: nothing stands on it twice, and what matters most fits into the budget.
+//! A page that is filled section by section. It contains nothing twice and fits the most important entries into the
+//! budget.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::line::{self, Key, LINE};
+use super::line::{self, MAX_LINE_CHARS, TextKey};
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
 use crate::text;
-use crate::transcript::said::INJECTED_HEADING;
+use crate::transcript::user_text::INJECTED_HEADING;
 
-/// The sections, in the order in which they stand.
+/// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Memories that a search found; without a heading.
+pub(super) enum SectionKind {
+    /// Memories that a search found. This section has no heading.
     Found,
     LastSession,
     ThisSession,
@@ -26,7 +27,7 @@ pub enum Part {
     Other,
 }
 
-impl Part {
+impl SectionKind {
     fn heading(self) -> &'static str {
         match self {
             Self::Found => "",
@@ -43,8 +44,8 @@ impl Part {
         }
     }
 
-    /// How many entries it has where nothing else is asked for.
-    fn most(self) -> usize {
+    /// Returns the default maximum number of entries.
+    fn max_entries(self) -> usize {
         match self {
             Self::LastSession | Self::ThisSession => 12,
             Self::Progress => 20,
@@ -55,14 +56,14 @@ impl Part {
         }
     }
 
-    /// Where a memory of that kind stands; none for those that are told by their session.
-    pub fn of(kind: &str) -> Option<Self> {
+    /// Returns the section of a memory kind. None for kinds that the session's own lines cover.
+    pub(super) fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
             "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
-            // Commits are the repository's to tell; turns are found by search; summaries are the sessions'.
+            // Commits are in the repository, turns are found by search, and summaries belong to their sessions.
             "commit" | "turn" | "session_summary" | "compact_summary" => None,
             _ => Some(Self::Other),
         }
@@ -71,66 +72,68 @@ impl Part {
 
 /// One line of a section.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     text: String,
-    /// Thousandths of importance.
+    /// The importance in thousandths.
     weight: u32,
     ids: Vec<String>,
-    keys: Vec<Key>,
-    /// A line about the session as a whole: it may say what a memory says, but never the other way round.
-    whole: bool,
+    keys: Vec<TextKey>,
+    /// Whether this line is about the session as a whole. Such a line may cover a memory, but a memory never covers
+    /// such a line.
+    is_session_line: bool,
 }
 
 impl Entry {
-    /// An entry of that importance, 0 to 1.
-    pub fn new(raw: &str, importance: f32) -> Self {
-        let text = line::fitted(&line::safe(raw));
-        let keys = Key::new(&text).into_iter().collect();
-        Self { text, weight: weight(importance), ids: Vec::new(), keys, whole: false }
+    /// Creates an entry with that importance, from 0 to 1.
+    pub(super) fn new(raw: &str, importance: f32) -> Self {
+        let text = line::fit(&line::sanitize(raw));
+        let keys = TextKey::new(&text).into_iter().collect();
+        Self { text, weight: weight(importance), ids: Vec::new(), keys, is_session_line: false }
     }
 
-    /// A line about a session as a whole: it takes in what says no more than it does.
-    pub fn whole(self) -> Self {
-        Self { whole: true, ..self }
+    /// Turns the entry into a line about a session as a whole, which covers every entry that says no more than it does.
+    pub(super) fn into_session_line(self) -> Self {
+        Self { is_session_line: true, ..self }
     }
 
-    /// A line about the session as a whole: what it is, then what it says.
-    pub fn labelled(label: &str, raw: &str, importance: f32) -> Self {
-        let said = line::safe(raw);
+    /// Creates a line about the session as a whole: a label and its text.
+    pub(super) fn session_line(label: &str, raw: &str, importance: f32) -> Self {
+        let said = line::sanitize(raw);
         let mut entry = Self::new(&said, importance);
-        entry.text = line::cut(&format!("{label}: {said}"), LINE);
+        entry.text = line::truncate(&format!("{label}: {said}"), MAX_LINE_CHARS);
         if said.is_empty() {
             entry.keys.clear();
         }
-        entry.whole()
+        entry.into_session_line()
     }
 
-    /// The same entry with that importance, 0 to 1.
-    pub fn weighing(self, importance: f32) -> Self {
+    /// Returns the same entry with that importance, from 0 to 1.
+    pub(super) fn with_importance(self, importance: f32) -> Self {
         Self { weight: weight(importance), ..self }
     }
 
-    /// Another wording of the same.
-    pub fn also(mut self, raw: &str) -> Self {
-        self.keys.extend(Key::new(raw));
+    /// Adds another wording, for comparisons.
+    pub(super) fn with_key(mut self, raw: &str) -> Self {
+        self.keys.extend(TextKey::new(raw));
         self
     }
 
-    /// What a memory says, in one line, as heavy as `share` of its importance and how often it was seen.
-    pub fn of(memory: &Memory, said: &str, share: f32) -> Self {
+    /// Creates an entry from a memory. Its importance, raised by how often the memory was seen, is multiplied by
+    /// `factor`.
+    pub(super) fn from_memory(memory: &Memory, said: &str, factor: f32) -> Self {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
-        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * share).also(&memory.content);
+        let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
-        // Two turns may begin with the same words.
-        if memory.kind == "turn" { entry } else { entry.also(&memory.title) }
+        // Two turns may start with the same words.
+        if memory.kind == "turn" { entry } else { entry.with_key(&memory.title) }
     }
 
-    fn says(&self, other: &Self) -> bool {
+    fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
-        if self.whole {
-            pairs().any(|(mine, theirs)| theirs.within(mine))
+        if self.is_session_line {
+            pairs().any(|(mine, theirs)| theirs.is_within(mine))
         } else {
-            pairs().any(|(mine, theirs)| mine.same(theirs))
+            pairs().any(|(mine, theirs)| mine.is_same(theirs))
         }
     }
 }
@@ -140,15 +143,15 @@ fn weight(importance: f32) -> u32 {
     (importance.clamp(0.0, 1.0) * 1000.0).round() as u32
 }
 
-/// What a memory says where it stands among others of its kind.
-pub fn said(memory: &Memory) -> String {
+/// Returns the text of a memory as it appears among others of its kind.
+pub(super) fn memory_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
         "plan" | "commit" => memory.title.is_empty(),
-        // Its title is only what was asked.
+        // Its title contains only the request.
         "turn" => true,
-        _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= LINE,
+        _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= MAX_LINE_CHARS,
     };
     if stands && !content.is_empty() { content } else { memory.title.clone() }
 }
@@ -156,161 +159,162 @@ pub fn said(memory: &Memory) -> String {
 #[derive(Debug, Default)]
 struct Section {
     lead: String,
-    most: Option<usize>,
+    max_entries: Option<usize>,
     entries: Vec<Entry>,
 }
 
-/// The sections of a context under way.
+/// The sections of a context that is being built.
 #[derive(Debug)]
-pub struct Page {
+pub(super) struct Page {
     root: String,
-    sections: BTreeMap<Part, Section>,
-    /// An answer of the store was as long as was asked for: there may be more.
-    more: bool,
-    /// Memories that were looked at: several questions to the store give the same.
+    sections: BTreeMap<SectionKind, Section>,
+    /// Whether the store returned as many items as requested, so that there may be more.
+    is_truncated: bool,
+    /// Memories that were already added. Several queries return the same memories.
     seen: HashSet<String>,
 }
 
 impl Page {
-    /// An empty page for the project at `root`.
-    pub fn new(root: &str) -> Self {
-        Self { root: root.to_owned(), sections: BTreeMap::new(), more: false, seen: HashSet::new() }
+    /// Creates an empty page for the project at `root`.
+    pub(super) fn new(root: &str) -> Self {
+        Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new() }
     }
 
-    /// A path, relative to the project's root where inside it.
-    pub fn path(&self, path: &str) -> String {
+    /// Returns a path relative to the project's root if it is inside.
+    pub(super) fn path(&self, path: &str) -> String {
         clean::path(path, &self.root)
     }
 
-    /// What the store answered, noting whether there may be more than the `limit`.
-    pub fn counted<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
-        self.more |= answer.len() >= limit;
+    /// Passes on an answer of the store, and records whether there may be more than `limit` items.
+    pub(super) fn checked_for_more<T>(&mut self, answer: Vec<T>, limit: usize) -> Vec<T> {
+        self.is_truncated |= answer.len() >= limit;
         answer
     }
 
-    /// A line that always stands first in that part and makes no part by itself.
-    pub fn lead(&mut self, part: Part, lead: String) {
-        self.sections.entry(part).or_default().lead = lead;
+    /// Sets a line that always comes first in a section. It does not make a section appear by itself.
+    pub(super) fn lead(&mut self, kind: SectionKind, lead: String) {
+        self.sections.entry(kind).or_default().lead = lead;
     }
 
-    /// At most so many entries in that part, the weightiest.
-    pub fn limit(&mut self, part: Part, most: usize) {
-        self.sections.entry(part).or_default().most = Some(most);
+    /// Limits a section to its most important entries.
+    pub(super) fn limit(&mut self, kind: SectionKind, max_entries: usize) {
+        self.sections.entry(kind).or_default().max_entries = Some(max_entries);
     }
 
-    /// Adds the entry, or marks what says the same already.
-    pub fn add(&mut self, part: Part, mut entry: Entry) {
+    /// Adds the entry, or merges it into an entry that already covers it.
+    pub(super) fn add(&mut self, kind: SectionKind, mut entry: Entry) {
         if entry.keys.is_empty() {
             return;
         }
-        entry.text = clean::inside(&entry.text, &self.root);
-        // A rule must stand by itself even where the session's own lines hold its words.
-        if !self.fold(&entry, part != Part::Preferences) {
-            self.sections.entry(part).or_default().entries.push(entry);
+        entry.text = clean::relative_paths(&entry.text, &self.root);
+        // A rule must have its own line, even if the session's own lines contain its words.
+        if !self.merge_duplicate(&entry, kind != SectionKind::Preferences) {
+            self.sections.entry(kind).or_default().entries.push(entry);
         }
     }
 
-    /// Adds a memory to the part of its kind, as heavy as `share` of its importance.
-    pub fn remember(&mut self, memory: &Memory, share: f32) {
+    /// Adds a memory to the section of its kind, with its importance multiplied by `factor`.
+    pub(super) fn add_memory(&mut self, memory: &Memory, factor: f32) {
         if !self.seen.insert(memory.id.clone()) {
             return;
         }
         let said = match (memory.kind.as_str(), memory.files.first()) {
-            ("discovery", Some(file)) => discovery(&self.path(file), &said(memory)),
+            ("discovery", Some(file)) => discovery(&self.path(file), &memory_text(memory)),
             ("decision", _) => {
                 let content = if memory.content.is_empty() { &memory.title } else { &memory.content };
-                let (what, why, rejected) = line::decision(content);
-                line::decided(what, why, rejected)
+                let (what, why, rejected) = line::parse_decision(content);
+                line::decision_line(what, why, rejected)
             }
-            _ => said(memory),
+            _ => memory_text(memory),
         };
-        let entry = Entry::of(memory, &said, share);
-        match Part::of(&memory.kind) {
-            Some(part) => self.add(part, entry),
+        let entry = Entry::from_memory(memory, &said, factor);
+        match SectionKind::of(&memory.kind) {
+            Some(kind) => self.add(kind, entry),
             None => {
-                self.fold(&entry, true);
+                self.merge_duplicate(&entry, true);
             }
         }
     }
 
-    /// Whether the entry is said already; its memories then stand there, with the greater weight of the two.
-    fn fold(&mut self, entry: &Entry, by_whole_lines: bool) -> bool {
+    /// Merges the entry into one that covers it: adds its memories, and keeps the higher weight. Returns whether there
+    /// is such an entry.
+    fn merge_duplicate(&mut self, entry: &Entry, into_session_lines: bool) -> bool {
         let known = self
             .sections
             .values_mut()
             .flat_map(|section| &mut section.entries)
-            .find(|known| (by_whole_lines || !known.whole) && known.says(entry));
+            .find(|known| (into_session_lines || !known.is_session_line) && known.covers(entry));
         let Some(known) = known else { return false };
-        merge(&mut known.ids, &entry.ids);
+        merge_ids(&mut known.ids, &entry.ids);
         known.weight = known.weight.max(entry.weight);
         true
     }
 
-    /// The page in at most `budget` UTF-16 units; none where no entry has room.
-    pub fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
+    /// Renders the page in at most `budget` UTF-16 units. None if no entry fits.
+    pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all: usize = self.sections.values().map(|section| section.entries.len()).sum();
-        self.thin();
-        let mut order: Vec<(Part, usize, u32)> = Vec::new();
-        for (part, section) in &self.sections {
-            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*part, at, entry.weight)));
+        self.limit_sections();
+        let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
+        for (kind, section) in &self.sections {
+            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.weight)));
         }
-        // Stable: what weighs the same keeps its order on the page.
+        // The sort is stable: entries of equal weight keep their order on the page.
         order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
         let head = format!("{INJECTED_HEADING}\n{intro}");
-        let room = budget.checked_sub(text::utf16_len(&head))?;
-        let mut kept = self.fit(&order, room);
-        if kept.len() < all {
-            let room = room.checked_sub(text::utf16_len(&self.hint(all)))?;
-            kept = self.fit(&order, room);
+        let available = budget.checked_sub(text::utf16_len(&head))?;
+        let mut chosen = self.fit(&order, available);
+        if chosen.len() < all {
+            let available = available.checked_sub(text::utf16_len(&self.hint(all)))?;
+            chosen = self.fit(&order, available);
         }
-        if kept.is_empty() {
+        if chosen.is_empty() {
             return None;
         }
-        let (mut text, used) = self.write(head, &kept);
-        if kept.len() < all {
-            text.push_str(&self.hint(all - kept.len()));
+        let (mut text, used) = self.write(head, &chosen);
+        if chosen.len() < all {
+            text.push_str(&self.hint(all - chosen.len()));
         }
         Some(Context { text, used })
     }
 
-    /// Leaves in every part its weightiest entries.
-    fn thin(&mut self) {
-        for (part, section) in &mut self.sections {
-            let most = section.most.unwrap_or(part.most());
+    /// Keeps only the most important entries of every section.
+    fn limit_sections(&mut self) {
+        for (kind, section) in &mut self.sections {
+            let max_entries = section.max_entries.unwrap_or(kind.max_entries());
             let mut order: Vec<usize> = (0..section.entries.len()).collect();
             order.sort_by_key(|&at| std::cmp::Reverse(section.entries[at].weight));
-            order.truncate(most);
+            order.truncate(max_entries);
             let mut at = 0..;
             section.entries.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
         }
     }
 
-    /// The weightiest entries that fit together.
-    fn fit(&self, order: &[(Part, usize, u32)], room: usize) -> BTreeSet<(Part, usize)> {
-        let mut kept = BTreeSet::new();
-        let mut begun = BTreeSet::new();
+    /// Selects the most important entries that fit together.
+    fn fit(&self, order: &[(SectionKind, usize, u32)], available: usize) -> BTreeSet<(SectionKind, usize)> {
+        let mut chosen = BTreeSet::new();
+        let mut opened = BTreeSet::new();
         let mut units = 0;
-        for &(part, at, _) in order {
-            // "\n10. " is the widest mark that an entry has.
-            let mut cost = 5 + text::utf16_len(&self.sections[&part].entries[at].text);
-            if !begun.contains(&part) {
-                cost += text::utf16_len(&self.opening(part));
+        for &(kind, at, _) in order {
+            // "\n10. " is the longest mark of an entry.
+            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].text);
+            if !opened.contains(&kind) {
+                cost += text::utf16_len(&self.opening(kind));
             }
-            if units + cost <= room {
+            if units + cost <= available {
                 units += cost;
-                begun.insert(part);
-                kept.insert((part, at));
+                opened.insert(kind);
+                chosen.insert((kind, at));
             }
         }
-        kept
+        chosen
     }
 
-    fn opening(&self, part: Part) -> String {
+    fn opening(&self, kind: SectionKind) -> String {
         let mut opening = String::from("\n");
-        if !part.heading().is_empty() {
-            opening = format!("\n\n### {}", part.heading());
+        if !kind.heading().is_empty() {
+            opening = format!("\n\n### {}", kind.heading());
         }
-        let lead = &self.sections[&part].lead;
+        let lead = &self.sections[&kind].lead;
         if !lead.is_empty() {
             opening.push_str("\n- ");
             opening.push_str(lead);
@@ -318,33 +322,33 @@ impl Page {
         opening
     }
 
-    fn write(&self, head: String, kept: &BTreeSet<(Part, usize)>) -> (String, Vec<String>) {
+    fn write(&self, head: String, chosen: &BTreeSet<(SectionKind, usize)>) -> (String, Vec<String>) {
         let (mut text, mut used) = (head, Vec::new());
         let mut current = None;
         let mut number = 0;
-        for &(part, at) in kept {
-            if current != Some(part) {
-                text.push_str(&self.opening(part));
-                current = Some(part);
+        for &(kind, at) in chosen {
+            if current != Some(kind) {
+                text.push_str(&self.opening(kind));
+                current = Some(kind);
                 number = 0;
             }
             number += 1;
-            let entry = &self.sections[&part].entries[at];
-            let mark = if part == Part::Decisions { format!("{number}.") } else { "-".to_owned() };
+            let entry = &self.sections[&kind].entries[at];
+            let mark = if kind == SectionKind::Decisions { format!("{number}.") } else { "-".to_owned() };
             text.extend(["\n", &mark, " ", &entry.text]);
-            merge(&mut used, &entry.ids);
+            merge_ids(&mut used, &entry.ids);
         }
         (text, used)
     }
 
     fn hint(&self, left_out: usize) -> String {
-        let least = if self.more { "At least " } else { "" };
+        let least = if self.is_truncated { "At least " } else { "" };
         let noun = if left_out == 1 { "memory" } else { "memories" };
         format!("\n\n{least}{left_out} more {noun} left out; to find them: `throughline memory search \"…\"`")
     }
 }
 
-fn merge(ids: &mut Vec<String>, more: &[String]) {
+fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
     for id in more {
         if !ids.contains(id) {
             ids.push(id.clone());
@@ -352,8 +356,8 @@ fn merge(ids: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// An insight with the file that it is about, where it does not name it.
-pub fn discovery(file: &str, insight: &str) -> String {
+/// Returns an insight, prefixed with its file unless it names the file itself.
+pub(super) fn discovery(file: &str, insight: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     if name.is_empty() || insight.contains(name) { insight.to_owned() } else { format!("`{file}`: {insight}") }
 }

@@ -1,23 +1,24 @@
-//! What a prompt is answered with from the memories that its search found.
+//! The page for a prompt: the memories that its search found.
 
 use super::line;
-use super::page::{Entry, Page, Part, said};
+use super::page::{Entry, Page, SectionKind, memory_text};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 
-/// The line under the heading.
-pub const INTRO: &str = "Memories that match this prompt. They may be outdated: the user and the code have the last word.";
+/// The line below the heading.
+pub(super) const INTRO: &str =
+    "Memories that match this prompt. They may be outdated: the user and the code have the last word.";
 
-/// The most that it may hold, in UTF-16 units: it comes with every prompt.
-pub const UNITS: usize = 2_000;
+/// The maximum length in UTF-16 units. It is small because the text is added to every prompt.
+pub(super) const MAX_UNITS: usize = 2_000;
 
-/// The page of what was found, best first.
-pub fn page(request: &Request) -> Page {
+/// Builds the page of the search results, best first.
+pub(super) fn page(request: &Request) -> Page {
     let mut page = Page::new(&request.session.root);
     for (memory, rank) in request.found.iter().zip(0_u8..20) {
         let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));
-        let line = format!("[{}]{day} {}: {}", memory.id, memory.kind, said(memory));
+        let line = format!("[{}]{day} {}: {}", memory.id, memory.kind, memory_text(memory));
         // The search knows better than the memory's importance what matters here.
-        page.add(Part::Found, Entry::of(memory, &line, 1.0).weighing(1.0 - f32::from(rank) / 100.0));
+        page.add(SectionKind::Found, Entry::from_memory(memory, &line, 1.0).with_importance(1.0 - f32::from(rank) / 100.0));
     }
     page
 }

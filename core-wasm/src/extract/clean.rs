@@ -1,38 +1,38 @@
-//! The gate into the state: nothing enters it that was not scrubbed, and always before it is cut, so that where a
-//! transcript is split never decides what is recognized as a secret.
+//! Cleans every text before it enters the state. Texts are scrubbed before they are cut, so that the place where a
+//! transcript is split never affects which secrets are recognized.
 
 use std::borrow::Cow;
 
 use crate::{redact, text};
 
-/// More than this of one text is never looked at: half of it from the beginning, half from the end.
-const WINDOW: usize = 256 * 1024;
+/// The maximum number of bytes of one text that are looked at: half from the beginning, half from the end.
+const WINDOW_BYTES: usize = 256 * 1024;
 
-/// The text without terminal escapes, control characters and secrets.
-pub fn clean(text: &str) -> String {
+/// Removes terminal escapes, control characters and secrets.
+pub(crate) fn clean(text: &str) -> String {
     let text = window(text);
     let text = printable(&text);
     redact::scrub(&text).into_owned()
 }
 
-/// The cleaned text on one line of at most `max` characters.
-pub fn line(text: &str, max: usize) -> String {
+/// Returns the cleaned text on one line of at most `max` characters.
+pub(crate) fn line(text: &str, max: usize) -> String {
     text::clip(&text::one_line(&clean(text)), max).into_owned()
 }
 
-/// The cleaned text in at most `max` bytes, cut at a natural border.
-pub fn block(text: &str, max: usize) -> String {
+/// Returns the cleaned text in at most `max` bytes, cut at a natural boundary.
+pub(crate) fn block(text: &str, max: usize) -> String {
     text::clip_block(&clean(text), max).into_owned()
 }
 
 fn window(text: &str) -> Cow<'_, str> {
-    if text.len() <= WINDOW {
+    if text.len() <= WINDOW_BYTES {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW / 2), text::tail(text, WINDOW / 2)))
+    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW_BYTES / 2), text::tail(text, WINDOW_BYTES / 2)))
 }
 
-/// Without ANSI escape sequences and other control characters; carriage returns end lines.
+/// Removes ANSI escape sequences and other control characters. Carriage returns become newlines.
 fn printable(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t') {
         return Cow::Borrowed(text);
@@ -63,8 +63,8 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// A path with `/` between folders, relative to `root` where inside it.
-pub fn path(path: &str, root: &str) -> String {
+/// Returns a path with `/` between folders, relative to `root` if it is inside.
+pub(crate) fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
     let root = root.trim_end_matches('/');
@@ -72,8 +72,8 @@ pub fn path(path: &str, root: &str) -> String {
     line(relative.unwrap_or(&path), 300)
 }
 
-/// A command with paths inside the project relative to its root: absolute ones say where it lies on one machine.
-pub fn inside(command: &str, root: &str) -> String {
+/// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.
+pub(crate) fn relative_paths(command: &str, root: &str) -> String {
     if root.len() < 2 {
         return command.to_owned();
     }
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn commands_are_relative_inside_the_root() {
-        assert_eq!(inside("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
-        assert_eq!(inside("git -C /p/a status", "/p/a"), "git -C . status");
+        assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
+        assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
     }
 
     #[test]

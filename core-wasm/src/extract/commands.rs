@@ -1,36 +1,37 @@
-//! What a shell command is for, whether it failed, which line of its output says why, and what its tests counted.
+//! Analyzes shell commands: their purpose, whether they failed, the line that explains the failure, and their test
+//! counts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text;
 
-/// What a command is for, as far as later commands can be compared with it.
+/// The purpose of a command, used to compare it with later commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// Runs tests.
     Test,
     /// Builds or compiles.
     Build,
-    /// Lints, formats, checks types.
+    /// Lints, formats or type-checks.
     Check,
-    /// Records changes.
+    /// Commits changes.
     Commit,
-    /// Sends changes or opens a pull request.
+    /// Pushes changes or opens a pull request.
     Publish,
-    /// Installs what is missing.
+    /// Installs dependencies.
     Install,
-    /// Looks around: its failing says nothing.
-    Look,
+    /// Only inspects. Its failure means nothing.
+    Inspect,
     /// Anything else.
     Other,
 }
 
-/// Programs that run the program after them.
+/// Programs that run the program named after them.
 const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
-/// Programs that only look or prepare.
-const LOOKS: &[&str] = &[
+/// Programs that only inspect or prepare.
+const INSPECTION_PROGRAMS: &[&str] = &[
     "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
     "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
     "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
@@ -38,8 +39,9 @@ const LOOKS: &[&str] = &[
     "do", "done", "then", "fi",
 ];
 
-/// The parts of a command line between `&&`, `||`, `;` and new lines, outside quotes, each without what it is piped into.
-pub fn segments(command: &str) -> Vec<&str> {
+/// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
+/// that it is piped into.
+pub(crate) fn segments(command: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut quote, mut piped) = (0, None, None);
     let bytes = command.as_bytes();
@@ -51,7 +53,7 @@ pub fn segments(command: &str) -> Vec<&str> {
             (_, b'\\') => at += 1,
             (None, b'\'' | b'"') => quote = Some(byte),
             (None, b'<') if command[at..].starts_with("<<") => {
-                // A here-document reaches to the end: its lines are no commands.
+                // A here-document reaches to the end of the command line: its lines are not commands.
                 at = bytes.len();
                 continue;
             }
@@ -79,7 +81,7 @@ pub fn segments(command: &str) -> Vec<&str> {
 }
 
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
-    // Cuts lie on ASCII bytes, except past the end after a trailing backslash.
+    // Cuts are at ASCII bytes, except for one past the end after a trailing backslash.
     if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {
         let segment = segment.trim();
         if !segment.is_empty() && !segment.starts_with('#') {
@@ -88,7 +90,7 @@ fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end:
     }
 }
 
-/// The words of a segment without assignments, wrappers, flags and redirections.
+/// Returns the words of a segment without assignments, wrappers, flags and redirections.
 fn words(segment: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     let mut skip = false;
@@ -106,7 +108,8 @@ fn words(segment: &str) -> Vec<&str> {
                 continue;
             }
         }
-        // git's and make's folder, cargo's package: what follows names the place, not the purpose.
+        // The folder of git and make, or the package of cargo: the value after the option names a place, not the
+        // purpose.
         if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
             skip = true;
             continue;
@@ -119,36 +122,37 @@ fn words(segment: &str) -> Vec<&str> {
     words
 }
 
-/// The segment that the command line is about: the last one that does more than look, else the last.
-pub fn main_segment(command: &str) -> &str {
+/// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
+/// one.
+pub(crate) fn main_segment(command: &str) -> &str {
     let all = segments(command);
     all.iter()
         .rev()
-        .find(|segment| words(segment).first().is_some_and(|program| !LOOKS.contains(program)))
+        .find(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program)))
         .or(all.last())
         .copied()
         .unwrap_or(command)
 }
 
-/// What the command line is for.
-pub fn class(command: &str) -> Class {
+/// Returns the class of the command line.
+pub(crate) fn class(command: &str) -> Class {
     let segment = main_segment(command);
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
-        return Class::Look;
+        return Class::Inspect;
     };
-    if LOOKS.contains(&program) {
-        return Class::Look;
+    if INSPECTION_PROGRAMS.contains(&program) {
+        return Class::Inspect;
     }
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
         "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
-            Class::Look
+            Class::Inspect
         }
         "gh" if has(&["create", "merge"]) => Class::Publish,
-        "gh" => Class::Look,
+        "gh" => Class::Inspect,
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
         "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
         | "rustfmt" | "tsc" => Class::Check,
@@ -164,15 +168,15 @@ pub fn class(command: &str) -> Class {
     }
 }
 
-/// What commands of the same purpose share: the program and its subcommands.
-pub fn purpose(command: &str) -> String {
+/// Returns the words that commands of the same purpose share: the program and its subcommands.
+pub(crate) fn purpose(command: &str) -> String {
     let words = words(main_segment(command));
     let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
     words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The files and folders that the command line names.
-pub fn targets(command: &str) -> Vec<&str> {
+/// Returns the files and folders that the command line names.
+pub(crate) fn targets(command: &str) -> Vec<&str> {
     words(main_segment(command))
         .into_iter()
         .skip(1)
@@ -180,12 +184,13 @@ pub fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether two command lines are for the same: a later success of one says that the failure of the other is over.
-pub fn same_purpose(failed: &str, later: &str) -> bool {
+/// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
+/// other.
+pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
     let same = match one {
-        Class::Other | Class::Look => purpose(failed) == purpose(later),
-        // A formatter that passes says nothing of the type checker.
+        Class::Other | Class::Inspect => purpose(failed) == purpose(later),
+        // A passing formatter says nothing about the type checker.
         Class::Check => one == other && purpose(failed) == purpose(later),
         _ => one == other,
     };
@@ -196,15 +201,15 @@ pub fn same_purpose(failed: &str, later: &str) -> bool {
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
 }
 
-/// Whether a later command line is the failed one in other words.
-pub fn alike(failed: &str, later: &str) -> bool {
+/// Returns whether a later command line rewords the failed one.
+pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
     let significant = |command: &str| text::features(main_segment(command));
     let (one, other) = (significant(failed), significant(later));
-    text::likeness(&one, &other) >= 0.6
+    text::similarity(&one, &other) >= 0.6
 }
 
-/// Signs that the shell or a tool did not know what it was asked for.
-const UNKNOWN: &[&str] = &[
+/// Signs that the shell or a tool did not recognize what it was asked to do.
+const UNKNOWN_SIGNS: &[&str] = &[
     "command not found",
     "not recognized",
     "unrecognized",
@@ -223,8 +228,8 @@ const UNKNOWN: &[&str] = &[
     "no module named",
 ];
 
-/// Further signs that a tool, not the code under work, is at fault: the cure is worth telling to a later session.
-const ENVIRONMENT: &[&str] = &[
+/// Further signs that a tool is at fault, not the code being worked on. The fix is worth telling a later session.
+const ENVIRONMENT_SIGNS: &[&str] = &[
     "no such file or directory",
     "cannot find module",
     "module not found",
@@ -264,27 +269,27 @@ const ENVIRONMENT: &[&str] = &[
     "index.lock",
 ];
 
-/// Further signs that the command was not even run as meant: the next one that is, is the cure.
-const INVOCATION: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
+/// Further signs that the command did not run as intended. The next command that does run is the fix.
+const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
 
-/// Whether the failure is one of the environment.
-pub fn is_environment(error: &str) -> bool {
-    shows(error, ENVIRONMENT)
+/// Returns whether the environment caused the failure.
+pub(crate) fn is_environment(error: &str) -> bool {
+    contains_sign(error, ENVIRONMENT_SIGNS)
 }
 
-/// Whether the command was not even run as meant.
-pub fn is_invocation(error: &str) -> bool {
-    shows(error, INVOCATION)
+/// Returns whether the command did not run as intended.
+pub(crate) fn is_invocation(error: &str) -> bool {
+    contains_sign(error, INVOCATION_SIGNS)
 }
 
-/// Whether the error holds one of the signs, or says that something is not known.
-fn shows(error: &str, signs: &[&str]) -> bool {
+/// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
+fn contains_sign(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
-    UNKNOWN.iter().chain(signs).any(|sign| error.contains(sign))
+    UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
 }
 
-/// Lines that open or frame an error without saying what it is.
-const FRAMES: &[&str] = &[
+/// Lines that introduce or surround an error without saying what it is.
+const FRAME_LINES: &[&str] = &[
     "exit code",
     "error: command failed",
     "error:",
@@ -293,9 +298,9 @@ const FRAMES: &[&str] = &[
     "for more information, try",
 ];
 
-/// Marks of the lines in which test runners, compilers and linters name what failed; logs of the code under test hold
-/// other errors.
-const VERDICTS: &[&str] = &[
+/// Marks of lines in which test runners, compilers and linters name what failed. The logs of the code under test
+/// contain other errors.
+const VERDICT_MARKS: &[&str] = &[
     "(fail)",
     "--- FAIL",
     "FAIL ",
@@ -312,10 +317,10 @@ const VERDICTS: &[&str] = &[
     "script failed",
 ];
 
-/// The line of an output that says why a command of that class failed.
-pub fn error_line_of(class: Class, output: &str) -> Option<String> {
+/// Returns the output line that explains why a command of that class failed.
+pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| !is_passing(line) && VERDICTS.iter().any(|mark| line.contains(mark));
+        let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -323,17 +328,17 @@ pub fn error_line_of(class: Class, output: &str) -> Option<String> {
     error_line(output)
 }
 
-/// The line of an output that says why a command failed.
-pub fn error_line(output: &str) -> Option<String> {
+/// Returns the output line that explains why a command failed.
+pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
-    let telling = lines().find(|line| is_strong(line)).or_else(|| lines().find(|line| is_telling(line)));
-    let line = telling.or_else(|| lines().next_back())?;
+    let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
+    let line = candidate.or_else(|| lines().next_back())?;
     Some(text::clip(line, 200).into_owned())
 }
 
-/// Whether a command may be what made another pass: it changes something.
-pub fn may_cure(command: &str) -> bool {
-    if class(command) != Class::Look {
+/// Returns whether a command changes something, so that it may have made another command pass.
+pub(crate) fn may_fix(command: &str) -> bool {
+    if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
     let program = words(main_segment(command)).first().copied().unwrap_or("");
@@ -342,14 +347,14 @@ pub fn may_cure(command: &str) -> bool {
 
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
-    FRAMES.iter().any(|frame| lower == *frame)
+    FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
         || is_passing(line)
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
 }
 
-/// Lines about what passed may hold any word of failure.
+/// Lines about passing tests may contain any word for failure.
 fn is_passing(line: &str) -> bool {
     ["(pass)", " 0 fail", "0 failed", "0 errors", "No errors", "✓", "✔", "PASS ", "[PASS]", "√"]
         .iter()
@@ -358,7 +363,7 @@ fn is_passing(line: &str) -> bool {
         || ["... ok", "Passed", "Skipped"].iter().any(|end| line.ends_with(end))
 }
 
-fn is_strong(line: &str) -> bool {
+fn is_definite_error(line: &str) -> bool {
     let lower = line.to_lowercase();
     let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
     starts.iter().any(|start| lower.starts_with(start))
@@ -371,7 +376,7 @@ fn is_strong(line: &str) -> bool {
         || lower.contains("denied")
 }
 
-fn is_telling(line: &str) -> bool {
+fn is_error_like(line: &str) -> bool {
     let lower = line.to_lowercase();
     [
         "fail",
@@ -391,15 +396,15 @@ fn is_telling(line: &str) -> bool {
     .any(|sign| lower.contains(sign))
 }
 
-/// Signs in the output of a command that pretends to have succeeded.
-pub fn output_says_failed(class: Class, output: &str) -> bool {
+/// Returns whether the output reports a failure although the command claims success.
+pub(crate) fn output_reports_failure(class: Class, output: &str) -> bool {
     match class {
         Class::Commit => {
-            !output.contains("] ") && COMMIT_FAILED.iter().any(|sign| output.contains(sign))
+            !output.contains("] ") && COMMIT_FAILURE_SIGNS.iter().any(|sign| output.contains(sign))
                 || output.contains("FAILED: git commit")
                 || output.contains("pre-commit script failed")
         }
-        Class::Test => tests(output).is_some_and(|counts| counts.failed > 0),
+        Class::Test => test_counts(output).is_some_and(|counts| counts.failed > 0),
         Class::Publish => {
             output.contains("! [rejected]") || output.contains("error: failed to push") || output.contains("fatal:")
         }
@@ -407,7 +412,7 @@ pub fn output_says_failed(class: Class, output: &str) -> bool {
     }
 }
 
-const COMMIT_FAILED: &[&str] = &[
+const COMMIT_FAILURE_SIGNS: &[&str] = &[
     "FAILED",
     "nothing to commit",
     "no changes added to commit",
@@ -419,41 +424,41 @@ const COMMIT_FAILED: &[&str] = &[
     "husky - ",
 ];
 
-/// Whether the command passed for certain: what it is piped into hides its exit code.
-pub fn passed(command: &str, output: &str) -> bool {
+/// Returns whether the command certainly passed. A pipe hides its exit code.
+pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
     let main = main_segment(command);
     let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
     let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
-    if !piped || matches!(class, Class::Look | Class::Other | Class::Install) {
+    if !piped || matches!(class, Class::Inspect | Class::Other | Class::Install) {
         return true;
     }
     match class {
-        Class::Test => tests(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
-        _ => !output.lines().any(|line| is_strong(line.trim())),
+        Class::Test => test_counts(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_definite_error(line.trim())),
     }
 }
 
-/// What a test run counted.
+/// The counts of a test run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tests {
+pub(crate) struct TestCounts {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed.
     pub failed: u32,
 }
 
-impl Tests {
-    /// In words.
-    pub fn verdict(self) -> String {
+impl TestCounts {
+    /// Formats the counts.
+    pub(crate) fn verdict(self) -> String {
         format!("{} pass, {} fail", self.passed, self.failed)
     }
 }
 
-/// The counts of the last test run in an output; of several suites in one run (cargo) the sum.
-pub fn tests(output: &str) -> Option<Tests> {
-    let mut found: Option<Tests> = None;
-    let mut cargo: Option<Tests> = None;
+/// Returns the counts of the last test run in an output. If one run has several suites (cargo), returns their sum.
+pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
+    let mut found: Option<TestCounts> = None;
+    let mut cargo: Option<TestCounts> = None;
     for line in text::tail(output, 32 * 1024).lines() {
         let line = line.trim().trim_start_matches(['=', ' ']);
         if let Some(rest) = line.strip_prefix("test result:") {
@@ -469,10 +474,10 @@ pub fn tests(output: &str) -> Option<Tests> {
         if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
             continue;
         }
-        // Runners such as bun say passed and failed on lines of their own.
+        // Runners such as bun report passed and failed tests on separate lines.
         match &mut found {
-            Some(Tests { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
-                found = Some(Tests { passed: *passed, failed: counts.failed });
+            Some(TestCounts { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
+                found = Some(TestCounts { passed: *passed, failed: counts.failed });
             }
             _ => found = Some(counts),
         }
@@ -480,15 +485,15 @@ pub fn tests(output: &str) -> Option<Tests> {
     cargo.or(found)
 }
 
-/// Numbers before `pass…` and `fail…` in a line that is short enough to be a summary.
-fn counts_of(line: &str) -> Option<Tests> {
+/// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
+fn counts_of(line: &str) -> Option<TestCounts> {
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
         || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
     if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
         return None;
     }
-    let mut counts = None::<Tests>;
+    let mut counts = None::<TestCounts>;
     let mut number = None;
     for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
         if word.is_empty() {
@@ -512,7 +517,7 @@ fn counts_of(line: &str) -> Option<Tests> {
 }
 
 #[cfg(test)]
-mod tests_ {
+mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -529,17 +534,17 @@ mod tests_ {
     fn purposes_are_compared_without_wrappers_and_pipes() {
         assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
-        assert_eq!(class("git status"), Class::Look);
+        assert_eq!(class("git status"), Class::Inspect);
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
         assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
         assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
         assert!(!same_purpose("bun test src/a.test.ts", "bun test src/b.test.ts"));
         assert!(!same_purpose("npm run lint", "npm run typecheck"));
-        assert!(alike("rtk bun run test 2>&1", "bun run test 2>&1"));
+        assert!(is_rewording("rtk bun run test 2>&1", "bun run test 2>&1"));
     }
 
     #[test]
-    fn the_telling_line_of_an_error() {
+    fn the_informative_line_of_an_error() {
         assert_eq!(
             error_line("Exit code 2\nerror: unrecognized subcommand 'bun'\n\nUsage: rtk").unwrap(),
             "error: unrecognized subcommand 'bun'"
@@ -556,7 +561,7 @@ mod tests_ {
 
     #[test]
     fn counts_of_common_runners() {
-        let counts = |output| tests(output).map(|t| (t.passed, t.failed));
+        let counts = |output| test_counts(output).map(|t| (t.passed, t.failed));
         assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
         assert_eq!(counts("Tests:       1 failed, 20 passed, 21 total"), Some((20, 1)));
         assert_eq!(counts("===== 3 failed, 20 passed in 1.2s ====="), Some((20, 3)));
@@ -576,7 +581,7 @@ mod tests_ {
             class(&command);
             purpose(&command);
             error_line(&command);
-            tests(&command);
+            test_counts(&command);
         }
     }
 }

@@ -1,33 +1,33 @@
-//! Commits and pull requests that really came about.
+//! Commits and pull requests that were really created.
 
 use super::commands;
 use crate::text;
 
-/// A commit as the output or the command says it.
+/// A commit, as reported by the output or the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
+pub(super) struct Commit {
     /// The first line of the message.
     pub subject: String,
-    /// The message's other lines, without trailers.
+    /// The other lines of the message, without trailers.
     pub body: String,
-    /// The branch, where the output says it.
+    /// The branch, if the output names it.
     pub branch: Option<String>,
-    /// Whether it replaces the commit before.
+    /// Whether the commit replaces the previous one.
     pub amends: bool,
 }
 
-/// The commits that a command made, going by its output; none where it failed.
-pub fn made(command: &str, output: &str) -> Vec<Commit> {
+/// Returns the commits that a command created, judging by its output. Empty if the command failed.
+pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
     let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
         return Vec::new();
     };
-    // The message's own lines are cut off by here-documents: look in the whole command.
+    // The segments end at here-documents, so look for the message in the whole command.
     let message = message(command).unwrap_or_default();
     let amends = segment.contains("--amend") || command.contains("--amend");
-    let (subject, body) = split(message.trim_start_matches(['@', '\n', ' ']));
+    let (subject, body) = split_message(message.trim_start_matches(['@', '\n', ' ']));
     let mut all: Vec<Commit> = output
         .lines()
-        .filter_map(bracketed)
+        .filter_map(parse_commit_line)
         .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
         .map(|(branch, shown)| {
             let body = if shown == subject { body.clone() } else { String::new() };
@@ -36,20 +36,20 @@ pub fn made(command: &str, output: &str) -> Vec<Commit> {
         .collect();
     if all.is_empty()
         && !subject.is_empty()
-        && !commands::output_says_failed(commands::Class::Commit, output)
-        && says_done(output)
+        && !commands::output_reports_failure(commands::Class::Commit, output)
+        && reports_success(output)
     {
         all.push(Commit { subject, body, branch: None, amends });
     }
     for commit in &mut all {
-        commit.subject = without_trailer(&commit.subject).to_owned();
+        commit.subject = strip_trailer(&commit.subject).to_owned();
     }
-    all.retain(|commit| !is_passing(&commit.subject));
+    all.retain(|commit| !is_temporary(&commit.subject));
     all
 }
 
-/// Without a trailer that follows the subject with no empty line between.
-fn without_trailer(subject: &str) -> &str {
+/// Strips a trailer that follows the subject without an empty line between them.
+fn strip_trailer(subject: &str) -> &str {
     let mut words = subject.rsplitn(3, ' ');
     let (Some(value), Some(name), Some(rest)) = (words.next(), words.next(), words.next()) else {
         return subject;
@@ -59,8 +59,8 @@ fn without_trailer(subject: &str) -> &str {
     if is_trailer { rest.trim_end() } else { subject }
 }
 
-/// Commits that are meant to be folded into others, and subjects that a shell has yet to fill in.
-fn is_passing(subject: &str) -> bool {
+/// Returns whether the commit is meant to be folded into another one, or its subject still contains a shell expansion.
+fn is_temporary(subject: &str) -> bool {
     let lower = subject.to_lowercase();
     ["wip", "fixup!", "squash!", "amend!", "tmp", "temp "].iter().any(|opening| lower.starts_with(opening))
         || subject.contains('$')
@@ -75,14 +75,15 @@ fn is_commit(segment: &str) -> bool {
         && !segment.contains("--dry-run")
 }
 
-/// Silence, a short "ok", or a count of files: what git and its wrappers say after a commit.
-fn says_done(output: &str) -> bool {
+/// Returns whether the output looks like success: silence, a short "ok", or a count of files, as git and its wrappers
+/// print them.
+fn reports_success(output: &str) -> bool {
     let output = output.trim();
     output.len() < 200 || output.contains("file changed") || output.contains("files changed")
 }
 
-/// `[branch 1a2b3c4] subject`
-fn bracketed(line: &str) -> Option<(String, String)> {
+/// Parses `[branch 1a2b3c4] subject`.
+fn parse_commit_line(line: &str) -> Option<(String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
     let (branch, hash) = inside.rsplit_once(' ')?;
@@ -90,8 +91,8 @@ fn bracketed(line: &str) -> Option<(String, String)> {
     is_hash.then(|| (branch.to_owned(), subject.trim().to_owned()))
 }
 
-/// The message given by `-m` or a here-document.
-pub fn message(command: &str) -> Option<String> {
+/// Returns the message given by `-m` or a here-document.
+pub(super) fn message(command: &str) -> Option<String> {
     let at = command.find("commit")?;
     let rest = &command[at..];
     if let Some(start) = rest.find("<<") {
@@ -108,7 +109,7 @@ pub fn message(command: &str) -> Option<String> {
     let value = rest[start..].trim_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '@'))?;
     if quote == '@' {
-        // PowerShell's here-string.
+        // A here-string of PowerShell.
         return value.get(2..)?.split("'@").next().map(|text| text.trim().to_owned());
     }
     let inner = &value[1..];
@@ -124,7 +125,7 @@ pub fn message(command: &str) -> Option<String> {
     Some(inner[..end].replace("\\\"", "\"").trim().to_owned())
 }
 
-fn split(message: &str) -> (String, String) {
+fn split_message(message: &str) -> (String, String) {
     let mut lines = message.lines();
     let subject = lines.next().unwrap_or("").trim().to_owned();
     let trailer = |line: &&str| {
@@ -135,16 +136,16 @@ fn split(message: &str) -> (String, String) {
     (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
 }
 
-/// The pull request that an output of `gh pr create` names.
-pub fn pull_request(command: &str, output: &str) -> Option<String> {
+/// Returns the pull request that the output of `gh pr create` names.
+pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
         return None;
     }
     output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
 }
 
-/// The title that `gh pr create` was given.
-pub fn pull_request_title(command: &str) -> Option<String> {
+/// Returns the title passed to `gh pr create`.
+pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -158,12 +159,12 @@ mod tests {
     #[test]
     fn the_output_decides_whether_there_is_a_commit() {
         let command = "git add a && git commit -m \"$(cat <<'EOF'\nFix it\n\nBecause.\n\nCo-Authored-By: X <x@y>\nEOF\n)\"";
-        let made_by = |output| made(command, output).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
+        let made_by = |output| commits_from(command, output).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
         assert_eq!(made_by("[main 7c7833a] Fix it\n 1 file changed"), ["Fix it"]);
         assert_eq!(made_by("ok ✓"), ["Fix it"]);
         assert!(made_by("ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)").is_empty());
         assert!(made_by("On branch main\nnothing to commit, working tree clean").is_empty());
-        assert_eq!(made(command, "ok")[0].body, "Because.");
+        assert_eq!(commits_from(command, "ok")[0].body, "Because.");
     }
 
     #[test]
@@ -171,8 +172,8 @@ mod tests {
         assert_eq!(message("git commit -m 'Fix it'").unwrap(), "Fix it");
         assert_eq!(message("git commit -am \"Say \\\"hi\\\"\n\nbody\"").unwrap(), "Say \"hi\"\n\nbody");
         assert_eq!(message("git commit --amend --no-edit"), None);
-        assert!(made("echo commit", "ok").is_empty());
-        assert!(made("git log --grep commit -m 'x'", "ok").is_empty());
+        assert!(commits_from("echo commit", "ok").is_empty());
+        assert!(commits_from("git log --grep commit -m 'x'", "ok").is_empty());
     }
 
     #[test]

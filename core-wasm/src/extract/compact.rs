@@ -1,19 +1,19 @@
-//! The summary that the agent writes of its own context when that is compacted: a memory as a whole, and its list of errors
-//! with their fixes one by one.
+//! The summary that the agent writes when its context is compacted. The whole summary becomes one memory, and each
+//! error that it lists with a fix becomes another.
 
 use super::clean;
-use super::kept::{Kept, Place};
+use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
-use crate::transcript::said;
+use crate::transcript::user_text;
 
-/// How many fixes of one summary are kept.
-const FIXES: usize = 8;
+/// The maximum number of fixes from one summary.
+const MAX_FIXES: usize = 8;
 
-/// The whole summary as a memory; none where nothing is left of it without its frame.
-pub fn summary(text: &str, place: &Place) -> Option<Draft> {
-    let summary = said::compact_summary(&clean::clean(text));
-    if summary.is_empty() || summary.contains(said::INJECTED_HEADING) {
+/// Returns the whole summary as a memory, or none if nothing remains without its frame.
+pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
+    let summary = user_text::compact_summary(&clean::clean(text));
+    if summary.is_empty() || summary.contains(user_text::INJECTED_HEADING) {
         return None;
     }
     let is_heading = |sentence: &String| sentence.ends_with([':', '：']);
@@ -27,14 +27,14 @@ pub fn summary(text: &str, place: &Place) -> Option<Draft> {
         keywords: Vec::new(),
         files: Vec::new(),
         importance: 0.6,
-        origin: place.origin(),
+        origin: source.origin(),
         attributes: Vec::new(),
     })
 }
 
-/// The errors that the summary lists with what fixed them.
-pub fn fixes(text: &str, place: &Place) -> Vec<Kept> {
-    let summary = said::compact_summary(&clean::clean(text));
+/// Returns the errors that the summary lists, with their fixes.
+pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
+    let summary = user_text::compact_summary(&clean::clean(text));
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     let mut top = None;
     for line in section(&summary) {
@@ -49,10 +49,10 @@ pub fn fixes(text: &str, place: &Place) -> Vec<Kept> {
             details.push(item);
         }
     }
-    all.into_iter().filter_map(|(problem, details)| fix(&problem, &details, place)).take(FIXES).collect()
+    all.into_iter().filter_map(|(problem, details)| fix(&problem, &details, source)).take(MAX_FIXES).collect()
 }
 
-fn fix(problem: &str, details: &[String], place: &Place) -> Option<Kept> {
+fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMemory> {
     let problem = problem.trim_end_matches([':', '：']);
     let content = if details.is_empty() { problem.to_owned() } else { format!("{problem}: {}", details.join(" ")) };
     let content = text::clip(&content, 420).into_owned();
@@ -64,18 +64,18 @@ fn fix(problem: &str, details: &[String], place: &Place) -> Option<Kept> {
     .iter()
     .any(|sign| lower.contains(sign));
     let open = ["not yet fixed", "not fixed", "no errors", "none"].iter().any(|sign| lower.contains(sign));
-    (says_fix && !open && content.chars().count() >= 40).then(|| Kept {
+    (says_fix && !open && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
         title: text::clip(&content, 200).into_owned(),
         content,
         importance: 50,
-        place: place.clone(),
-        ..Kept::default()
+        source: source.clone(),
+        ..SessionMemory::default()
     })
 }
 
-/// The lines under the heading "Errors and fixes", up to the next numbered heading, without code.
+/// Returns the lines below the heading "Errors and fixes", up to the next numbered heading, without code.
 fn section(summary: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let (mut inside, mut code) = (false, false);
@@ -104,15 +104,15 @@ mod tests {
 
     #[test]
     fn fixes_are_taken_one_by_one() {
-        let fixes = fixes(SUMMARY, &Place::default());
+        let fixes = fixes(SUMMARY, &LineRef::default());
         assert_eq!(fixes.len(), 1);
         assert_eq!(fixes[0].content, "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it");
     }
 
     #[test]
     fn the_whole_summary_is_named_by_its_request() {
-        let draft = summary(SUMMARY, &Place::default()).unwrap();
+        let draft = summary(SUMMARY, &LineRef::default()).unwrap();
         assert_eq!(draft.title, "Fix the uploads of the web app");
-        assert!(summary("<analysis>x</analysis>", &Place::default()).is_none());
+        assert!(summary("<analysis>x</analysis>", &LineRef::default()).is_none());
     }
 }

@@ -1,20 +1,20 @@
-//! How the project is tested, built, checked and started: commands that passed, one for each purpose.
+//! Learns how the project is tested, built, checked and started: the commands that passed, one for each purpose.
 
 use serde::{Deserialize, Serialize};
 
 use super::commands;
-use super::kept::{Kept, Place};
+use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
 
-/// How many are told of one session.
-const SHOWN: usize = 5;
-/// How many are held.
-const HELD: usize = 12;
-/// Of a hundred: knowledge of the project, but any agent finds it out.
+/// The maximum number of conventions emitted for one session.
+const MAX_SHOWN: usize = 5;
+/// The maximum number of conventions tracked.
+const MAX_TRACKED: usize = 12;
+/// In hundredths. Conventions are knowledge about the project, but any agent can find them out.
 const IMPORTANCE: u8 = 50;
 
-/// What words in a command say about its purpose, the most wanted first. The wording is the same in every session, so that the
-/// same command learned again is the same text.
+/// Purposes with the words that identify them, most useful first. The names are the same in every session, so that a
+/// command learned again has the same text.
 const PURPOSES: &[(&str, &[&str])] = &[
     ("Tests", &["test", "tests", "nextest", "pytest", "vitest", "jest", "rspec", "phpunit", "ctest", "playwright", "e2e"]),
     ("Build", &["build", "compile"]),
@@ -25,11 +25,11 @@ const PURPOSES: &[(&str, &[&str])] = &[
     ("Check", &["check", "verify"]),
 ];
 
-/// Programs that run a project's own scripts: only through these is `dev` or `start` a purpose.
+/// Programs that run a project's own scripts. `dev` and `start` are purposes only for these programs.
 const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task"];
 
-/// Words before the one that says the purpose.
-const LEADS: &[&str] = &[
+/// Words that may precede the word that identifies the purpose.
+const PREFIX_WORDS: &[&str] = &[
     "run",
     "exec",
     "go",
@@ -70,62 +70,63 @@ const LEADS: &[&str] = &[
 struct Convention {
     purpose: String,
     command: String,
-    place: Place,
+    source: LineRef,
 }
 
 /// The commands of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Conventions {
+pub(super) struct Conventions {
     all: Vec<Convention>,
 }
 
 impl Conventions {
-    /// A command line passed.
-    pub fn passed(&mut self, command: &str, place: &Place) {
-        for (purpose, command) in read(command) {
-            let full = self.all.len() >= HELD;
+    /// Records a command line that passed.
+    pub(super) fn command_passed(&mut self, command: &str, source: &LineRef) {
+        for (purpose, command) in parse(command) {
+            let full = self.all.len() >= MAX_TRACKED;
             let known = self.all.iter_mut().find(|known| known.purpose == purpose);
             match known {
                 Some(known) if known.command == command => {}
                 Some(known) => {
                     known.command = command;
-                    known.place = place.clone();
+                    known.source = source.clone();
                 }
-                None if !full => self.all.push(Convention { purpose, command, place: place.clone() }),
+                None if !full => self.all.push(Convention { purpose, command, source: source.clone() }),
                 None => {}
             }
         }
     }
 
-    /// As memories, the most wanted first.
-    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+    /// Returns the commands as memories, most useful first.
+    pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         let mut wanted: Vec<&Convention> = self.all.iter().collect();
         wanted.sort_by_key(|known| rank(&known.purpose));
-        wanted.into_iter().take(SHOWN).map(|known| {
-            Kept {
+        wanted.into_iter().take(MAX_SHOWN).map(|known| {
+            SessionMemory {
                 key: format!("convention:{}", known.purpose),
                 kind: "convention".to_owned(),
                 title: format!("{}: `{}`", known.purpose, known.command),
                 importance: IMPORTANCE,
-                place: known.place.clone(),
-                ..Kept::default()
+                source: known.source.clone(),
+                ..SessionMemory::default()
             }
             .draft()
         })
     }
 }
 
-/// By purpose; a variant (`test:e2e`) comes after all that have none.
+/// Returns the rank of a purpose. Variants (`test:e2e`) come after all purposes without one.
 fn rank(purpose: &str) -> (bool, usize) {
     let name = purpose.split(' ').next().unwrap_or(purpose);
     let at = PURPOSES.iter().position(|(known, _)| *known == name);
     (purpose.contains('('), at.unwrap_or(PURPOSES.len()))
 }
 
-/// The project's commands in a command line that passed, with their purposes.
-fn read(command: &str) -> Vec<(String, String)> {
+/// Returns the project's commands in a command line that passed, with their purposes.
+fn parse(command: &str) -> Vec<(String, String)> {
     let all = commands::segments(command);
-    // Of alternatives and of what only follows, one exit code says nothing; and a folder of its own is not the project.
+    // One exit code says nothing about alternatives or about commands that merely follow each other. A command in
+    // another folder is not about the whole project.
     let several = all.len() > 1;
     let loose = several && (command.contains("||") || command.contains(';') || command.contains('\n'));
     let elsewhere = all.iter().any(|segment| segment.starts_with("cd ") && segment.trim() != "cd .");
@@ -135,7 +136,7 @@ fn read(command: &str) -> Vec<(String, String)> {
     all.into_iter().filter_map(convention).collect()
 }
 
-/// The purpose of one command and the command without redirections and wrappers; none for what is made up for one look.
+/// Returns the purpose of one command, and the command without redirections and wrappers. None for one-off commands.
 fn convention(segment: &str) -> Option<(String, String)> {
     let mut words: Vec<&str> = segment
         .split_whitespace()
@@ -153,9 +154,9 @@ fn convention(segment: &str) -> Option<(String, String)> {
     if words.iter().any(odd) {
         return None;
     }
-    let at = words.iter().position(|word| !LEADS.contains(word) && !RUNNERS.contains(word))?;
+    let at = words.iter().position(|word| !PREFIX_WORDS.contains(word) && !RUNNERS.contains(word))?;
     let purpose = purpose(words[at], RUNNERS.contains(&words[0]))?;
-    // `clippy -- -D warnings`, `./...` and `.` mean the whole project; another word names a part of it.
+    // `clippy -- -D warnings`, `./...` and `.` mean the whole project. Any other word names a part of it.
     let rest = &words[at + 1..];
     let whole = rest.iter().enumerate().all(|(at, word)| {
         let follows_level = at > 0 && matches!(rest[at - 1], "-D" | "-W");
@@ -164,7 +165,7 @@ fn convention(segment: &str) -> Option<(String, String)> {
     (whole && words.len() <= 10).then(|| (purpose, words.join(" ")))
 }
 
-/// Options that name a part of the project or only change what is shown.
+/// Returns whether an option names a part of the project, or only changes what is displayed.
 fn is_part(option: &str) -> bool {
     [
         "-t",
@@ -204,7 +205,7 @@ fn is_part(option: &str) -> bool {
     .contains(&option)
 }
 
-/// The purpose that a script's or program's name says: `test:e2e` is the tests' variant `e2e`.
+/// Returns the purpose that the name of a script or program indicates: `test:e2e` is the variant `e2e` of the tests.
 fn purpose(word: &str, by_runner: bool) -> Option<String> {
     let word = word.rsplit('/').next().unwrap_or(word);
     let named = |part: &str| {
@@ -229,23 +230,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(command: &str) -> Vec<String> {
-        read(command).into_iter().map(|(purpose, command)| format!("{purpose}: {command}")).collect()
+    fn parsed(command: &str) -> Vec<String> {
+        parse(command).into_iter().map(|(purpose, command)| format!("{purpose}: {command}")).collect()
     }
 
     #[test]
-    fn commands_of_the_whole_project_are_told_without_pipes() {
-        assert_eq!(of("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
-        assert_eq!(of("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
-        assert_eq!(of("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
-        assert_eq!(of("go test ./..."), ["Tests: go test ./..."]);
-        assert_eq!(of("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
-        assert_eq!(of("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
-        assert_eq!(of("npm run dev"), ["Start: npm run dev"]);
+    fn conventions_exclude_pipes_and_redirections() {
+        assert_eq!(parsed("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
+        assert_eq!(parsed("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
+        assert_eq!(parsed("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
+        assert_eq!(parsed("go test ./..."), ["Tests: go test ./..."]);
+        assert_eq!(parsed("npx tsc --noEmit"), ["Types: npx tsc --noEmit"]);
+        assert_eq!(parsed("npm run test:e2e"), ["Tests (e2e): npm run test:e2e"]);
+        assert_eq!(parsed("npm run dev"), ["Start: npm run dev"]);
     }
 
     #[test]
-    fn what_is_for_a_part_or_one_look_is_not() {
+    fn partial_and_one_off_commands_are_no_conventions() {
         for command in [
             "bun test src/a.test.ts",
             "cargo test parser",
@@ -257,15 +258,15 @@ mod tests {
             "service start",
             "echo test; npm test",
         ] {
-            assert_eq!(of(command), Vec::<String>::new(), "{command}");
+            assert_eq!(parsed(command), Vec::<String>::new(), "{command}");
         }
     }
 
     #[test]
     fn the_last_one_that_passed_wins() {
         let mut all = Conventions::default();
-        all.passed("npm run test", &Place::default());
-        all.passed("bun run test", &Place::default());
+        all.command_passed("npm run test", &LineRef::default());
+        all.command_passed("bun run test", &LineRef::default());
         let titles: Vec<String> = all.drafts().map(|draft| draft.title).collect();
         assert_eq!(titles, ["Tests: `bun run test`"]);
     }
@@ -273,7 +274,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(command in any::<String>()) {
-            read(&command);
+            parse(&command);
         }
     }
 }

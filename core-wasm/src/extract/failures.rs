@@ -1,27 +1,27 @@
-//! Failures that are open, and what made them pass.
+//! Open failures, and what fixed them.
 
 use serde::{Deserialize, Serialize};
 
 use super::commands::{self, Class};
-use super::kept::{Kept, Place};
 use super::labels::Labels;
+use super::memories::{LineRef, SessionMemory};
 use super::prose;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
-/// How many failures are open at once; the oldest is given up first.
-const OPEN: usize = 16;
-/// What was done between failure and success.
-const STEPS: usize = 8;
-/// How many texts after a failure may name its cause, and after how many it is given up.
-const NEAR: u32 = 8;
-const GIVEN_UP: u32 = 30;
-/// Sentences of the agent between failure and success.
-const SENTENCES: usize = 12;
+/// The maximum number of open failures. The oldest is dropped first.
+const MAX_OPEN: usize = 16;
+/// The maximum number of steps kept between failure and success.
+const MAX_STEPS: usize = 8;
+/// Up to how many texts after a failure may name its cause, and after how many the failure is dropped.
+const MAX_CAUSE_AGE: u32 = 8;
+const MAX_AGE: u32 = 30;
+/// The maximum number of sentences that the agent said between failure and success.
+const MAX_SENTENCES: usize = 12;
 
 /// What failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Subject {
+pub(super) enum Subject {
     /// A shell command.
     #[default]
     Command,
@@ -31,36 +31,36 @@ pub enum Subject {
 
 /// One open failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Failure {
+pub(super) struct Failure {
     subject: Subject,
-    /// The command, or the file.
+    /// The command or the file.
     what: String,
-    /// The line that says why.
+    /// The line that explains the failure.
     error: String,
-    place: Place,
-    /// How often it failed.
+    source: LineRef,
+    /// How many times it failed.
     times: u32,
-    /// What the agent said since.
+    /// What the agent has said since then.
     said: Vec<String>,
-    /// What was done since.
+    /// What has been done since then.
     steps: Vec<String>,
     /// The number of the turn.
     turn: u32,
-    /// How many texts the agent said since.
+    /// How many texts the agent has written since then.
     #[serde(default)]
     age: u32,
 }
 
 /// All open failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Failures {
+pub(super) struct Failures {
     open: Vec<Failure>,
 }
 
 impl Failures {
-    /// A command failed.
-    pub fn command_failed(&mut self, command: &str, error: &str, place: &Place, turn: u32) {
-        // A path that is not there is the agent's slip.
+    /// Records a failed command.
+    pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
+        // A path that does not exist is a mistake of the agent.
         if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
             return;
         }
@@ -69,26 +69,27 @@ impl Failures {
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
-            // The first failure is the riddle; a different error of the code under work is the newer state of it.
+            // The first failure is the one to explain. A different error in the code being worked on is a newer state
+            // of it.
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), STEPS);
+            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), MAX_STEPS);
             return;
         }
         self.push(Failure {
             subject: Subject::Command,
             what: text::clip(command, 500).into_owned(),
             error: error.to_owned(),
-            place: place.clone(),
+            source: source.clone(),
             times: 1,
             turn,
             ..Failure::default()
         });
     }
 
-    /// An edit failed.
-    pub fn edit_failed(&mut self, file: &str, error: &str, place: &Place, turn: u32) {
+    /// Records a failed edit.
+    pub(super) fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
         if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
             known.times += 1;
             return;
@@ -97,7 +98,7 @@ impl Failures {
             subject: Subject::Edit,
             what: file.to_owned(),
             error: error.to_owned(),
-            place: place.clone(),
+            source: source.clone(),
             times: 1,
             turn,
             ..Failure::default()
@@ -106,122 +107,129 @@ impl Failures {
 
     fn push(&mut self, failure: Failure) {
         self.open.push(failure);
-        if self.open.len() > OPEN {
+        if self.open.len() > MAX_OPEN {
             self.open.remove(0);
         }
     }
 
-    /// The agent said something: it may name a cause.
-    pub fn said(&mut self, said: &str) {
+    /// Records a text of the agent, which may name a cause.
+    pub(super) fn agent_said(&mut self, said: &str) {
         if self.open.is_empty() {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
-        self.open.retain(|failure| failure.age < GIVEN_UP || failure.is_check());
+        self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
-            // What is said much later is about something else.
-            for cause in causes.iter().filter(|_| failure.age <= NEAR) {
-                push_bounded(&mut failure.said, cause.clone(), SENTENCES);
+            // Later texts are about something else.
+            for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
+                push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
             }
         }
     }
 
-    /// Something was done that may have been the cure.
-    pub fn step(&mut self, step: &str) {
+    /// Records an action that may have been the fix.
+    pub(super) fn step(&mut self, step: &str) {
         for failure in &mut self.open {
             if failure.steps.last().map(String::as_str) != Some(step) {
-                push_bounded(&mut failure.steps, step.to_owned(), STEPS);
+                push_bounded(&mut failure.steps, step.to_owned(), MAX_STEPS);
             }
         }
     }
 
-    /// A command passed: gives the pairs of failure and cure that this ends.
-    pub fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
+    /// Records a command that passed. Returns the failures that it resolves, with their fixes.
+    pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
             |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
             labels,
         )
     }
 
-    /// A command ran that says the failed one in other words: whatever came of it, the tool was found.
-    pub fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(
+    /// Records a command that ran and rewords a failed one. Whatever its result, the tool was found.
+    pub(super) fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
             |failure| {
                 failure.subject == Subject::Command
                     && failure.error != error
                     && commands::is_invocation(&failure.error)
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
-                    && commands::alike(&failure.what, command)
+                    && commands::is_rewording(&failure.what, command)
             },
             Some(command),
             labels,
         )
     }
 
-    /// An edit passed.
-    pub fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<Kept> {
-        self.end(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
+    /// Records an edit that succeeded.
+    pub(super) fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
     }
 
-    fn end(&mut self, ended: impl Fn(&Failure) -> bool, command: Option<&str>, labels: &Labels) -> Vec<Kept> {
-        let mut cured = Vec::new();
+    fn close_matching(
+        &mut self,
+        ended: impl Fn(&Failure) -> bool,
+        command: Option<&str>,
+        labels: &Labels,
+    ) -> Vec<SessionMemory> {
+        let mut fixes = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
             if ends {
-                cured.extend(failure.cured(command, labels));
+                fixes.extend(failure.fix_memory(command, labels));
             }
             !ends
         });
-        cured
+        fixes
     }
 
-    /// Whether a check or a commit failed last.
-    pub fn any_checks(&self) -> bool {
+    /// Returns whether a check or a commit is failing.
+    pub(super) fn has_open_checks(&self) -> bool {
         self.open.iter().any(Failure::is_check)
     }
 
-    /// What was committed has no open checks behind it.
-    pub fn committed(&mut self) {
+    /// Closes all open checks after a commit: committed work has none.
+    pub(super) fn checks_committed(&mut self) {
         self.open.retain(|failure| !failure.is_check());
     }
 
-    /// Nor has what the agent reports as passing; a commit that failed is still one.
-    pub fn checked(&mut self) {
+    /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
+    pub(super) fn checks_reported_passing(&mut self) {
         self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
     }
 
-    /// Failed checks and commits that are still open and whose cause the agent named: what the next session runs into.
-    pub fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
+    /// Returns failed checks and commits that are still open and whose cause the agent named: the next session will run
+    /// into them.
+    pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
             let cause = failure.cause();
-            let kept = Kept {
-                key: format!("open:{}:{:08x}", failure.place.uuid, text::hash(&failure.what)),
+            let memory = SessionMemory {
+                key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
                 kind: "learning".to_owned(),
                 title: format!(
                     "`{}` {}: {}. {}: {cause}",
-                    shown(&failure.what),
+                    display_command(&failure.what),
                     labels.fails.to_lowercase(),
                     failure.error,
                     labels.cause
                 ),
                 importance: 60,
-                place: failure.place.clone(),
-                ..Kept::default()
+                source: failure.source.clone(),
+                ..SessionMemory::default()
             };
-            (!cause.is_empty()).then(|| kept.draft())
+            (!cause.is_empty()).then(|| memory.draft())
         })
     }
 
-    /// Failures that matter at the end: checks, builds and commits that failed last in this turn or the one before.
-    pub fn errors(&self, turn: u32) -> Vec<String> {
+    /// Returns the failures that matter at the end: checks, builds and commits that failed in this turn or the one
+    /// before.
+    pub(super) fn errors(&self, turn: u32) -> Vec<String> {
         self.open
             .iter()
             .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
-            .filter(|failure| !matches!(commands::class(&failure.what), Class::Look | Class::Other))
-            .map(|failure| format!("`{}`: {}", shown(&failure.what), failure.error))
+            .filter(|failure| !matches!(commands::class(&failure.what), Class::Inspect | Class::Other))
+            .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
     }
 }
@@ -232,18 +240,18 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
     list.push(item);
     if list.len() > max {
-        // The first step after the failure and the latest ones tell the most.
+        // The first step after the failure and the latest ones are the most informative.
         list.remove(1);
     }
 }
 
-/// Commands that are made up for one look: their failing teaches nothing but that.
+/// Returns whether the command was a one-off. Its failure teaches nothing else.
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
     let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
     let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
     let class = commands::class(command);
-    class == Class::Look || (class == Class::Other && inline) || loops
+    class == Class::Inspect || (class == Class::Other && inline) || loops
 }
 
 impl Failure {
@@ -252,29 +260,29 @@ impl Failure {
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
     }
 
-    /// The pair as a memory; none where it would only say that work went on.
-    fn cured(&self, command: Option<&str>, labels: &Labels) -> Option<Kept> {
+    /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
+    fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
         if self.error.is_empty() {
             return None;
         }
         let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
         let (what, importance) = match self.subject {
-            // A failed edit alone is the agent's slip; with a cause it is a trait of the file.
+            // A failed edit alone is a mistake of the agent. With a cause, it says something about the file.
             Subject::Edit if cause.is_empty() => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
-            Subject::Command if environment => (format!("`{}`", shown(&self.what)), 70),
-            Subject::Command if !cause.is_empty() => (format!("`{}`", shown(&self.what)), 55),
+            Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
+            Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
             Subject::Command => return None,
         };
-        let cure = self.cure(command);
-        // A failed edit is cured by its cause; a command that passed by itself taught nothing.
-        if cure.is_empty() && self.subject == Subject::Command {
+        let fix = self.fix(command);
+        // For a failed edit the cause is enough. A command that passed without a change taught nothing.
+        if fix.is_empty() && self.subject == Subject::Command {
             return None;
         }
-        let (error, cause, cure) = (steady(&self.error), steady(&cause), steady(&cure));
-        let mut content = format!("{} {}: {error}", steady(&what), labels.fails.to_lowercase());
-        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &cure)] {
+        let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
+        let mut content = format!("{} {}: {error}", normalize(&what), labels.fails.to_lowercase());
+        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &fix)] {
             if !body.is_empty() {
                 content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
                 content.push_str(label);
@@ -283,20 +291,20 @@ impl Failure {
             }
         }
         let files = prose::file_in(&cause).into_iter().collect();
-        Some(Kept {
-            key: format!("fix:{}:{:08x}", self.place.uuid, text::hash(&self.what)),
+        Some(SessionMemory {
+            key: format!("fix:{}:{:08x}", self.source.uuid, text::hash(&self.what)),
             kind: "error_fix".to_owned(),
             title: text::clip(&content, 200).into_owned(),
             why: cause,
             content,
             files,
             importance,
-            place: self.place.clone(),
-            ..Kept::default()
+            source: self.source.clone(),
+            ..SessionMemory::default()
         })
     }
 
-    /// The telling sentences between failure and success, in order.
+    /// Returns the most informative sentences between failure and success, in order.
     fn cause(&self) -> String {
         let mut ranked: Vec<(usize, u8)> =
             self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
@@ -307,27 +315,27 @@ impl Failure {
         let mut chosen: Vec<&str> = Vec::new();
         for (at, _) in ranked {
             let said = self.said[at].as_str();
-            if chosen.iter().all(|known| text::likeness(&text::features(known), &text::features(said)) < 0.6) {
+            if chosen.iter().all(|known| text::similarity(&text::features(known), &text::features(said)) < 0.6) {
                 chosen.push(said);
             }
         }
         text::clip(&chosen.join(" "), 420).into_owned()
     }
 
-    /// What was different when it passed: the command itself, else the last thing done before.
-    fn cure(&self, command: Option<&str>) -> String {
+    /// Returns what was different when it passed: the command itself, otherwise the last action before.
+    fn fix(&self, command: Option<&str>) -> String {
         if let Some(command) = command {
-            let (before, after) = (shown(&self.what), shown(command));
+            let (before, after) = (display_command(&self.what), display_command(command));
             if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return format!("`{after}`");
             }
             // The same command in another folder.
-            let (before_there, after_there) = (placed(&self.what), placed(command));
-            if before == after && before_there != after_there {
-                return format!("`{after_there}`");
+            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
+            if before == after && before_in_folder != after_in_folder {
+                return format!("`{after_in_folder}`");
             }
         }
-        // Trying again is no cure: such steps stand without quotes.
+        // Retries are not fixes. Such steps are stored without quotes.
         let steps: Vec<&str> = self
             .steps
             .iter()
@@ -338,39 +346,40 @@ impl Failure {
     }
 }
 
-/// The command with the folder that it changes to.
-fn placed(command: &str) -> String {
+/// Returns the command with the folder that it changes to.
+fn command_with_folder(command: &str) -> String {
     match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
-        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), shown(command)),
-        _ => shown(command),
+        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
+        _ => display_command(command),
     }
 }
 
-/// The text without what differs from run to run (times, positions, hashes, names of temporary folders): the same failure met in
-/// two sessions is one memory.
-fn steady(text: &str) -> String {
-    let mut steady = String::with_capacity(text.len());
+/// Removes what differs from run to run (times, positions, hashes, names of temporary folders), so that the same
+/// failure in two sessions becomes one memory.
+fn normalize(text: &str) -> String {
+    let mut normalized = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {
         let bare = word.trim_end();
         let space = &word[bare.len()..];
         if is_timing(bare) {
-            // Nor does the space before it stay at the end.
+            // The white space after it is dropped as well.
             continue;
         }
         let in_path = bare.contains('/');
-        let mut parts = bare.split('/').map(|part| steady_part(part, in_path));
-        steady.push_str(&parts.next().unwrap_or_default());
+        let mut parts = bare.split('/').map(|part| normalize_part(part, in_path));
+        normalized.push_str(&parts.next().unwrap_or_default());
         for part in parts {
-            steady.push('/');
-            steady.push_str(&part);
+            normalized.push('/');
+            normalized.push_str(&part);
         }
-        steady.push_str(space);
+        normalized.push_str(space);
     }
     // `[3.22ms].` leaves its full stop.
-    steady.trim().to_owned()
+    normalized.trim().to_owned()
 }
 
-/// `[3.22ms]`, `(1.2s)`, with or without the brackets' closing point.
+/// Returns whether the word is a duration such as `[3.22ms]` or `(1.2s)`, with or without a full stop or comma after
+/// it.
 fn is_timing(word: &str) -> bool {
     let inner = word.trim_end_matches(['.', ',']);
     let inner = inner
@@ -383,13 +392,13 @@ fn is_timing(word: &str) -> bool {
     })
 }
 
-/// One part of a path, or a word.
-fn steady_part(part: &str, in_path: bool) -> String {
-    let part = without_position(part);
+/// Normalizes one part of a path, or one word.
+fn normalize_part(part: &str, in_path: bool) -> String {
+    let part = strip_position(part);
     let word = part.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let name = word.rsplit(['-', '.', '_']).next().unwrap_or(word);
-    let made = in_path && name.len() < word.len() && is_made_name(name);
-    if (made || is_random(name))
+    let generated = in_path && name.len() < word.len() && is_mkdtemp_suffix(name);
+    if (generated || is_random(name))
         && let Some(at) = part.rfind(name)
     {
         return format!("{}…{}", &part[..at], &part[at + name.len()..]);
@@ -397,8 +406,8 @@ fn steady_part(part: &str, in_path: bool) -> String {
     part
 }
 
-/// Without `:12:5` or `(12,5)` behind the name of a file.
-fn without_position(part: &str) -> String {
+/// Strips `:12:5` or `(12,5)` after the name of a file.
+fn strip_position(part: &str) -> String {
     let Some(at) = part.find([':', '(']) else {
         return part.to_owned();
     };
@@ -413,7 +422,8 @@ fn without_position(part: &str) -> String {
     format!("{name}{colon}{}", &rest[end..])
 }
 
-/// Names that a program made up: hashes, and six or more letters and digits without a word's shape.
+/// Returns whether a program generated the name: a hash, or six or more letters and digits that do not look like a
+/// word.
 fn is_random(name: &str) -> bool {
     if name.len() < 6 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return false;
@@ -423,22 +433,22 @@ fn is_random(name: &str) -> bool {
     let changes = name
         .as_bytes()
         .windows(2)
-        .filter(|pair| class_of(pair[0]) != class_of(pair[1]) && !pair[0].is_ascii_uppercase())
+        .filter(|pair| char_class(pair[0]) != char_class(pair[1]) && !pair[0].is_ascii_uppercase())
         .count();
     hexadecimal
         || (name.len() <= 12 && changes >= 2 && (digits > 0 || name.as_bytes()[name.len() - 1].is_ascii_uppercase()))
         || (name.len() == 6 && changes >= 2)
 }
 
-/// The six letters and digits that `mkdtemp` puts behind a name.
-fn is_made_name(name: &str) -> bool {
+/// Returns whether the name is a suffix of six letters and digits, as `mkdtemp` appends it.
+fn is_mkdtemp_suffix(name: &str) -> bool {
     name.len() == 6
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().any(|byte| byte.is_ascii_lowercase())
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-fn class_of(byte: u8) -> u8 {
+fn char_class(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => 0,
         b'A'..=b'Z' => 1,
@@ -446,8 +456,8 @@ fn class_of(byte: u8) -> u8 {
     }
 }
 
-/// A command as a reader wants it: its main part on one line, without redirections and without the text of a message.
-pub fn shown(command: &str) -> String {
+/// Formats a command for display: its main part on one line, without redirections and without the text of a message.
+pub(super) fn display_command(command: &str) -> String {
     let main = commands::main_segment(command);
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {
@@ -460,7 +470,7 @@ pub fn shown(command: &str) -> String {
         }
         _ => {
             match [" -e \"", " -e '", " -c \"", " -c '"].iter().find_map(|flag| main.find(flag).map(|at| at + flag.len())) {
-                // What an inline script says is for the machine.
+                // The text of an inline script is of no use to a reader.
                 Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
                 _ => main.to_owned(),
             }
@@ -477,7 +487,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_same_failure_is_the_same_text_whenever_it_is_met() {
+    fn the_same_failure_has_the_same_text_in_every_run() {
         for (text, same) in [
             ("(fail) Events > RawEvent [3.22ms]", "(fail) Events > RawEvent"),
             ("`rm -rf tmp/clones/agents-eval-eqYk1k`", "`rm -rf tmp/clones/agents-eval-…`"),
@@ -489,20 +499,20 @@ mod tests {
                 "useEffect in RemediateTab.tsx needs base64 on port 3000",
             ),
         ] {
-            assert_eq!(steady(text), same);
+            assert_eq!(normalize(text), same);
         }
     }
 
     #[test]
-    fn the_projects_own_folder_is_no_cure() {
-        assert_eq!(placed("cd . && bun run lint"), placed("bun run lint"));
-        assert_ne!(placed("cd web && bun run lint"), placed("bun run lint"));
+    fn the_projects_own_folder_is_not_a_fix() {
+        assert_eq!(command_with_folder("cd . && bun run lint"), command_with_folder("bun run lint"));
+        assert_ne!(command_with_folder("cd web && bun run lint"), command_with_folder("bun run lint"));
     }
 
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {
-            steady(&text);
+            normalize(&text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Files that the session changed, with how much, and edits that were taken back.
+//! Tracks which files the session changed, by how much, and which edits were reverted.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use crate::bindings::throughline::policy::types::Change;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many changed files are known; the ones changed longest ago go first.
-const FILES: usize = 150;
-/// How many edits are held to recognize their being taken back.
-const EDITS: usize = 40;
-/// Lines of an edit that are compared.
-const LINES: usize = 40;
+/// The maximum number of changed files. The least recently changed file is dropped first.
+const MAX_FILES: usize = 150;
+/// How many edits are kept for recognizing reverts.
+const MAX_EDITS: usize = 40;
+/// How many lines of an edit are compared.
+const MAX_EDIT_LINES: usize = 40;
 
-/// One edit: hashes of the lines that it took out and put in.
+/// One edit: hashes of the lines that it removed and added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Edit {
     file: u32,
-    out: Vec<u32>,
-    put: Vec<u32>,
+    removed: Vec<u32>,
+    added: Vec<u32>,
 }
 
 /// One changed file.
@@ -29,16 +29,16 @@ struct Changed {
     removed: u32,
 }
 
-/// What the session did to files.
+/// The changes of the session to files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Files {
+pub(super) struct Files {
     changed: Vec<Changed>,
     edits: Vec<Edit>,
 }
 
 impl Files {
-    /// Adds to a file's counts and makes it the latest.
-    pub fn change(&mut self, path: &str, added: u32, removed: u32) {
+    /// Adds to the counts of a file and makes it the most recent one.
+    pub(super) fn record_change(&mut self, path: &str, added: u32, removed: u32) {
         let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
             Some(at) => self.changed.remove(at),
             None => Changed { path: path.to_owned(), ..Changed::default() },
@@ -46,52 +46,52 @@ impl Files {
         changed.added = changed.added.saturating_add(added);
         changed.removed = changed.removed.saturating_add(removed);
         self.changed.push(changed);
-        if self.changed.len() > FILES {
+        if self.changed.len() > MAX_FILES {
             self.changed.remove(0);
         }
     }
 
-    /// As the contract has them, latest last.
-    pub fn changes(&self) -> Vec<Change> {
+    /// Returns the changes in the contract's type, most recent last.
+    pub(super) fn changes(&self) -> Vec<Change> {
         let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };
         self.changed.iter().map(change).collect()
     }
 
-    /// Paths, latest last.
-    pub fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
+    /// Returns the paths, most recent last.
+    pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.changed.iter().map(|changed| changed.path.as_str())
     }
 
-    /// Notes an edit; says whether it takes back an earlier one.
-    pub fn edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+    /// Records an edit and returns whether it reverts an earlier one.
+    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
-            out: before.iter().filter(|line| !after.contains(line)).copied().take(LINES).collect(),
-            put: after.iter().filter(|line| !before.contains(line)).copied().take(LINES).collect(),
+            removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
+            added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let reverts = !edit.put.is_empty()
-            && !edit.out.is_empty()
+        let reverts = !edit.added.is_empty()
+            && !edit.removed.is_empty()
             && self.edits.iter().any(|earlier| {
                 earlier.file == edit.file
-                    && edit.put.iter().all(|line| earlier.out.contains(line))
-                    && edit.out.iter().all(|line| earlier.put.contains(line))
+                    && edit.added.iter().all(|line| earlier.removed.contains(line))
+                    && edit.removed.iter().all(|line| earlier.added.contains(line))
             });
         self.edits.push(edit);
-        if self.edits.len() > EDITS {
+        if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
         reverts
     }
 }
 
-/// Hashes of the lines that say something.
+/// Hashes the lines that are long enough to be significant.
 fn lines(text: &str) -> Vec<u32> {
     text.lines().map(str::trim).filter(|line| line.len() >= 6).take(400).map(text::hash).collect()
 }
 
-/// Lines added and removed by a `structuredPatch`.
-pub fn patch_size(patch: Raw<'_>) -> (u32, u32) {
+/// Counts the lines that a `structuredPatch` adds and removes.
+pub(super) fn patch_size(patch: Raw<'_>) -> (u32, u32) {
     let (mut added, mut removed) = (0, 0);
     patch.items(|hunk| {
         if let Some(lines) = hunk.get("lines") {
@@ -110,19 +110,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_taken_back_is_recognized() {
+    fn reverted_edits_are_recognized() {
         let mut files = Files::default();
-        assert!(!files.edit("a.md", "[text one](url)\n[other](url)\n# [Title]", "<text one>(url)\n<other>(url)\n# <Title>"));
-        assert!(files.edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
-        assert!(!files.edit("a.md", "something else here", "and another one"));
+        assert!(!files.record_edit(
+            "a.md",
+            "[text one](url)\n[other](url)\n# [Title]",
+            "<text one>(url)\n<other>(url)\n# <Title>"
+        ));
+        assert!(files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
+        assert!(!files.record_edit("a.md", "something else here", "and another one"));
     }
 
     #[test]
     fn the_latest_change_is_last() {
         let mut files = Files::default();
-        files.change("a", 1, 0);
-        files.change("b", 2, 1);
-        files.change("a", 3, 0);
+        files.record_change("a", 1, 0);
+        files.record_change("b", 2, 1);
+        files.record_change("a", 3, 0);
         let all: Vec<_> = files.changes().into_iter().map(|c| (c.path, c.added, c.removed)).collect();
         assert_eq!(all, [("b".to_owned(), 2, 1), ("a".to_owned(), 4, 0)]);
     }

@@ -1,4 +1,4 @@
-//! What a human's prompt is: a request in substance, a consent, a chore, a standing rule, a correction.
+//! Interprets the user's prompts: requests, consents, chores, standing rules and corrections.
 
 use super::labels::Labels;
 use super::prose;
@@ -12,22 +12,23 @@ const PLAN_OPENINGS: &[&str] = &[
     "Execute the following plan:",
 ];
 
-/// The prompt without what the client put around it, for a plan to be carried out; none for every other prompt.
-pub fn plan(prompt: &str) -> Option<&str> {
+/// Returns the plan that a prompt asks the agent to carry out, without the text that the client adds. None for every
+/// other prompt.
+pub(super) fn plan(prompt: &str) -> Option<&str> {
     let rest = PLAN_OPENINGS.iter().find_map(|opening| prompt.trim_start().strip_prefix(opening))?;
     let end = rest.find("If you need specific details from before exiting plan mode").unwrap_or(rest.len());
     Some(rest[..end].trim())
 }
 
-/// The title of a plan or another document.
-pub fn title(document: &str) -> Option<String> {
+/// Returns the title of a plan or another document.
+pub(super) fn title(document: &str) -> Option<String> {
     let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
 }
 
-/// The request in substance: at most `max` characters on one line.
-pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
+/// Returns the essence of the request, on one line of at most `max` characters.
+pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
         let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
         let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
@@ -36,10 +37,10 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
-    if let Some(issue) = assigned(prompt) {
+    if let Some(issue) = issue_title(prompt) {
         return text::clip(&issue, max).into_owned();
     }
-    // A document in place of a prompt is named by its title.
+    // If the prompt is a document, its title names it.
     if prompt.len() > 1500
         && prompt.trim_start().starts_with('#')
         && let Some(title) = title(prompt)
@@ -47,14 +48,14 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
         return text::clip(&title, max).into_owned();
     }
     let mut said = String::new();
-    // Pasted banners draw with these.
+    // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
     for sentence in text::sentences(&prompt) {
         let sentence = sentence.replace('@', "").trim().to_owned();
         if is_greeting(&sentence) || sentence.starts_with("[Image") {
             continue;
         }
-        // A standing rule beside the request is remembered as one.
+        // A standing rule next to the request is remembered separately.
         if !said.is_empty() && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max) {
             break;
         }
@@ -62,7 +63,7 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
             said.push(' ');
         }
         said.push_str(&sentence);
-        // Short openings need what follows to say anything; more than a sentence or two is detail.
+        // Short openings need the next sentence. Everything after one or two sentences is detail.
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             break;
         }
@@ -73,8 +74,9 @@ pub fn substance(prompt: &str, max: usize, labels: &Labels) -> String {
     text::clip(&said, max).into_owned()
 }
 
-/// The title of the issue that a document hands to the agent: instructions around it are the same in every session.
-fn assigned(prompt: &str) -> Option<String> {
+/// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
+/// every session.
+fn issue_title(prompt: &str) -> Option<String> {
     if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
         return None;
     }
@@ -88,7 +90,7 @@ fn assigned(prompt: &str) -> Option<String> {
 }
 
 fn is_greeting(sentence: &str) -> bool {
-    let bare = bare(sentence);
+    let bare = normalize(sentence);
     [
         "hi",
         "hello",
@@ -106,13 +108,13 @@ fn is_greeting(sentence: &str) -> bool {
     .contains(&bare.as_str())
 }
 
-/// Letters, digits and single spaces, in lower case.
-fn bare(text: &str) -> String {
-    let kept: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    text::one_line(&kept).to_lowercase()
+/// Reduces a text to letters, digits and single spaces in lower case.
+fn normalize(text: &str) -> String {
+    let memory: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    text::one_line(&memory).to_lowercase()
 }
 
-/// Words that agree, at the start of a short prompt.
+/// Words of consent at the start of a short prompt.
 const CONSENTS: &[&str] = &[
     "yes",
     "yep",
@@ -181,9 +183,9 @@ const CONSENTS: &[&str] = &[
     "同意",
 ];
 
-/// Whether a prompt only agrees to what was proposed before it.
-pub fn is_consent(prompt: &str) -> bool {
-    let bare = bare(prompt);
+/// Returns whether a prompt only agrees to an earlier proposal.
+pub(super) fn is_consent(prompt: &str) -> bool {
+    let bare = normalize(prompt);
     let length = bare.chars().count();
     let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short
@@ -193,7 +195,7 @@ pub fn is_consent(prompt: &str) -> bool {
         })
 }
 
-/// Words of chores: they round off the work before and are no request of their own.
+/// Words of chores. A chore completes the previous work and is not a request of its own.
 const CHORES: &[&str] = &[
     "commit",
     "push",
@@ -223,9 +225,9 @@ const CHORES: &[&str] = &[
     "继续",
 ];
 
-/// Whether a prompt asks only to record or to go on with what was done before it.
-pub fn is_chore(prompt: &str) -> bool {
-    let bare = bare(prompt);
+/// Returns whether a prompt only asks to record or to continue the previous work.
+pub(super) fn is_chore(prompt: &str) -> bool {
+    let bare = normalize(prompt);
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
     short
@@ -235,8 +237,8 @@ pub fn is_chore(prompt: &str) -> bool {
         }) || is_consent(prompt))
 }
 
-/// Signs of a standing rule, each with what must surround it: words only, or anywhere in scripts without spaces.
-const RULES: &[&str] = &[
+/// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
+const RULE_SIGNS: &[&str] = &[
     "always",
     "never",
     "from now on",
@@ -300,7 +302,7 @@ const RULES: &[&str] = &[
     "一律",
 ];
 
-/// Signs that the human sets the agent right, at the start of a sentence.
+/// Signs that the user corrects the agent, at the start of a sentence.
 const CORRECTION_OPENINGS: &[&str] = &[
     "no",
     "nope",
@@ -413,20 +415,20 @@ const CORRECTION_SIGNS: &[&str] = &[
     "不应该",
 ];
 
-/// What the human laid down in a prompt.
+/// The standing rules and the correction in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
-    /// Standing rules, each a sentence.
+pub(super) struct Directives {
+    /// Standing rules, each one sentence.
     pub rules: Vec<String>,
-    /// What sets the agent right: one or two sentences.
+    /// The correction, in one or two sentences.
     pub correction: Option<String>,
 }
 
-/// Reads what the human laid down. Documents pasted in place of a prompt say nothing of the human's own. `after_work`: the
-/// agent had done something that can be corrected.
-pub fn word(prompt: &str, after_work: bool) -> Word {
+/// Reads the rules and the correction in a prompt. Documents pasted in place of a prompt do not express the user's own
+/// rules. `after_work` says whether the agent has already done something that can be corrected.
+pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
-        return Word::default();
+        return Directives::default();
     }
     let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
@@ -440,10 +442,10 @@ pub fn word(prompt: &str, after_work: bool) -> Word {
         .position(|sentence| after_work && is_correction(sentence))
         .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
-    Word { rules, correction }
+    Directives { rules, correction }
 }
 
-/// Stack traces, code and logs that stand without a fence.
+/// Recognizes stack traces, code and logs outside of a code fence.
 fn looks_pasted(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
     odd * 12 > sentence.chars().count()
@@ -458,8 +460,8 @@ fn is_rule(sentence: &str) -> bool {
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
-    // "it never finishes" tells what happens; a rule speaks to the agent or of "we".
-    let told = [
+    // "it never finishes" describes what happens. A rule addresses the agent or speaks of "we".
+    let statements = [
         " it never",
         " it always",
         " will never",
@@ -484,19 +486,19 @@ fn is_rule(sentence: &str) -> bool {
         " not always",
         " they always",
     ];
-    if told.iter().any(|words| lower.contains(words)) {
+    if statements.iter().any(|words| lower.contains(words)) {
         return false;
     }
-    RULES.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
+    RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
-/// In lower case; people leave the apostrophes out as often as not.
-fn without_apostrophes(text: &str) -> String {
+/// Converts to lower case without apostrophes. People leave them out as often as not.
+fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
 }
 
 fn is_correction(sentence: &str) -> bool {
-    let lower = without_apostrophes(sentence);
+    let lower = strip_apostrophes(sentence);
     let asks = sentence.ends_with(['?', '？']);
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
         return false;
@@ -524,8 +526,8 @@ fn is_correction(sentence: &str) -> bool {
     CORRECTION_OPENINGS.iter().any(opening) || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
 }
 
-/// Whether a prompt after a refusal says why: a sentence or two, no question, no command.
-pub fn is_remark(prompt: &str) -> bool {
+/// Returns whether a prompt after a refusal gives the reason: one or two sentences, no question, no command.
+pub(super) fn is_remark(prompt: &str) -> bool {
     let length = prompt.chars().count();
     let least = if prompt.is_ascii() { 16 } else { 8 };
     (least..=300).contains(&length)
@@ -534,17 +536,18 @@ pub fn is_remark(prompt: &str) -> bool {
         && !is_chore(prompt)
 }
 
-/// Whether a remark tells how something looks or behaves: a new request, and no word on what the agent did.
-pub fn reports(prompt: &str) -> bool {
-    let lower = without_apostrophes(prompt);
+/// Returns whether a remark describes how something looks or behaves. That is a new request, not feedback on the
+/// agent's work.
+pub(super) fn is_report(prompt: &str) -> bool {
+    let lower = strip_apostrophes(prompt);
     let opens =
         ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
     opens.iter().any(|opening| lower.starts_with(opening))
 }
 
-/// Whether a remark points to what was said before it.
-pub fn needs_context(said: &str) -> bool {
-    let bare = bare(said);
+/// Returns whether a remark refers to something said before it.
+pub(super) fn needs_context(said: &str) -> bool {
+    let bare = normalize(said);
     let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
     bare.split(' ').any(|word| pointers.contains(&word))
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
@@ -559,8 +562,8 @@ fn contains_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// Whether the prompt asks for something of its own.
-pub fn is_substantive(prompt: &str) -> bool {
+/// Returns whether the prompt requests something of its own.
+pub(super) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !prose::is_narration(prompt)
 }
 
@@ -571,14 +574,14 @@ mod tests {
     use crate::text::Language;
     use proptest::prelude::*;
 
-    fn substance_of(prompt: &str) -> String {
-        substance(prompt, 200, labels(text::language(prompt)))
+    fn summarized(prompt: &str) -> String {
+        request_summary(prompt, 200, labels(text::language(prompt)))
     }
 
     #[test]
     fn a_plan_is_named_by_its_heading() {
         let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
-        assert_eq!(substance_of(prompt), "Implement the plan \"Fix the Parser Crash\"");
+        assert_eq!(summarized(prompt), "Implement the plan \"Fix the Parser Crash\"");
         assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
     }
 
@@ -588,19 +591,19 @@ mod tests {
             "## Agent Instance\n\nYou are a worker.\n\n**Identifier**: AB-1\n**Title**: Refactor the queue\n\n{}",
             "Follow the instructions. ".repeat(80)
         );
-        assert_eq!(substance_of(&prompt), "Refactor the queue");
+        assert_eq!(summarized(&prompt), "Refactor the queue");
     }
 
     #[test]
     fn a_prompt_is_its_first_sentences() {
         assert_eq!(
-            substance_of(
+            summarized(
                 "Hi! The parser crashes on empty lines. It does so only when the file is new and has no header. More detail follows."
             ),
             "The parser crashes on empty lines. It does so only when the file is new and has no header."
         );
         assert_eq!(
-            substance_of(
+            summarized(
                 "@docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"
             ),
             "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데."
@@ -637,10 +640,10 @@ mod tests {
             "テストは必ず追加してください。",
             "以后提交信息都用中文写。",
         ] {
-            assert_eq!(word(prompt, false).rules.len(), 1, "{prompt}");
+            assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
         }
         for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
-            assert!(word(prompt, false).rules.is_empty(), "{prompt}");
+            assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
         }
     }
 
@@ -653,17 +656,17 @@ mod tests {
             "そうじゃなくて別のファイルです",
             "不对，应该改另一个文件",
         ] {
-            assert!(word(prompt, true).correction.is_some(), "{prompt}");
+            assert!(directives(prompt, true).correction.is_some(), "{prompt}");
         }
-        assert_eq!(word("no, the branch is called feat/x", false).correction, None);
-        assert_eq!(word("add a button to the page", true).correction, None);
+        assert_eq!(directives("no, the branch is called feat/x", false).correction, None);
+        assert_eq!(directives("add a button to the page", true).correction, None);
     }
 
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {
-            substance(&text, 50, labels(Language::English));
-            word(&text, true);
+            request_summary(&text, 50, labels(Language::English));
+            directives(&text, true);
             is_chore(&text);
         }
     }

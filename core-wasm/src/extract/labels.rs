@@ -1,11 +1,11 @@
-//! The few words that memories put around a session's own, in the session's language.
+//! The labels that memories add around a session's own words, in the session's language.
 
 use crate::text::Language;
 
-/// Words in one language.
+/// The labels in one language.
 #[derive(Debug)]
-pub struct Labels {
-    /// Before the options that were not taken.
+pub(crate) struct Labels {
+    /// Before the rejected options.
     pub rejected: &'static str,
     /// Before a reason.
     pub why: &'static str,
@@ -13,21 +13,21 @@ pub struct Labels {
     pub fails: &'static str,
     /// Before the cause of a failure.
     pub cause: &'static str,
-    /// Before what made a failure pass.
+    /// Before the fix of a failure.
     pub fixed_by: &'static str,
-    /// Before what the human said meanwhile.
+    /// Before what the user added during a turn.
     pub added: &'static str,
-    /// Before what a remark of the human was about.
+    /// Before the subject of a user's remark.
     pub about: &'static str,
     /// Before a commit.
     pub committed: &'static str,
-    /// A plan to carry out; `{}` is its name.
+    /// A plan to carry out. `{}` is its name.
     pub plan: &'static str,
-    /// A question that nobody answered.
+    /// A question without an answer.
     pub open_question: &'static str,
-    /// The human refused a use of a tool; `{}` is what.
+    /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
-    /// An edit that was taken back; `{}` is the file.
+    /// A reverted edit. `{}` is the file.
     pub reverted: &'static str,
     /// Before the counts of a test run.
     pub tests: &'static str,
@@ -97,8 +97,8 @@ const CHINESE: Labels = Labels {
     tests: "测试",
 };
 
-/// The words of the language with that code.
-pub fn of(code: &str) -> &'static Labels {
+/// Returns the labels for a language code.
+pub(crate) fn of(code: &str) -> &'static Labels {
     labels(match code {
         "ko" => Language::Korean,
         "ja" => Language::Japanese,
@@ -107,8 +107,8 @@ pub fn of(code: &str) -> &'static Labels {
     })
 }
 
-/// The words of that language.
-pub fn labels(language: Language) -> &'static Labels {
+/// Returns the labels for a language.
+pub(crate) fn labels(language: Language) -> &'static Labels {
     match language {
         Language::English => &ENGLISH,
         Language::Korean => &KOREAN,

@@ -1,25 +1,25 @@
-//! The session's notes: a function of what is known at its present end.
+//! Computes the session's notes from the state at its current end.
 
 use super::state::{State, TurnResult};
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
 
-/// How many entries each list may have.
-const ENTRIES: usize = 40;
+/// The maximum number of entries in each list.
+const MAX_ENTRIES: usize = 40;
 
-/// The notes of a session whose last turn is closed.
-pub fn notes(state: &State) -> SessionNotes {
+/// Returns the notes of a session whose last turn is closed.
+pub(super) fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
-    let of = |kinds: &'static [&'static str]| live().filter(move |kept| kinds.contains(&kept.kind.as_str()));
+    let of = |kinds: &'static [&'static str]| live().filter(move |memory| kinds.contains(&memory.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {
         of(kinds)
-            .map(|kept| if kept.content.is_empty() { kept.title.clone() } else { text::one_line(&kept.content) })
+            .map(|memory| if memory.content.is_empty() { memory.title.clone() } else { text::one_line(&memory.content) })
             .collect()
     };
-    let done: Vec<String> = state.tasks.with(Status::Done).map(str::to_owned).collect();
+    let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
     let results = || state.results.iter().filter(|result| !result.open).map(|result| result.result.clone()).collect();
-    let mut pending: Vec<String> = state.tasks.with(Status::Pending).map(str::to_owned).collect();
+    let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
@@ -31,16 +31,20 @@ pub fn notes(state: &State) -> SessionNotes {
         ended: state.ended,
         turns: state.turns,
         done: last(if done.is_empty() { results() } else { done }),
-        current: last(state.tasks.with(Status::Current).map(str::to_owned).collect()),
+        current: last(state.tasks.with_status(Status::Current).map(str::to_owned).collect()),
         pending: last(pending),
         decisions: of(&["decision"])
-            .map(|kept| Decision { what: kept.title.clone(), why: kept.why.clone(), rejected: kept.rejected.clone() })
+            .map(|memory| Decision {
+                what: memory.title.clone(),
+                why: memory.why.clone(),
+                rejected: memory.rejected.clone(),
+            })
             .collect(),
         discoveries: of(&["discovery"])
-            .map(|kept| Discovery {
-                file: kept.files.first().cloned().unwrap_or_default(),
-                insight: kept.title.clone(),
-                at: kept.place.at,
+            .map(|memory| Discovery {
+                file: memory.files.first().cloned().unwrap_or_default(),
+                insight: memory.title.clone(),
+                at: memory.source.at,
             })
             .collect(),
         learnings: lines(&["error_fix", "learning"]),
@@ -53,12 +57,13 @@ pub fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// What came of it, in at most three sentences: the results that changed something, else the ones that report.
+/// Returns the outcome in at most three sentences: the results that changed files, otherwise the results that report
+/// something.
 fn outcome(state: &State) -> String {
     let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
-    let closed_ones: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
+    let answered: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
     let results =
-        [edited, closed_ones].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
+        [edited, answered].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
     let Some((first, rest)) = results.split_first() else {
         return String::new();
     };
@@ -69,11 +74,15 @@ fn outcome(state: &State) -> String {
     if !checked.is_empty() {
         sentences.push(checked);
     }
-    sentences.into_iter().map(|sentence| closed(&counted(state, &text::clip(sentence, 260)))).collect::<Vec<_>>().join(" ")
+    sentences
+        .into_iter()
+        .map(|sentence| as_sentence(&with_test_count(state, &text::clip(sentence, 260))))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-/// "All tests pass" with how many they are, where their last whole run says so.
-fn counted(state: &State, sentence: &str) -> String {
+/// Adds the number of tests to "All tests pass", if their last full run reported it.
+fn with_test_count(state: &State, sentence: &str) -> String {
     match state.tests {
         Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
             ["all", "All"].iter().fold(sentence.to_owned(), |sentence, all| {
@@ -84,13 +93,13 @@ fn counted(state: &State, sentence: &str) -> String {
     }
 }
 
-/// As a sentence with its full stop.
-fn closed(line: &str) -> String {
+/// Ends the line with a full stop.
+fn as_sentence(line: &str) -> String {
     if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
 }
 
 fn last(mut list: Vec<String>) -> Vec<String> {
-    let more = list.len().saturating_sub(ENTRIES);
+    let more = list.len().saturating_sub(MAX_ENTRIES);
     list.drain(..more);
     list
 }

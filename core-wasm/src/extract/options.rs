@@ -1,31 +1,31 @@
-//! A human's answer to what the agent had proposed in prose, resolved against the options that were on the table.
+//! Resolves the user's answer against the options that the agent proposed in prose.
 
 use super::{human, prose};
 use crate::text;
 
-/// What was decided.
+/// A resolved decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
-    /// The option taken, or what was proposed.
+pub(super) struct Resolution {
+    /// The chosen option, or the proposal.
     pub what: String,
-    /// Why, as far as the agent had said.
+    /// The reason, as far as the agent gave one.
     pub why: String,
-    /// The options not taken.
+    /// The options that were not chosen.
     pub rejected: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Offer {
-    /// `1`, `b`, …
+struct ProposedOption {
+    /// The number or letter: `1`, `b`, …
     id: String,
-    /// `방법 1`, `Option B`; empty for plain numbers.
+    /// The name, such as `방법 1` or `Option B`. Empty for plain numbers.
     name: String,
     title: String,
     body: String,
 }
 
-/// Words that name options, before their number or letter.
-const NAMES: &[&str] = &[
+/// Words that introduce an option, before its number or letter.
+const OPTION_WORDS: &[&str] = &[
     "option",
     "approach",
     "method",
@@ -45,38 +45,38 @@ const NAMES: &[&str] = &[
     "선택지",
 ];
 
-/// What a prompt decides, given the answer before it; none where it decides nothing.
-pub fn resolve(prompt: &str, answer: &str) -> Option<Resolved> {
+/// Returns what a prompt decides, given the previous answer. None if it decides nothing.
+pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > 240 {
         return None;
     }
-    let offers = offers(answer);
-    if offers.len() >= 2
-        && let Some(at) = offers.iter().position(|offer| names(prompt, offer))
+    let options = parse_options(answer);
+    if options.len() >= 2
+        && let Some(at) = options.iter().position(|option| refers_to(prompt, option))
     {
-        return Some(taken(&offers, at, answer));
+        return Some(choose(&options, at, answer));
     }
     if !consents(prompt) {
         return None;
     }
-    // A consent to several options takes the one that the agent recommends.
-    if offers.len() >= 2
-        && let Some(at) = recommended(&offers, answer)
+    // A consent to several options chooses the one that the agent recommends.
+    if options.len() >= 2
+        && let Some(at) = recommended(&options, answer)
     {
-        return Some(taken(&offers, at, answer));
+        return Some(choose(&options, at, answer));
     }
     proposal(prompt, answer)
 }
 
-/// A prompt may agree in its first sentence and go on to ask for more.
+/// A prompt may agree in its first sentence and then ask for more.
 fn consents(prompt: &str) -> bool {
     human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
 
-fn taken(offers: &[Offer], at: usize, answer: &str) -> Resolved {
-    let offer = &offers[at];
-    let what = if offer.name.is_empty() { offer.title.clone() } else { format!("{}: {}", offer.name, offer.title) };
-    let rejected = offers
+fn choose(options: &[ProposedOption], at: usize, answer: &str) -> Resolution {
+    let option = &options[at];
+    let what = if option.name.is_empty() { option.title.clone() } else { format!("{}: {}", option.name, option.title) };
+    let rejected = options
         .iter()
         .enumerate()
         .filter(|(other, _)| *other != at)
@@ -86,44 +86,47 @@ fn taken(offers: &[Offer], at: usize, answer: &str) -> Resolved {
             },
         )
         .collect();
-    Resolved { what, why: reason(offer, answer), rejected }
+    Resolution { what, why: reason(option, answer), rejected }
 }
 
-/// The agent's reason: a sentence of the option's own text that gives one, else what it says of the option elsewhere.
-fn reason(offer: &Offer, answer: &str) -> String {
-    let own = prose::insights(&offer.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
+/// Returns the agent's reason: a sentence with a reason in the text of the option, otherwise a sentence about the
+/// option elsewhere.
+fn reason(option: &ProposedOption, answer: &str) -> String {
+    let own =
+        prose::insights(&option.body, true).into_iter().max_by_key(|insight| insight.score).map(|insight| insight.text);
     let elsewhere = || {
         text::sentences(answer).into_iter().find(|sentence| {
-            !offer.name.is_empty()
-                && sentence.starts_with(&offer.name)
-                && !sentence.contains(&offer.title)
+            !option.name.is_empty()
+                && sentence.starts_with(&option.name)
+                && !sentence.contains(&option.title)
                 && !sentence.ends_with(['?', '？'])
         })
     };
-    let first = || text::first_sentence(&offer.body).filter(|sentence| !sentence.ends_with([':', '：']));
+    let first = || text::first_sentence(&option.body).filter(|sentence| !sentence.ends_with([':', '：']));
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
-/// The options of an answer: lines such as `### Option 1: …`, `**B)** …`, or the numbered bold points of its last list.
-fn offers(answer: &str) -> Vec<Offer> {
-    let mut named: Vec<Offer> = Vec::new();
-    let mut numbered: Vec<Offer> = Vec::new();
+/// Returns the options of an answer: lines such as `### Option 1: …` and `**B)** …`, or the numbered bold items of its
+/// last list.
+fn parse_options(answer: &str) -> Vec<ProposedOption> {
+    let mut named: Vec<ProposedOption> = Vec::new();
+    let mut numbered: Vec<ProposedOption> = Vec::new();
     let mut open = None::<bool>;
     for line in answer.lines() {
         let trimmed = line.trim();
         let indented = line.starts_with([' ', '\t']);
-        if let Some(offer) = named_offer(trimmed) {
-            if !named.iter().any(|known| known.id == offer.id) {
-                named.push(offer);
+        if let Some(option) = parse_named_option(trimmed) {
+            if !named.iter().any(|known| known.id == option.id) {
+                named.push(option);
                 open = Some(true);
                 continue;
             }
-        } else if let Some(offer) = numbered_offer(trimmed).filter(|_| !indented) {
-            // A list that begins anew is another list; the last one is on the table.
-            if offer.id == "1" || offer.id == "a" {
+        } else if let Some(option) = parse_numbered_option(trimmed).filter(|_| !indented) {
+            // A list that starts again at one is another list. The last list counts.
+            if option.id == "1" || option.id == "a" {
                 numbered.clear();
             }
-            numbered.push(offer);
+            numbered.push(option);
             open = Some(false);
             continue;
         }
@@ -135,23 +138,23 @@ fn offers(answer: &str) -> Vec<Offer> {
             Some(false) => numbered.last_mut(),
             None => None,
         };
-        if let Some(offer) = list
-            && offer.body.len() < 2000
+        if let Some(option) = list
+            && option.body.len() < 2000
         {
-            offer.body.push_str(line);
-            offer.body.push('\n');
+            option.body.push_str(line);
+            option.body.push('\n');
         }
     }
     if named.len() >= 2 { named } else { numbered }
 }
 
-fn named_offer(line: &str) -> Option<Offer> {
+fn parse_named_option(line: &str) -> Option<ProposedOption> {
     if !line.starts_with(['#', '*', '-']) && !line.starts_with(|c: char| c.is_alphanumeric()) {
         return None;
     }
     let line = text::plain(line);
     let lower = line.to_lowercase();
-    let name = NAMES.iter().find(|name| lower.starts_with(*name))?;
+    let name = OPTION_WORDS.iter().find(|name| lower.starts_with(*name))?;
     let after = line.get(name.len()..)?.trim_start_matches([' ', '#']);
     let id: String = after.chars().take_while(char::is_ascii_alphanumeric).take(2).collect();
     if id.is_empty() || (id.len() > 1 && !id.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -167,7 +170,7 @@ fn named_offer(line: &str) -> Option<Offer> {
     }
     let title = rest.trim_matches([' ', ':', '：', '.', ')', '—', '–', '-']);
     let name_end = line.len() - after.len() + id.len();
-    (!title.is_empty()).then(|| Offer {
+    (!title.is_empty()).then(|| ProposedOption {
         id: id.to_lowercase(),
         name: line[..name_end].to_owned(),
         title: text::clip(title, 160).into_owned(),
@@ -175,8 +178,8 @@ fn named_offer(line: &str) -> Option<Offer> {
     })
 }
 
-/// `1. **Title** — …`, `A) Title`
-fn numbered_offer(line: &str) -> Option<Offer> {
+/// Parses `1. **Title** — …` or `A) Title`.
+fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
     let line = line.trim_start_matches(['*', '#', '-', ' ']);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let length = if digits > 0 { digits } else { usize::from(line.starts_with(|c: char| c.is_ascii_alphabetic())) };
@@ -189,7 +192,7 @@ fn numbered_offer(line: &str) -> Option<Offer> {
     }
     let title = text::plain(rest.trim_start_matches(['*', ' '])).replace("**", "");
     let title = title.trim_end_matches(", or").trim_end_matches(", and").trim_end_matches([',', ';']);
-    (!title.is_empty()).then(|| Offer {
+    (!title.is_empty()).then(|| ProposedOption {
         id: line[..length].to_lowercase(),
         name: String::new(),
         title: text::clip(title, 160).into_owned(),
@@ -197,13 +200,13 @@ fn numbered_offer(line: &str) -> Option<Offer> {
     })
 }
 
-/// Whether a prompt names that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
-fn names(prompt: &str, offer: &Offer) -> bool {
+/// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
+fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     let lower = prompt.to_lowercase();
-    if !offer.name.is_empty() && contains_id(&lower, &offer.name.to_lowercase()) {
+    if !option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()) {
         return true;
     }
-    let id = &offer.id;
+    let id = &option.id;
     let words = ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
     if words.iter().any(|word| contains_id(&lower, &format!("{word} {id}")) || contains_id(&lower, &format!("{word}{id}"))) {
         return true;
@@ -223,7 +226,7 @@ fn names(prompt: &str, offer: &Offer) -> bool {
     if lower.chars().count() <= 60 && ordinal.iter().any(|word| !word.is_empty() && lower.contains(word)) {
         return true;
     }
-    // "1 does seem like a decent path" begins with the choice itself.
+    // "1 does seem like a decent path" starts with the choice itself.
     if lower
         .strip_prefix(id.as_str())
         .is_some_and(|rest| rest.starts_with([' ', '.', ',', ')']) && rest.chars().count() <= 160)
@@ -240,11 +243,11 @@ fn names(prompt: &str, offer: &Offer) -> bool {
     {
         return true;
     }
-    let title = offer.title.to_lowercase();
+    let title = option.title.to_lowercase();
     title.chars().count() >= 6 && lower.contains(&title)
 }
 
-/// Whether the text holds `id` not followed by another letter or digit of its script.
+/// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
 fn contains_id(text: &str, id: &str) -> bool {
     text.match_indices(id).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -253,21 +256,21 @@ fn contains_id(text: &str, id: &str) -> bool {
     })
 }
 
-fn recommended(offers: &[Offer], answer: &str) -> Option<usize> {
+fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
     let lower = answer.to_lowercase();
     let signs = ["recommend", "추천", "권장", "おすすめ", "推奨", "推荐", "建议"];
     let named =
-        |text: &str| offers.iter().position(|offer| !offer.name.is_empty() && text.contains(&offer.name.to_lowercase()));
-    offers
+        |text: &str| options.iter().position(|option| !option.name.is_empty() && text.contains(&option.name.to_lowercase()));
+    options
         .iter()
-        .position(|offer| signs.iter().any(|sign| offer.title.to_lowercase().contains(sign)))
+        .position(|option| signs.iter().any(|sign| option.title.to_lowercase().contains(sign)))
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
 }
 
-/// What the agent proposed at the end of an answer.
-fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
+/// Returns what the agent proposed at the end of an answer.
+fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
-    let bare = proposed(&question);
+    let bare = strip_question_opening(&question);
     let before = text::sentences(answer);
     let before = before
         .iter()
@@ -275,21 +278,21 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolved> {
         .skip(1)
         .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
         .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
-    // A question without an object ("Shall I fix it?", "수정할까요?") is answered by the sentence before it.
+    // A question without an object ("Shall I fix it?", "수정할까요?") refers to the sentence before it.
     let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
     let what = match before {
         Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
-        // Other languages put the verb of asking into the sentence: question and answer stand together.
+        // Other languages put the verb of asking into the sentence, so question and answer are stored together.
         _ if !bare.is_ascii() && bare == question.trim_end_matches(['?', '？', ' ']) => {
             format!("{question} → {}", text::clip(prompt, 60))
         }
         _ => bare,
     };
-    Some(Resolved { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
+    Some(Resolution { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
 }
 
-/// A second thought beside the proposal.
+/// Returns whether the sentence is a second thought next to the proposal.
 fn is_aside(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     ["or ", "alternatively", "optionally", "또는", "혹은", "あるいは", "または", "或者"]
@@ -311,8 +314,8 @@ fn has_pointer(text: &str) -> bool {
         || ["이대로", "그렇게", "이렇게", "これ", "この", "这样"].iter().any(|word| lower.contains(word))
 }
 
-/// "Would you like me to add tests?" → "add tests"
-fn proposed(question: &str) -> String {
+/// Strips the opening of a question: "Would you like me to add tests?" becomes "add tests".
+fn strip_question_opening(question: &str) -> String {
     let trimmed = question.trim_end_matches(['?', '？', ' ']);
     let lower = trimmed.to_lowercase();
     for opening in [

@@ -1,21 +1,21 @@
-//! What the agent's prose says beyond telling what it does next: results, causes, reasons, what blocks it.
+//! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
 use crate::text;
 
-/// Something worth knowing that prose says.
+/// Something worth knowing in the prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Insight {
-    /// One sentence, or two, that stands alone.
+pub(super) struct Insight {
+    /// One or two sentences that can be understood on their own.
     pub text: String,
-    /// How much speaks for it; above 3 worth a thought.
+    /// How strong the evidence is. Anything above 3 deserves a look.
     pub score: u8,
-    /// The agent says why it did it so and not otherwise.
+    /// Whether the agent explains why it did something one way and not another.
     pub is_choice: bool,
-    /// The file that it is about.
+    /// The file that the insight is about.
     pub file: Option<String>,
 }
 
-/// Openings that only link a sentence to the one before.
+/// Openings that only connect a sentence to the previous one.
 const INTERJECTIONS: &[&str] = &[
     "i see",
     "i see the issue",
@@ -77,7 +77,7 @@ const INTERJECTIONS: &[&str] = &[
     "不过",
 ];
 
-/// Openings of sentences that tell what the agent does next, or that say nothing.
+/// Openings of sentences that narrate the agent's next step, or say nothing.
 const NARRATION: &[&str] = &[
     "let me",
     "now let me",
@@ -193,7 +193,7 @@ const NARRATION: &[&str] = &[
     "그럼",
 ];
 
-/// Endings of sentences that tell what the agent does next.
+/// Endings of sentences that narrate the agent's next step.
 const NARRATION_ENDS: &[&str] = &[
     "하겠습니다",
     "보겠습니다",
@@ -214,9 +214,9 @@ const NARRATION_ENDS: &[&str] = &[
     "調べます",
 ];
 
-/// Whether a sentence only tells what the agent does next.
-pub fn is_narration(sentence: &str) -> bool {
-    let sentence = without_interjection(sentence);
+/// Returns whether a sentence only narrates the agent's next step.
+pub(super) fn is_narration(sentence: &str) -> bool {
+    let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
     NARRATION.iter().any(|opening| starts_with_words(&lower, opening))
@@ -229,13 +229,13 @@ fn starts_with_words(text: &str, opening: &str) -> bool {
     })
 }
 
-/// The sentence without what only links it to the one before.
-pub fn without_interjection(sentence: &str) -> &str {
+/// Strips words that only connect the sentence to the previous one.
+pub(super) fn strip_interjection(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
         let lower = rest.to_lowercase();
         let shorter = INTERJECTIONS.iter().find_map(|word| {
-            // Only where lower-casing kept the bytes in place can the cut be carried over.
+            // The cut can be transferred only if lower-casing kept all byte positions.
             let after = lower.strip_prefix(word).filter(|_| lower.len() == rest.len())?;
             let cut = after.trim_start_matches([',', ' ', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
             let marked = after.trim_start().starts_with([',', '—', '–', '-', ':', '!', '.', '、', '，', '。', '！', '：']);
@@ -248,7 +248,7 @@ pub fn without_interjection(sentence: &str) -> &str {
     }
 }
 
-/// Signs of a cause or of a surprise, with how much they weigh.
+/// Signs of a cause or a surprise, with their weights.
 const CAUSES: &[(&str, u8)] = &[
     ("root cause", 4),
     ("the issue is", 3),
@@ -325,7 +325,7 @@ const CAUSES: &[(&str, u8)] = &[
     ("冲突", 2),
 ];
 
-/// Signs of a choice and its reason.
+/// Signs of a choice and its reason, with their weights.
 const REASONS: &[(&str, u8)] = &[
     ("instead of", 3),
     ("rather than", 3),
@@ -371,61 +371,62 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| text::holds(lower, sign)).map(|(_, weight)| *weight).collect();
+    let mut found: Vec<u8> =
+        signs.iter().filter(|(sign, _)| text::contains(lower, sign)).map(|(_, weight)| *weight).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
 
-/// What a text of the agent says that a later session would want to know. `is_answer`: it is the turn's last word, so what
-/// it reports is the state at the end.
-pub fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
+/// Returns what a later session would want to know from a text of the agent. `is_answer` says that the text is the last
+/// one of the turn, so what it reports is the final state.
+pub(super) fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
     let mut all = Vec::new();
     let mut heading = String::new();
-    let mut before = String::new();
+    let mut previous = String::new();
     for line in text::prose_lines(said) {
         if line.starts_with('|') {
             continue;
         }
         if let Some(title) = heading_of(line) {
             heading = title;
-            before.clear();
+            previous.clear();
             continue;
         }
-        // A point of a list stands on its own.
+        // A list item stands on its own.
         if line.starts_with(['-', '*', '•']) {
-            before.clear();
+            previous.clear();
         }
         for sentence in text::sentences(line) {
-            let sentence = without_interjection(&sentence).to_owned();
-            if let Some(insight) = insight(&sentence, &heading, &before, is_answer) {
+            let sentence = strip_interjection(&sentence).to_owned();
+            if let Some(insight) = insight(&sentence, &heading, &previous, is_answer) {
                 all.push(insight);
             }
-            before = sentence;
+            previous = sentence;
         }
     }
     all
 }
 
-fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Option<Insight> {
+fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Option<Insight> {
     if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
         return None;
     }
     let lower = sentence.to_lowercase();
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
-    // While at work the agent guesses; only causes are worth it then.
+    // While working, the agent guesses; only causes count then.
     if cause + if is_answer { reason } else { reason / 2 } < 2 {
         return None;
     }
     if is_change_note(&lower)
         && weight(&lower, CAUSES) < 2
-        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::holds(&lower, why))
+        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::contains(&lower, why))
     {
         return None;
     }
-    let whole = stand_alone(sentence, heading, before)?;
+    let whole = resolve_pointer(sentence, heading, previous)?;
     let length = whole.chars().count();
-    let dense = if whole.is_ascii() { 40 } else { 16 };
-    if length < dense || length > 330 || is_guess(&lower) {
+    let min_length = if whole.is_ascii() { 40 } else { 16 };
+    if length < min_length || length > 330 || is_speculation(&lower) {
         return None;
     }
     let file = file_in(&whole);
@@ -434,7 +435,7 @@ fn insight(sentence: &str, heading: &str, before: &str, is_answer: bool) -> Opti
     Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
 }
 
-/// `file` — Updated this and that: what merely happened stands in the list of files.
+/// Recognizes notes such as "`file` — Updated this and that". The list of files already contains such changes.
 fn is_change_note(lower: &str) -> bool {
     let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
     let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
@@ -456,11 +457,12 @@ fn is_change_note(lower: &str) -> bool {
     verbs.iter().any(|verb| rest.starts_with(verb))
 }
 
-/// Sentences that may name the cause of a failure: no narration, no guess, no question.
-pub fn causes(said: &str) -> Vec<String> {
+/// Returns the sentences that may name the cause of a failure. Excludes narration and questions, and speculation has no
+/// weight.
+pub(super) fn causes(said: &str) -> Vec<String> {
     let mut all = Vec::new();
     for sentence in text::sentences(said) {
-        let sentence = without_interjection(&sentence);
+        let sentence = strip_interjection(&sentence);
         let length = sentence.chars().count();
         let lower = sentence.to_lowercase();
         let pointer = POINTERS.iter().any(|word| starts_with_words(&lower, word));
@@ -476,22 +478,22 @@ pub fn causes(said: &str) -> Vec<String> {
     all
 }
 
-/// How much speaks for a sentence as the cause of a failure.
-pub fn cause_weight(sentence: &str) -> u8 {
+/// Returns the weight of a sentence as the cause of a failure.
+pub(super) fn cause_weight(sentence: &str) -> u8 {
     let lower = sentence.to_lowercase();
-    if is_guess(&lower) || lower.starts_with("all ") {
+    if is_speculation(&lower) || lower.starts_with("all ") {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
     let failing =
         ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
             .iter()
-            .any(|sign| text::holds(&lower, sign));
+            .any(|sign| text::contains(&lower, sign));
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
-/// Guesses, proposals and forecasts are not knowledge.
-fn is_guess(lower: &str) -> bool {
+/// Returns whether the sentence is a guess, a proposal or a forecast. None of them is knowledge.
+fn is_speculation(lower: &str) -> bool {
     [
         "may need",
         "must be caused",
@@ -536,7 +538,7 @@ fn is_guess(lower: &str) -> bool {
         "也许",
     ]
     .iter()
-    .any(|word| text::holds(lower, word))
+    .any(|word| text::contains(lower, word))
 }
 
 const POINTERS: &[&str] = &[
@@ -576,26 +578,27 @@ const POINTERS: &[&str] = &[
     "它",
 ];
 
-/// The sentence with what its first word points to: the heading over it, or the sentence before.
-fn stand_alone(sentence: &str, heading: &str, before: &str) -> Option<String> {
+/// Completes a sentence that starts with a pronoun: adds the heading above it or the previous sentence.
+fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
     if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
-        // Korean and Japanese leave out the subject where the sentence before names it.
+        // Korean and Japanese omit the subject if the previous sentence names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
-        if drops && !before.is_empty() && !is_narration(before) && before.chars().count() < 140 {
-            return Some(format!("{before} {sentence}"));
+        if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
+            return Some(format!("{previous} {sentence}"));
         }
         return Some(sentence.to_owned());
     }
     if !heading.is_empty() {
         return Some(format!("{heading}: {sentence}"));
     }
-    let lower = before.to_lowercase();
-    let usable = !before.is_empty() && !is_narration(before) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
-    usable.then(|| format!("{} {sentence}", before.trim_end_matches(':')))
+    let lower = previous.to_lowercase();
+    let usable =
+        !previous.is_empty() && !is_narration(previous) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 
-/// The title of a line that is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
+/// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
 fn heading_of(line: &str) -> Option<String> {
     let is_marked = line.starts_with('#');
     let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
@@ -640,11 +643,11 @@ fn heading_of(line: &str) -> Option<String> {
         "solution",
     ];
     let lower = title.to_lowercase();
-    Some(if generic.contains(&lower.as_str()) { String::new() } else { without_numbering(title) })
+    Some(if generic.contains(&lower.as_str()) { String::new() } else { strip_numbering(title) })
 }
 
-/// `Fix 2: Title` → `Title`
-fn without_numbering(title: &str) -> String {
+/// Strips a numbered label: `Fix 2: Title` becomes `Title`.
+fn strip_numbering(title: &str) -> String {
     if let Some((label, rest)) = title.split_once([':', '：'])
         && label.chars().count() <= 14
         && label.chars().any(|c| c.is_ascii_digit())
@@ -655,8 +658,8 @@ fn without_numbering(title: &str) -> String {
     title.to_owned()
 }
 
-/// The first thing in the text that looks like a file of a project.
-pub fn file_in(text: &str) -> Option<String> {
+/// Returns the first word of the text that looks like a file of a project.
+pub(super) fn file_in(text: &str) -> Option<String> {
     text.split(|c: char| {
         c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
     })
@@ -680,24 +683,24 @@ fn is_file(word: &str) -> bool {
         && !word.contains("://")
         && EXTENSIONS.contains(&extension)
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\'))
-        // `Node.js` and the like are no files.
+        // Names such as `Node.js` are not files.
         && (stem.contains('/') || stem.chars().next().is_some_and(|c| !c.is_uppercase() || extension != "js"))
 }
 
-/// What came of it, in one line: the answer's first sentence that reports something, with the points of the list that it
-/// opens.
-pub fn result_line(answer: &str, max: usize) -> Option<String> {
+/// Returns the result in one line: the first informative sentence of the answer, with the items of the list that it
+/// introduces.
+pub(super) fn result_line(answer: &str, max: usize) -> Option<String> {
     let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
     let mut short = None;
     for (at, line) in lines.iter().enumerate() {
-        // A heading says what follows; only one that is nearly a sentence is a result.
+        // A heading announces what follows. Only a heading that is nearly a sentence counts as a result.
         if heading_of(line).is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14) {
             continue;
         }
         for sentence in text::sentences(line) {
-            let sentence = without_interjection(&sentence);
+            let sentence = strip_interjection(&sentence);
             let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
-            if is_empty_talk(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
+            if is_filler(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
                 continue;
             }
             if !lead {
@@ -723,15 +726,15 @@ pub fn result_line(answer: &str, max: usize) -> Option<String> {
     short
 }
 
-/// The first points after a line that ends in a colon: headings that say something, else headings with their first point,
-/// else the points of the list.
+/// Returns the first items after a line that ends in a colon: informative headings, otherwise headings with their first
+/// item, otherwise the items of the list.
 fn points(lines: &[&str]) -> Vec<String> {
     let titles: Vec<(usize, String)> = lines
         .iter()
         .enumerate()
         .filter_map(|(at, line)| heading_of(line).filter(|title| !title.is_empty()).map(|title| (at, title)))
         .collect();
-    // `**1. Title** — what was done:` and its like open the sections of an answer as well.
+    // Lines such as `**1. Title** — what was done:` also start the sections of an answer.
     let bold: Vec<String> = lines
         .iter()
         .filter(|line| line.starts_with("**"))
@@ -757,8 +760,8 @@ fn points(lines: &[&str]) -> Vec<String> {
     titles.into_iter().take(4).map(said).collect()
 }
 
-/// The sentence of an answer that says what was checked.
-pub fn checked(answer: &str) -> Option<String> {
+/// Returns the sentence of an answer that says what was checked.
+pub(super) fn checked(answer: &str) -> Option<String> {
     let signs = [
         "tests pass",
         "test pass",
@@ -776,14 +779,14 @@ pub fn checked(answer: &str) -> Option<String> {
     ];
     text::sentences(answer).into_iter().rfind(|sentence| {
         let lower = sentence.to_lowercase();
-        signs.iter().any(|sign| text::holds(&lower, sign))
+        signs.iter().any(|sign| text::contains(&lower, sign))
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && (12..200).contains(&sentence.chars().count())
     })
 }
 
-/// Leads that only say that a list follows.
+/// Returns whether a lead only announces a list.
 fn is_empty_lead(lead: &str) -> bool {
     let lower = lead.to_lowercase().replace('’', "'");
     [
@@ -807,8 +810,8 @@ fn is_empty_lead(lead: &str) -> bool {
     .any(|opening| lower.starts_with(opening))
 }
 
-/// Sentences that report nothing.
-fn is_empty_talk(sentence: &str) -> bool {
+/// Returns whether a sentence reports nothing.
+fn is_filler(sentence: &str) -> bool {
     let bare: String =
         sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
     let empty = [
@@ -854,8 +857,8 @@ fn is_empty_talk(sentence: &str) -> bool {
     bare.chars().count() < 4 || empty.contains(&bare.as_str())
 }
 
-/// Sentences of an answer that say what keeps the work from going on.
-pub fn blockers(answer: &str) -> Vec<String> {
+/// Returns the sentences of an answer that say what blocks the work.
+pub(super) fn blockers(answer: &str) -> Vec<String> {
     let signs = [
         "blocked by",
         "blocked on",
@@ -883,7 +886,7 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .into_iter()
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
-            signs.iter().any(|sign| text::holds(&lower, sign))
+            signs.iter().any(|sign| text::contains(&lower, sign))
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])
@@ -893,8 +896,8 @@ pub fn blockers(answer: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the agent proposes or asks at the end of its answer; none where it only reports.
-pub fn closing_question(answer: &str) -> Option<String> {
+/// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
+pub(super) fn closing_question(answer: &str) -> Option<String> {
     let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
     let asks =
         last.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| last.ends_with(end));
@@ -955,7 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_from_names() {
+    fn files_are_distinguished_from_names() {
         assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
         assert_eq!(file_in("Next.js 14 and e.g. that"), None);
         assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
@@ -968,7 +971,7 @@ mod tests {
             result_line(&text, 100);
             blockers(&text);
             closing_question(&text);
-            without_interjection(&text);
+            strip_interjection(&text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Questions that the agent put to the human with options, and what was chosen and not.
+//! Multiple-choice questions that the agent asked the user, and the options that were chosen and rejected.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +6,51 @@ use super::clean;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// One option.
+/// One option of a question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
-    /// Its name.
+pub(super) struct Choice {
+    /// The name of the option.
     pub label: String,
-    /// What it means.
+    /// The explanation of the option.
     pub description: String,
 }
 
 /// One question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Question {
+pub(super) struct Question {
     /// The whole question.
-    pub question: String,
-    /// Its subject in a word or two.
+    pub text: String,
+    /// The subject in a word or two.
     pub header: String,
-    /// What is on the table.
+    /// The available options.
     pub options: Vec<Choice>,
-    /// What the human answered; empty while open.
+    /// The user's answer. Empty while the question is open.
     pub answer: String,
 }
 
 impl Question {
-    /// The options that were taken; empty where the human answered otherwise.
-    pub fn chosen(&self) -> Vec<&Choice> {
+    /// Returns the options that were chosen. Empty if the user answered otherwise.
+    pub(super) fn chosen(&self) -> Vec<&Choice> {
         let exact: Vec<&Choice> = self.options.iter().filter(|option| option.label == self.answer).collect();
         if !exact.is_empty() {
             return exact;
         }
-        // Several taken at once are joined by commas, and a label may hold one itself.
+        // Multiple choices are joined by commas, and a label may contain a comma itself.
         self.options
             .iter()
             .filter(|option| format!(", {}, ", self.answer).contains(&format!(", {}, ", option.label)))
             .collect()
     }
 
-    /// The options that were not taken.
-    pub fn rejected(&self) -> Vec<String> {
+    /// Returns the options that were not chosen.
+    pub(super) fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
         self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
-    /// Whether the question is about the conversation itself.
-    fn is_of_procedure(&self) -> bool {
-        let question = self.question.to_lowercase();
+    /// Returns whether the question is about the conversation itself.
+    fn is_procedural(&self) -> bool {
+        let question = self.text.to_lowercase();
         let signs = [
             "more questions",
             "next area",
@@ -71,8 +71,8 @@ impl Question {
         signs.iter().any(|sign| question.contains(sign))
     }
 
-    /// Whether the answer decides something: not left to the agent, and not a question back.
-    pub fn is_decided(&self) -> bool {
+    /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
+    pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
         let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
@@ -80,54 +80,54 @@ impl Question {
             && ["hmm", "depend", "not sure", "i don't know", "maybe"].iter().any(|word| lower.contains(word));
         !answer.is_empty()
             && !hedged
-            && !self.is_of_procedure()
+            && !self.is_procedural()
             && !answer.ends_with(['?', '？'])
             && !left.iter().any(|word| lower.starts_with(word))
     }
 }
 
-/// The questions of an `AskUserQuestion` input or result.
-pub fn read(questions: Raw<'_>) -> Vec<Question> {
+/// Reads the questions of an `AskUserQuestion` input or result.
+pub(super) fn read(questions: Raw<'_>) -> Vec<Question> {
     let mut all = Vec::new();
     questions.items(|item| {
         let mut question = Question::default();
         item.fields(|key, value| match key {
-            b"question" => question.question = clean::line(&value.text().unwrap_or_default(), 400),
+            b"question" => question.text = clean::line(&value.text().unwrap_or_default(), 400),
             b"header" => question.header = clean::line(&value.text().unwrap_or_default(), 60),
             b"options" => value.items(|option| {
                 if question.options.len() < 8 {
                     question.options.push(Choice {
-                        label: without_advice(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
+                        label: strip_recommendation(&clean::line(&option.get_text("label").unwrap_or_default(), 160)),
                         description: clean::line(&option.get_text("description").unwrap_or_default(), 300),
                     });
                 }
             }),
             _ => {}
         });
-        if !question.question.is_empty() && all.len() < 8 {
+        if !question.text.is_empty() && all.len() < 8 {
             all.push(question);
         }
     });
     all
 }
 
-/// Puts the answers of a structured result into the questions.
-pub fn answer(questions: &mut [Question], answers: Raw<'_>) {
+/// Fills in the answers of a structured result.
+pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     answers.fields(|key, value| {
         let asked = clean::line(&String::from_utf8_lossy(key), 400);
         let said = match value.text() {
             Some(text) => clean::line(&text, 400),
             None => join(value),
         };
-        let said = without_advice(&said);
-        if let Some(question) = questions.iter_mut().find(|question| question.question == asked) {
+        let said = strip_recommendation(&said);
+        if let Some(question) = questions.iter_mut().find(|question| question.text == asked) {
             question.answer = said;
         }
     });
 }
 
-/// Without the mark that the agent puts on the option it advises.
-fn without_advice(label: &str) -> String {
+/// Strips the mark that the agent puts on its recommended option.
+fn strip_recommendation(label: &str) -> String {
     ["(Recommended)", "(recommended)", "(추천)", "(권장)", "(推奨)", "(おすすめ)", "（推奨）", "(推荐)", "（推荐）"]
         .iter()
         .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
@@ -139,16 +139,16 @@ fn join(values: Raw<'_>) -> String {
     text::clip(&all.join(", "), 400).into_owned()
 }
 
-/// Puts the answers of a result that is text (`"question"="answer"`) into the questions.
-pub fn answer_from_text(questions: &mut [Question], result: &str) {
+/// Fills in the answers of a textual result (`"question"="answer"`).
+pub(super) fn answer_from_text(questions: &mut [Question], result: &str) {
     let result = text::one_line(&clean::clean(result));
     for question in questions {
-        let Some(at) = result.find(&format!("\"{}\"=\"", question.question)) else {
+        let Some(at) = result.find(&format!("\"{}\"=\"", question.text)) else {
             continue;
         };
-        let rest = &result[at + question.question.len() + 4..];
+        let rest = &result[at + question.text.len() + 4..];
         if let Some(end) = rest.find('"') {
-            question.answer = without_advice(&text::clip(&rest[..end], 400));
+            question.answer = strip_recommendation(&text::clip(&rest[..end], 400));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The fold: what one line changes in what is known of a session.
+//! The fold: how one line changes what is known of a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,41 +8,41 @@ use super::compact;
 use super::conventions::Conventions;
 use super::failures::Failures;
 use super::files::{self, Files};
-use super::kept::{Kept, Memories, Place};
 use super::labels::{Labels, labels};
+use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
-use super::seen::Seen;
+use super::seen_lines::SeenLines;
 use super::tasks::Tasks;
+use super::tool_uses::{PendingToolUses, Tool, ToolUse};
 use super::turn::Turn;
-use super::uses::{Tool, Use, Uses};
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text::{self, Language};
 use crate::transcript::json::Raw;
-use crate::transcript::said::{self, Said};
+use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Kind, Line};
 
-/// The form of the state; another form is not read.
+/// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 2;
-/// Results of turns that are known.
-const RESULTS: usize = 24;
-/// Commits that the notes list.
-const COMMITS: usize = 50;
-/// Prompts that wait while the agent works.
-const QUEUED: usize = 12;
-/// The answer that a consent is resolved against, in bytes.
-const LAST_ANSWER: usize = 6 * 1024;
+/// The maximum number of turn results to keep.
+const MAX_TURN_RESULTS: usize = 24;
+/// The maximum number of commits in the notes.
+const MAX_COMMITS: usize = 50;
+/// The maximum number of queued prompts, which wait while the agent works.
+const MAX_QUEUED: usize = 12;
+/// How many bytes of the last answer are kept. A consent is resolved against this answer.
+const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
-/// What came of a turn.
+/// The result of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TurnResult {
-    /// What was asked, in substance.
+pub(super) struct TurnResult {
+    /// The essence of the request.
     pub asked: String,
-    /// What came of it: one line.
+    /// The result, in one line.
     pub result: String,
-    /// What was checked: one sentence, or empty.
+    /// What was checked, in one sentence. May be empty.
     pub checked: String,
-    /// Whether files were changed for it.
+    /// Whether the turn changed files.
     pub edited: bool,
     /// Whether the answer ended in a question.
     pub open: bool,
@@ -51,53 +51,53 @@ pub struct TurnResult {
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub(super) struct State {
     version: u32,
-    seen: Seen,
-    /// What was given out and may still change: key and fingerprint.
-    pub(super) ledger: Vec<(String, u32)>,
-    /// The project's root, by the host or by the first line.
+    seen: SeenLines,
+    /// The drafts that were emitted and may still change: key and fingerprint.
+    pub(super) emitted: Vec<(String, u32)>,
+    /// The project's root, from the host or from the first line.
     root: String,
     pub(super) started: Option<u64>,
     pub(super) ended: Option<u64>,
     pub(super) turns: u32,
-    /// How often which language was met, in the order of `Language`.
-    spoken: [u32; 4],
+    /// How often each language was seen, in the order of `Language`.
+    language_counts: [u32; 4],
     pub(super) request: String,
     pub(super) objective: String,
     pub(super) title: String,
     pub(super) branch: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
-    absorbed: Vec<u32>,
-    uses: Uses,
-    pub(super) memories: Memories,
+    seen_additions: Vec<u32>,
+    pending_uses: PendingToolUses,
+    pub(super) memories: SessionMemories,
     pub(super) files: Files,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,
     pub(super) results: Vec<TurnResult>,
     pub(super) commits: Vec<String>,
-    /// The last verdict of the tests, and whether it is one on named files only.
-    pub(super) tests: Option<(commands::Tests, bool)>,
-    /// The model that spoke last.
+    /// The latest test counts, and whether that run covered named files only.
+    pub(super) tests: Option<(commands::TestCounts, bool)>,
+    /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
     pub(super) open_question: String,
     last_answer: String,
-    /// What the human refused, until they say why.
+    /// What the user refused. Kept until the user gives a reason.
     refused: String,
     interrupted: bool,
-    /// The lines are a sub-agent's: all of them are marked as standing beside the main conversation.
+    /// Whether the lines are a sub-agent's, all of them marked as side conversation.
     #[serde(skip)]
     pub(super) is_sub_agent: bool,
-    /// The human wants to talk about a question before answering it: that is no refusal.
-    asked_back: bool,
+    /// Whether the user wants to discuss a question before answering it. That is not a refusal.
+    question_deferred: bool,
 }
 
 impl State {
-    /// A state from what the last call returned; anew where that cannot be read.
-    pub fn restore(state: Option<&str>, root: &str) -> Self {
+    /// Restores the state that the last call returned. Starts afresh if it cannot be read.
+    pub(super) fn restore(state: Option<&str>, root: &str) -> Self {
         let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         if this.version != VERSION {
             this = State { version: VERSION, ..State::default() };
@@ -108,43 +108,43 @@ impl State {
         this
     }
 
-    /// As JSON of at most `max` bytes.
-    pub fn save(&mut self, max: usize) -> String {
+    /// Serializes the state as JSON of at most `max` bytes.
+    pub(super) fn save(&mut self, max: usize) -> String {
         loop {
-            // Only strings, numbers and lists: it cannot fail.
+            // The state contains only strings, numbers and lists, so this cannot fail.
             let json = serde_json::to_string(self).unwrap_or_default();
             if json.len() <= max {
                 return json;
             }
-            // Unreachable by the bounds of the parts unless nearly every character has to be escaped.
+            // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
             self.seen.halve();
             self.last_answer.clear();
         }
     }
 
-    /// The session's language.
-    pub fn language(&self) -> Language {
-        let [english, korean, japanese, chinese] = self.spoken;
+    /// Returns the language of the session.
+    pub(super) fn language(&self) -> Language {
+        let [english, korean, japanese, chinese] = self.language_counts;
         let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
             .into_iter()
             .max_by_key(|(count, _)| *count)
             .unwrap_or_default();
-        // Plans and code are English in every session: a third of another language decides.
+        // Plans and code are in English in every session, so a third of another language decides.
         if most * 2 > english { language } else { Language::English }
     }
 
-    /// The session's words.
-    pub fn labels(&self) -> &'static Labels {
+    /// Returns the labels in the session's language.
+    pub(super) fn labels(&self) -> &'static Labels {
         labels(self.language())
     }
 
-    /// Folds one line of the file in; gives the count of parts that could not be read. What cannot change any more goes to
-    /// `settled`.
-    pub fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
-        transcript::read(text, |line| self.record(line, settled))
+    /// Folds in one line of the file and returns how many parts could not be read. Memories that can no longer change
+    /// go to `settled`.
+    pub(super) fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
+        transcript::read(text, |line| self.fold_record(line, settled))
     }
 
-    fn record(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn fold_record(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_sidechain != self.is_sub_agent {
             return;
         }
@@ -155,19 +155,19 @@ impl State {
                 {
                     return;
                 }
-                self.note_time(line);
+                self.update_metadata(line);
                 if line.kind == Kind::User {
-                    self.user(line, settled);
+                    self.user_line(line, settled);
                 } else {
-                    self.assistant(line, settled);
+                    self.assistant_line(line, settled);
                 }
             }
-            Kind::Queue => self.queue(line, settled),
-            Kind::Attachment => self.attachment(line, settled),
+            Kind::Queue => self.queue_line(line, settled),
+            Kind::Attachment => self.attachment_line(line, settled),
             Kind::PullRequest => {
                 if let Some(url) = line.pull_request.and_then(Raw::text) {
                     let url = clean::line(&url, 200);
-                    self.pull_request(&url, "", &place(line), settled);
+                    self.record_pull_request(&url, "", &line_ref(line), settled);
                 }
             }
             Kind::Title => {
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    fn note_time(&mut self, line: &Line<'_>) {
+    fn update_metadata(&mut self, line: &Line<'_>) {
         if let Some(at) = line.at() {
             self.started = Some(self.started.map_or(at, |started| started.min(at)));
             self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
@@ -194,15 +194,16 @@ impl State {
         }
     }
 
-    // ---- the human -------------------------------------------------------------------------------------------------
+    // ---- the user
+    // ----------------------------------------------------------------------------------------------------
 
-    fn user(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn user_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_compact_summary {
             line.blocks(|block| {
                 if let Block::Text(raw) = block {
-                    let (text, place) = (raw.text().unwrap_or_default(), place(line));
-                    settled.extend(compact::summary(&text, &place));
-                    for fix in compact::fixes(&text, &place) {
+                    let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
+                    settled.extend(compact::summary(&text, &source));
+                    for fix in compact::fixes(&text, &source) {
                         self.memories.add(fix, settled);
                     }
                 }
@@ -214,38 +215,38 @@ impl State {
         }
         let mut prompt = String::new();
         line.blocks(|block| match block {
-            Block::Text(raw) => match said::classify(&raw.text().unwrap_or_default()) {
-                Said::Human(text) => join(&mut prompt, &text),
-                Said::Command(command) => join(&mut prompt, &command),
-                Said::Interrupted => self.interrupted = !self.asked_back,
-                Said::Machine => {}
+            Block::Text(raw) => match user_text::classify(&raw.text().unwrap_or_default()) {
+                UserText::Human(text) => join(&mut prompt, &text),
+                UserText::Command(command) => join(&mut prompt, &command),
+                UserText::Interrupted => self.interrupted = !self.question_deferred,
+                UserText::Machine => {}
             },
             Block::ToolResult { id, content, is_error } => {
                 let id = id.text().unwrap_or_default();
-                if let Some(tool_use) = self.uses.take(&id) {
-                    self.result(&tool_use, content, is_error, line, settled);
+                if let Some(tool_use) = self.pending_uses.take(&id) {
+                    self.tool_result(&tool_use, content, is_error, line, settled);
                 }
             }
             Block::ToolUse { .. } | Block::Thinking(_) => {}
         });
         if !prompt.is_empty() {
-            self.prompt(&prompt, place(line), settled);
+            self.start_turn(&prompt, line_ref(line), settled);
         }
     }
 
-    fn prompt(&mut self, prompt: &str, place: Place, settled: &mut Vec<Draft>) {
+    fn start_turn(&mut self, prompt: &str, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
         self.close_turn(settled);
         self.turns += 1;
-        self.spoken[text::language(&prompt) as usize] += 2;
+        self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         let labels = self.labels();
-        let title = human::substance(&prompt, 180, labels);
+        let title = human::request_summary(&prompt, 180, labels);
         let substantive = human::is_substantive(&prompt);
-        self.decided(&prompt, &place, settled);
-        self.laid_down(&prompt, &place, settled);
+        self.record_choice(&prompt, &source, settled);
+        self.record_directives(&prompt, &source, settled);
         if let Some(plan) = human::plan(&prompt) {
-            self.approved(plan, 35, &place, settled);
+            self.record_plan(plan, 35, &source, settled);
         }
         if substantive {
             if self.request.is_empty() {
@@ -256,30 +257,30 @@ impl State {
         }
         self.open_question.clear();
         let asked = human::plan(&prompt).unwrap_or(&prompt);
-        self.turn = Turn::begin(place, title, asked, substantive);
+        self.turn = Turn::begin(source, title, asked, substantive);
     }
 
-    /// What the human says while the agent works, or adds to a prompt.
-    fn added(&mut self, text: &str, place: &Place, settled: &mut Vec<Draft>) {
-        let Said::Human(text) = said::classify(text) else {
+    /// Adds what the user says while the agent works, or adds to a prompt.
+    fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let UserText::Human(text) = user_text::classify(text) else {
             return;
         };
         let text = clean::clean(&text);
         let hash = text::hash(&text);
-        if self.absorbed.contains(&hash) {
+        if self.seen_additions.contains(&hash) {
             return;
         }
-        self.absorbed.push(hash);
-        if self.absorbed.len() > 2 * QUEUED {
-            self.absorbed.remove(0);
+        self.seen_additions.push(hash);
+        if self.seen_additions.len() > 2 * MAX_QUEUED {
+            self.seen_additions.remove(0);
         }
         self.queue.retain(|queued| *queued != text);
-        self.laid_down(&text, place, settled);
+        self.record_directives(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
-        self.open_turn(place, &text).add(&piece);
+        self.open_turn(source, &text).add(&piece);
     }
 
-    fn queue(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         let operation = line.operation.and_then(Raw::text).unwrap_or_default();
         // These lines have no identifier of their own.
         let content = line.content.and_then(Raw::text).unwrap_or_default();
@@ -291,24 +292,24 @@ impl State {
             "enqueue" => {
                 let machine = content.is_empty()
                     || content.starts_with('{')
-                    || !matches!(said::classify(&content), Said::Human(_));
+                    || !matches!(user_text::classify(&content), UserText::Human(_));
                 self.queue.push(if machine {
                     String::new()
                 } else {
                     clean::block(&content, 4000)
                 });
-                if self.queue.len() > QUEUED {
+                if self.queue.len() > MAX_QUEUED {
                     self.queue.remove(0);
                 }
             }
             "dequeue"
-                // The prompt follows as a line of its own.
+                // The prompt follows as a separate line.
                 if !self.queue.is_empty() => {
                     self.queue.remove(0);
                 }
             "popAll" => self.queue.clear(),
             "remove" => {
-                // The agent takes it up in the middle of its turn; older clients write it nowhere else.
+                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
                 let waiting = if content.is_empty() {
                     0
                 } else {
@@ -319,14 +320,14 @@ impl State {
                 };
                 if waiting < self.queue.len() {
                     let queued = self.queue.remove(waiting);
-                    self.added(&queued, &place(line), settled);
+                    self.add_interjection(&queued, &line_ref(line), settled);
                 }
             }
             _ => {}
         }
     }
 
-    fn attachment(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn attachment_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         let Some(attachment) = line.attachment else {
             return;
         };
@@ -346,56 +347,57 @@ impl State {
             return;
         }
         let text = transcript::result_text(prompt);
-        self.added(&text, &place(line), settled);
+        self.add_interjection(&text, &line_ref(line), settled);
     }
 
-    /// A consent or a choice turns what the agent had proposed into a decision.
-    fn decided(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
+    /// Records a decision: a consent or a choice turns the agent's proposal into one.
+    fn record_choice(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         if self.last_answer.is_empty() || self.interrupted {
             return;
         }
         let resolved = options::resolve(prompt, &self.last_answer);
-        // That all is well is a fact, and nobody's choice.
-        let chose = |resolved: &options::Resolved| !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none();
+        // That everything is fine is a fact, not a choice.
+        let chose =
+            |resolved: &options::Resolution| !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none();
         if let Some(resolved) = resolved.filter(chose) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
             let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
-            let kept = decision(
-                format!("choice:{}", place.uuid),
+            let memory = decision(
+                format!("choice:{}", source.uuid),
                 resolved.what,
                 resolved.why,
                 resolved.rejected,
                 content,
                 importance,
-                place,
+                source,
             );
-            self.memories.add(kept, settled);
+            self.memories.add(memory, settled);
         }
     }
 
-    /// Standing rules and corrections.
-    fn laid_down(&mut self, prompt: &str, place: &Place, settled: &mut Vec<Draft>) {
+    /// Records standing rules and corrections.
+    fn record_directives(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
         self.interrupted = false;
-        self.asked_back = false;
+        self.question_deferred = false;
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
-        let word = human::word(prompt, after_work);
+        let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
-            let kept = Kept {
-                key: format!("rule:{}:{number}", place.uuid),
+            let memory = SessionMemory {
+                key: format!("rule:{}:{number}", source.uuid),
                 kind: "preference".to_owned(),
                 title: rule.clone(),
                 importance: 90,
-                place: place.clone(),
-                ..Kept::default()
+                source: source.clone(),
+                ..SessionMemory::default()
             };
-            self.memories.add(kept, settled);
+            self.memories.add(memory, settled);
         }
-        // After a refusal the next words say why, if they are more than a word and no new request.
-        // What the human sees on the screen is a new request and not the reason.
-        let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::reports(prompt);
+        // After a refusal, the user's next words give the reason if they are more than one word and not a new request.
+        // A description of what the user sees on the screen is a new request, not a reason.
+        let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::is_report(prompt);
         let said = word.correction.or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
         let Some(said) = said.filter(|_| word.rules.is_empty()) else {
             return;
@@ -408,73 +410,74 @@ impl State {
         } else {
             said.clone()
         };
-        let kept = Kept {
-            key: format!("correction:{}", place.uuid),
+        let memory = SessionMemory {
+            key: format!("correction:{}", source.uuid),
             kind: "correction".to_owned(),
             title: said,
             content,
             importance: if stopped { 70 } else { 65 },
-            place: place.clone(),
-            ..Kept::default()
+            source: source.clone(),
+            ..SessionMemory::default()
         };
-        self.memories.add(kept, settled);
+        self.memories.add(memory, settled);
     }
 
-    /// A plan that the human approved.
-    fn approved(&mut self, plan: &str, importance: u8, place: &Place, settled: &mut Vec<Draft>) {
+    /// Records a plan that the user approved.
+    fn record_plan(&mut self, plan: &str, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };
         let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
-        let kept = Kept {
+        let memory = SessionMemory {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
-            content: digest(plan),
+            content: plan_outline(plan),
             title,
             importance,
-            place: place.clone(),
-            ..Kept::default()
+            source: source.clone(),
+            ..SessionMemory::default()
         };
-        self.memories.forget(|known| known.key == kept.key);
-        self.memories.add(kept, settled);
+        self.memories.forget(|known| known.key == memory.key);
+        self.memories.add(memory, settled);
     }
 
-    // ---- the agent -------------------------------------------------------------------------------------------------
+    // ---- the agent
+    // ---------------------------------------------------------------------------------------------------
 
-    fn assistant(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn assistant_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_api_error {
             return;
         }
-        // The client speaks under a name of its own.
+        // The client uses a model name of its own for messages that it writes itself.
         if let Some(model) = line.model().filter(|model| model != "<synthetic>")
             && model != self.model
         {
             self.model = clean::line(&model, 80);
         }
         line.blocks(|block| match block {
-            Block::Text(raw) => self.say(&raw.text().unwrap_or_default(), place(line), settled),
+            Block::Text(raw) => self.agent_text(&raw.text().unwrap_or_default(), line_ref(line), settled),
             Block::ToolUse { id, name, input } => {
                 let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
-                let tool_use = Use::read(&id, &name, input, &self.root, place(line));
-                self.uses.push(tool_use);
+                let tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
+                self.pending_uses.push(tool_use);
             }
-            Block::Thinking(raw) => self.think(&raw.text().unwrap_or_default(), &place(line)),
+            Block::Thinking(raw) => self.agent_thought(&raw.text().unwrap_or_default(), &line_ref(line)),
             Block::ToolResult { .. } => {}
         });
     }
 
-    fn think(&mut self, thought: &str, place: &Place) {
+    fn agent_thought(&mut self, thought: &str, source: &LineRef) {
         let thought = thought.trim();
-        if !thought.is_empty() && !thought.contains(said::INJECTED_HEADING) {
+        if !thought.is_empty() && !thought.contains(user_text::INJECTED_HEADING) {
             let thought = clean::clean(thought);
-            self.open_turn(place, &thought).think(&thought);
+            self.open_turn(source, &thought).think(&thought);
         }
     }
 
-    fn say(&mut self, said: &str, place: Place, settled: &mut Vec<Draft>) {
+    fn agent_text(&mut self, said: &str, source: LineRef, settled: &mut Vec<Draft>) {
         let said = said.trim();
         if said.is_empty()
-            || said.contains(said::INJECTED_HEADING)
+            || said.contains(user_text::INJECTED_HEADING)
             || said == "No response requested."
             || said.starts_with("API Error")
         {
@@ -482,26 +485,26 @@ impl State {
         }
         let said = clean::clean(said);
         self.learn_from_answer(false, settled);
-        self.failures.said(&said);
-        self.open_turn(&place.clone(), &said).say(&said, place);
+        self.failures.agent_said(&said);
+        self.open_turn(&source.clone(), &said).say(&said, source);
     }
 
-    /// The open turn; begun here where the agent works without a prompt.
-    fn open_turn(&mut self, place: &Place, said: &str) -> &mut Turn {
-        if self.turn.place.uuid.is_empty() {
-            self.turn.place = place.clone();
+    /// Returns the open turn. Starts one if the agent works without a prompt.
+    fn open_turn(&mut self, source: &LineRef, said: &str) -> &mut Turn {
+        if self.turn.source.uuid.is_empty() {
+            self.turn.source = source.clone();
             self.turn.title =
                 text::first_sentence(said).map(|title| text::clip(&title, 160).into_owned()).unwrap_or_default();
         }
         &mut self.turn
     }
 
-    /// What the agent's latest text teaches.
+    /// Learns from the agent's latest text.
     fn learn_from_answer(&mut self, is_answer: bool, settled: &mut Vec<Draft>) {
         let said = self.turn.answer.clone();
-        let place = self.turn.answered.clone();
+        let source = self.turn.answered.clone();
         for insight in prose::insights(&said, is_answer) {
-            // A reason beside a change has to say more than a cause to be worth it.
+            // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
             if insight.score < least {
                 continue;
@@ -514,21 +517,21 @@ impl State {
                 "learning"
             };
             let file = insight.file.map(|file| self.known_file(&file));
-            let kept = Kept {
-                key: format!("insight:{}:{:08x}", place.uuid, text::hash(&insight.text)),
+            let memory = SessionMemory {
+                key: format!("insight:{}:{:08x}", source.uuid, text::hash(&insight.text)),
                 kind: kind.to_owned(),
                 title: insight.text,
                 files: file.into_iter().collect(),
                 importance: (20 + 4 * insight.score).min(60),
-                place: place.clone(),
-                prose: true,
-                ..Kept::default()
+                source: source.clone(),
+                from_prose: true,
+                ..SessionMemory::default()
             };
-            self.memories.add(kept, settled);
+            self.memories.add(memory, settled);
         }
     }
 
-    /// The whole path of a file that prose names by its end.
+    /// Returns the full path of a file that prose names by the end of its path.
     fn known_file(&self, name: &str) -> String {
         let ends = |path: &&str| {
             path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
@@ -536,46 +539,46 @@ impl State {
         self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
-    /// The session as if it ended here, and the memories that then hold. `last_message` is what the agent said last where
-    /// its line has not come yet.
-    pub fn ended(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
-        // The largest part of the state says nothing at its end.
+    /// Returns the state as if the session ended here, and the memories that then hold. `last_message` is the agent's
+    /// last message if its line has not arrived yet.
+    pub(super) fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+        // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
         let mut end = self.clone();
         self.seen = seen;
         if let Some(message) = last_message {
-            end.catch_up(message);
+            end.apply_last_message(message);
         }
         let mut live = Vec::new();
         end.close_turn(&mut live);
-        live.extend(end.memories.live().map(Kept::draft));
+        live.extend(end.memories.live().map(SessionMemory::draft));
         live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
         live.extend(end.failures.drafts(end.labels()));
         (end, live)
     }
 
-    /// The agent's last text, where its line has not come yet.
-    fn catch_up(&mut self, message: &str) {
+    /// Applies the agent's last text if its line has not arrived yet.
+    fn apply_last_message(&mut self, message: &str) {
         if clean::clean(message.trim()) != self.turn.answer {
-            let place = Place { at: self.ended, ..Place::default() };
-            self.say(message, place, &mut Vec::new());
+            let source = LineRef { at: self.ended, ..LineRef::default() };
+            self.agent_text(message, source, &mut Vec::new());
         }
     }
 
-    /// The turn is over: what its answer says holds.
+    /// Closes the turn: what its answer says now holds.
     fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         let turn = &self.turn;
         if !turn.answer.is_empty() {
-            self.spoken[text::language(&turn.answer) as usize] += 1;
+            self.language_counts[text::language(&turn.answer) as usize] += 1;
             self.blockers = prose::blockers(&turn.answer);
             if prose::checked(&turn.answer).is_some() {
-                self.failures.checked();
+                self.failures.checks_reported_passing();
             }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
-            self.last_answer = ends(&turn.answer, LAST_ANSWER);
+            self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
             if let Some(result) = prose::result_line(&turn.answer, 300)
-                .or_else(|| reported(&turn.answer))
+                .or_else(|| report_summary(&turn.answer))
                 .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
             {
                 let checked =
@@ -587,7 +590,7 @@ impl State {
                     edited: turn.edited,
                     open: !self.open_question.is_empty(),
                 });
-                if self.results.len() > RESULTS {
+                if self.results.len() > MAX_TURN_RESULTS {
                     self.results.remove(1);
                 }
             }
@@ -597,11 +600,12 @@ impl State {
         self.turn = Turn::default();
     }
 
-    // ---- tools -----------------------------------------------------------------------------------------------------
+    // ---- tools
+    // -------------------------------------------------------------------------------------------------------
 
-    fn result(
+    fn tool_result(
         &mut self,
-        tool_use: &Use,
+        tool_use: &ToolUse,
         content: Option<Raw<'_>>,
         is_error: bool,
         line: &Line<'_>,
@@ -609,29 +613,29 @@ impl State {
     ) {
         let said = if is_error { clean::clean(&transcript::result_text(content)) } else { String::new() };
         if is_error && said.contains("The user doesn't want to proceed with this tool use") {
-            self.refuse(tool_use, &said, &place(line), settled);
+            self.tool_refused(tool_use, &said, &line_ref(line), settled);
             return;
         }
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
-                self.ran(tool_use, &output, is_error, settled);
+                self.command_ran(tool_use, &output, is_error, settled);
             }
             Tool::Edit if is_error => self.edit_failed(tool_use, &said),
-            Tool::Edit => self.edited(tool_use, line.result, settled),
+            Tool::Edit => self.file_edited(tool_use, line.result, settled),
             Tool::Read if !tool_use.what.is_empty() => {
-                self.turn.touch(&tool_use.what);
+                self.turn.add_file(&tool_use.what);
             }
-            Tool::Ask if !is_error => self.answered(tool_use, content, line, settled),
+            Tool::Ask if !is_error => self.questions_answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
                 let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
-                let place = place(line);
-                self.approved(&plan, 50, &place, settled);
+                let source = line_ref(line);
+                self.record_plan(&plan, 50, &source, settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
-                    self.tasks.replace(todos, &place(line));
+                    self.tasks.replace(todos, &line_ref(line));
                 }
             }
             Tool::TaskCreate if !is_error => {
@@ -641,48 +645,48 @@ impl State {
                     .and_then(|task| task.get_text("id"))
                     .unwrap_or_default();
                 let id = clean::line(&id, 40);
-                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &place(line));
+                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
             }
             Tool::TaskUpdate if !is_error => {
-                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()), None);
+                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
             _ => {}
         }
     }
 
-    fn refuse(&mut self, tool_use: &Use, said: &str, place: &Place, settled: &mut Vec<Draft>) {
+    fn tool_refused(&mut self, tool_use: &ToolUse, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let what = match tool_use.tool {
             Tool::Ask => {
-                self.asked_back = true;
+                self.question_deferred = true;
                 return;
             }
             Tool::Plan => human::title(&tool_use.what).unwrap_or_default(),
-            Tool::Shell => format!("`{}`", super::failures::shown(&tool_use.what)),
+            Tool::Shell => format!("`{}`", super::failures::display_command(&tool_use.what)),
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
         what.trim().clone_into(&mut self.refused);
         let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
-            self.laid_down(&reason, place, settled);
+            self.record_directives(&reason, source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
 
-    fn ran(&mut self, tool_use: &Use, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
+    fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error || commands::output_says_failed(class, output);
+        let failed = is_error || commands::output_reports_failure(class, output);
         let labels = self.labels();
-        let counts = commands::tests(output).filter(|_| class != commands::Class::Look);
+        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
             let partly = class == commands::Class::Test && !commands::targets(command).is_empty();
-            // What some files' tests say does not unsay what all of them said.
+            // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
             }
         }
-        let verdict = counts.map(commands::Tests::verdict).unwrap_or_default();
+        let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
         self.turn.run(command, &verdict);
         if output.contains("Sibling tool call errored")
             || output.contains("tool call was cancelled")
@@ -690,60 +694,60 @@ impl State {
         {
             return;
         }
-        let made = if is_error { Vec::new() } else { commits::made(command, output) };
+        let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
         let committed = !made.is_empty();
         for commit in made {
-            self.committed(commit, &tool_use.place, settled);
+            self.record_commit(commit, &tool_use.source, settled);
         }
         if let Some(url) = commits::pull_request(command, output) {
             let title = commits::pull_request_title(command).unwrap_or_default();
-            self.pull_request(&url, &title, &tool_use.place, settled);
+            self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
         let cured = if failed {
             let error = commands::error_line_of(class, output).unwrap_or_default();
             let cured = self.failures.command_reached(command, &error, labels);
-            self.failures.command_failed(command, &error, &tool_use.place, self.turns);
+            self.failures.command_failed(command, &error, &tool_use.source, self.turns);
             cured
         } else {
             let cured = if commands::passed(command, output) {
-                self.conventions.passed(command, &tool_use.place);
+                self.conventions.command_passed(command, &tool_use.source);
                 self.failures.command_passed(command, labels)
             } else {
                 Vec::new()
             };
-            if commands::may_cure(command) {
-                self.failures.step(&format!("`{}`", super::failures::shown(command)));
+            if commands::may_fix(command) {
+                self.failures.step(&format!("`{}`", super::failures::display_command(command)));
             }
             cured
         };
-        for kept in cured {
-            self.cured(kept, settled);
+        for memory in cured {
+            self.record_fix(memory, settled);
         }
         if committed {
-            self.failures.committed();
+            self.failures.checks_committed();
         }
     }
 
-    /// A pair of failure and cure says what its sentences said before as mere insights.
-    fn cured(&mut self, kept: Kept, settled: &mut Vec<Draft>) {
-        let why = kept.why.clone();
-        self.memories.forget(|known| known.prose && !why.is_empty() && why.contains(known.title.as_str()));
-        self.memories.add(kept, settled);
+    /// Records a failure with its fix. Replaces the plain insights that were recorded earlier from the same sentences.
+    fn record_fix(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
+        let why = memory.why.clone();
+        self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
+        self.memories.add(memory, settled);
     }
 
-    fn committed(&mut self, commit: commits::Commit, place: &Place, settled: &mut Vec<Draft>) {
+    fn record_commit(&mut self, commit: commits::Commit, source: &LineRef, settled: &mut Vec<Draft>) {
         if commit.subject.is_empty() {
             return;
         }
         if commit.amends
             && let Some(last) = self.commits.pop()
         {
-            self.memories.forget(|kept| kept.kind == "commit" && kept.title == last);
+            self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
         }
         let subject = clean::line(&commit.subject, 180);
         if !self.commits.contains(&subject) {
             self.commits.push(subject.clone());
-            if self.commits.len() > COMMITS {
+            if self.commits.len() > MAX_COMMITS {
                 self.commits.remove(0);
             }
         }
@@ -754,45 +758,45 @@ impl State {
         if !commit.body.is_empty() {
             content = format!("{content}\n\n{}", commit.body);
         }
-        let kept = Kept {
-            key: format!("commit:{}:{:08x}", place.uuid, text::hash(&subject)),
+        let memory = SessionMemory {
+            key: format!("commit:{}:{:08x}", source.uuid, text::hash(&subject)),
             kind: "commit".to_owned(),
             title: subject,
             content,
             importance: 40,
-            place: place.clone(),
-            ..Kept::default()
+            source: source.clone(),
+            ..SessionMemory::default()
         };
-        self.memories.add(kept, settled);
+        self.memories.add(memory, settled);
     }
 
-    fn pull_request(&mut self, url: &str, title: &str, place: &Place, settled: &mut Vec<Draft>) {
+    fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
         if self.commits.iter().any(|known| known.contains(url)) {
             return;
         }
         self.commits.push(line.clone());
-        let kept = Kept {
+        let memory = SessionMemory {
             key: format!("pr:{url}"),
             kind: "commit".to_owned(),
             title: line,
             importance: 50,
-            place: place.clone(),
-            ..Kept::default()
+            source: source.clone(),
+            ..SessionMemory::default()
         };
-        self.memories.add(kept, settled);
+        self.memories.add(memory, settled);
     }
 
-    fn edit_failed(&mut self, tool_use: &Use, said: &str) {
+    fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
-        // What the client asks of the agent before any edit is no trait of the file.
+        // What the client requires before every edit says nothing about the file.
         if !first.contains("has not been read yet") && !first.contains("modified since read") {
-            self.failures.edit_failed(&tool_use.what, &first, &tool_use.place, self.turns);
+            self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }
     }
 
-    fn edited(&mut self, tool_use: &Use, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
+    fn file_edited(&mut self, tool_use: &ToolUse, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
         let file = tool_use.what.as_str();
         if file.is_empty() {
             return;
@@ -808,7 +812,7 @@ impl State {
                 _ => {}
             });
         }
-        // A plan is kept as a plan; the client's own file of it is none of the project.
+        // A plan is recorded as a plan. The client's file for it is not part of the project.
         if file.contains(".claude/plans/") {
             return;
         }
@@ -816,42 +820,48 @@ impl State {
         if added + removed == 0 && kind == Some("\"create\"") {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
-        self.files.change(file, added, removed);
+        self.files.record_change(file, added, removed);
         self.turn.edited = true;
-        self.turn.touch(file);
+        self.turn.add_file(file);
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
-        if self.files.edit(file, &old, &new) {
-            self.reverted(file, &tool_use.place, settled);
+        if self.files.record_edit(file, &old, &new) {
+            self.record_revert(file, &tool_use.source, settled);
         }
-        for kept in self.failures.edit_passed(file, labels) {
-            self.cured(kept, settled);
+        for memory in self.failures.edit_passed(file, labels) {
+            self.record_fix(memory, settled);
         }
         self.failures.step(&format!("edit of {file}"));
     }
 
-    /// An edit was taken back: what the agent said just before is why.
-    fn reverted(&mut self, file: &str, place: &Place, settled: &mut Vec<Draft>) {
+    /// Records that an edit was reverted. The agent's preceding text gives the reason.
+    fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let sentences = text::sentences(&self.turn.answer);
         let why = sentences
             .iter()
-            .map(|sentence| prose::without_interjection(sentence))
+            .map(|sentence| prose::strip_interjection(sentence))
             .find(|sentence| !prose::is_narration(sentence) && sentence.chars().count() >= 12);
         let Some(why) = why else { return };
         let note = self.labels().reverted.replace("{}", file);
-        let kept = Kept {
-            key: format!("revert:{}", place.uuid),
+        let memory = SessionMemory {
+            key: format!("revert:{}", source.uuid),
             kind: "learning".to_owned(),
             title: format!("{} ({note})", text::clip(why, 260)),
             files: vec![file.to_owned()],
             importance: 60,
-            place: place.clone(),
-            ..Kept::default()
+            source: source.clone(),
+            ..SessionMemory::default()
         };
-        self.memories.add(kept, settled);
+        self.memories.add(memory, settled);
     }
 
-    fn answered(&mut self, tool_use: &Use, content: Option<Raw<'_>>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+    fn questions_answered(
+        &mut self,
+        tool_use: &ToolUse,
+        content: Option<Raw<'_>>,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
         let mut asked = tool_use.questions.clone();
         match line.result.and_then(|result| result.get("answers")) {
             Some(answers) => questions::answer(&mut asked, answers),
@@ -859,11 +869,11 @@ impl State {
         }
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
-            let piece = format!("- {} → {}", question.question, question.answer);
+            let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
-            // An answer that was typed may lay something down beyond the question.
+            // A typed answer may contain rules that go beyond the question.
             if question.chosen().is_empty() {
-                self.laid_down(&question.answer, &place(line), settled);
+                self.record_directives(&question.answer, &line_ref(line), settled);
             }
             if !question.is_decided() {
                 continue;
@@ -875,21 +885,21 @@ impl State {
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join("; ");
-            // What only lets the agent go on with a cure is told with the cure.
-            if human::is_consent(&question.answer) && self.failures.any_checks() {
+            // An answer that only lets the agent proceed with a fix is recorded with that fix.
+            if human::is_consent(&question.answer) && self.failures.has_open_checks() {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
             }
-            let what = format!("{} → {}", question.question, question.answer);
+            let what = format!("{} → {}", question.text, question.answer);
             let rejected = if chosen.is_empty() {
                 question.options.iter().map(|option| option.label.clone()).collect()
             } else {
                 question.rejected()
             };
             let content = decision_text(&what, &why, &rejected, labels);
-            let key = format!("question:{}:{number}", tool_use.place.uuid);
-            let kept = decision(key, what, text::clip(&why, 300).into_owned(), rejected, content, 80, &tool_use.place);
-            self.memories.add(kept, settled);
+            let key = format!("question:{}:{number}", tool_use.source.uuid);
+            let memory = decision(key, what, text::clip(&why, 300).into_owned(), rejected, content, 80, &tool_use.source);
+            self.memories.add(memory, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
         }
     }
@@ -902,9 +912,9 @@ fn decision(
     rejected: Vec<String>,
     content: String,
     importance: u8,
-    place: &Place,
-) -> Kept {
-    Kept {
+    source: &LineRef,
+) -> SessionMemory {
+    SessionMemory {
         key,
         kind: "decision".to_owned(),
         title: what,
@@ -912,8 +922,8 @@ fn decision(
         rejected,
         content,
         importance,
-        place: place.clone(),
-        ..Kept::default()
+        source: source.clone(),
+        ..SessionMemory::default()
     }
 }
 
@@ -930,16 +940,16 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
     content
 }
 
-/// The summary that a report in a fixed form holds: `summary:` with its text behind it or below.
-fn reported(answer: &str) -> Option<String> {
+/// Returns the summary in a report with a fixed format: `summary:` with its text next to it or below.
+fn report_summary(answer: &str) -> Option<String> {
     let (_, rest) = answer.split_once("summary:")?;
     let first = rest.trim_start_matches(['|', '>', ' ', '\n']).lines().next()?;
     let sentence = text::first_sentence(first)?;
     Some(text::clip(sentence.trim_end_matches([':', '：']), 300).into_owned())
 }
 
-/// A plan's title, why, and headings: what it is, without its code.
-fn digest(plan: &str) -> String {
+/// Reduces a plan to its title, reasons and headings, without code.
+fn plan_outline(plan: &str) -> String {
     let mut digest = String::new();
     let mut code = false;
     let mut prose = 0;
@@ -953,7 +963,7 @@ fn digest(plan: &str) -> String {
         if heading {
             prose = 0;
         }
-        // Two lines of text under each heading say what it is about.
+        // Two lines of text below each heading are enough to say what it is about.
         if code || line.trim().is_empty() || (!heading && prose >= 2) || line.starts_with('|') {
             continue;
         }
@@ -969,9 +979,9 @@ fn digest(plan: &str) -> String {
     text::clip_block(&digest, 1600).into_owned()
 }
 
-fn place(line: &Line<'_>) -> Place {
+fn line_ref(line: &Line<'_>) -> LineRef {
     let uuid = line.uuid().map(|uuid| clean::line(&uuid, 64)).unwrap_or_default();
-    Place { uuid, at: line.at() }
+    LineRef { uuid, at: line.at() }
 }
 
 fn join(all: &mut String, text: &str) {
@@ -981,8 +991,8 @@ fn join(all: &mut String, text: &str) {
     all.push_str(text);
 }
 
-/// The beginning and the end of a text that is longer than `max` bytes.
-fn ends(text: &str, max: usize) -> String {
+/// Returns the beginning and the end of a text that is longer than `max` bytes.
+fn head_and_tail(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }

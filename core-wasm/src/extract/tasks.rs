@@ -1,23 +1,23 @@
-//! The agent's to-do and task lists, by their last state.
+//! The agent's to-do and task lists, in their latest state.
 
 use serde::{Deserialize, Serialize};
 
 use super::clean;
-use super::kept::Place;
+use super::memories::LineRef;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// How many tasks are known; done ones go first, then the oldest.
-const TASKS: usize = 80;
+/// The maximum number of tasks. Finished tasks are dropped first, then the oldest.
+const MAX_TASKS: usize = 80;
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
-    /// Not begun.
+pub(super) enum Status {
+    /// Not started.
     #[default]
     Pending,
-    /// Being worked on.
+    /// In progress.
     Current,
     /// Finished.
     Done,
@@ -35,15 +35,15 @@ impl Status {
 
 /// One task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Task {
-    /// The list's own number; empty in lists without numbers.
+pub(super) struct Task {
+    /// The number in the list. Empty in lists without numbers.
     id: String,
-    /// What is to be done: one line.
+    /// What has to be done, in one line.
     pub subject: String,
     detail: String,
-    /// How it stands.
+    /// The status.
     pub status: Status,
-    place: Place,
+    source: LineRef,
 }
 
 impl Task {
@@ -54,13 +54,13 @@ impl Task {
 
 /// All tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tasks {
+pub(super) struct Tasks {
     all: Vec<Task>,
 }
 
 impl Tasks {
-    /// A list that says every task at once (`TodoWrite`) takes the place of the one before.
-    pub fn replace(&mut self, todos: Raw<'_>, place: &Place) {
+    /// Replaces the list by one that names every task at once (`TodoWrite`).
+    pub(super) fn replace(&mut self, todos: Raw<'_>, source: &LineRef) {
         let mut next = Vec::new();
         todos.items(|todo| {
             let Some(subject) = todo.get_text("content").or_else(|| todo.get_text("subject")) else {
@@ -68,27 +68,27 @@ impl Tasks {
             };
             let subject = clean::line(&subject, 180);
             let status = Status::of(&todo.get_text("status").unwrap_or_default());
-            if next.len() < TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
-                next.push(Task { subject, status, place: place.clone(), ..Task::default() });
+            if next.len() < MAX_TASKS && !next.iter().any(|task: &Task| task.subject == subject) {
+                next.push(Task { subject, status, source: source.clone(), ..Task::default() });
             }
         });
-        // A list that is cleared once all is done still says what was done.
+        // A list that is cleared after all tasks are done still says what was done.
         if next.is_empty() && self.all.iter().all(|task| task.status == Status::Done) {
             return;
         }
         for old in std::mem::take(&mut self.all) {
             match next.iter_mut().find(|task| task.subject == old.subject) {
-                Some(task) => task.place = old.place,
+                Some(task) => task.source = old.source,
                 None if !old.id.is_empty() || old.status == Status::Done => next.insert(0, old),
                 None => {}
             }
         }
         self.all = next;
-        self.bound();
+        self.enforce_limit();
     }
 
-    /// A task that the list gave a number.
-    pub fn create(&mut self, id: &str, subject: &str, detail: &str, place: &Place) {
+    /// Adds a task with the number that the list gave it.
+    pub(super) fn create(&mut self, id: &str, subject: &str, detail: &str, source: &LineRef) {
         let subject = clean::line(subject, 180);
         if subject.is_empty() {
             return;
@@ -101,16 +101,16 @@ impl Tasks {
                 id: id.to_owned(),
                 subject,
                 detail: clean::line(detail, 300),
-                place: place.clone(),
+                source: source.clone(),
                 ..Task::default()
             }),
         }
-        self.bound();
+        self.enforce_limit();
     }
 
-    /// A task changes; `deleted` takes it off the list.
-    pub fn update(&mut self, id: &str, status: Option<&str>, subject: Option<&str>) {
-        // Numbers begin anew after the list was cleared: the latest of that number is meant.
+    /// Updates a task. The status `deleted` removes it.
+    pub(super) fn update(&mut self, id: &str, status: Option<&str>) {
+        // Numbers start again after the list was cleared, so the latest task with that number is meant.
         let Some(at) = self.all.iter().rposition(|task| task.id == id) else {
             return;
         };
@@ -122,25 +122,22 @@ impl Tasks {
         if let Some(status) = status {
             task.status = Status::of(status);
         }
-        if let Some(subject) = subject {
-            task.subject = clean::line(subject, 180);
-        }
     }
 
-    fn bound(&mut self) {
-        while self.all.len() > TASKS {
+    fn enforce_limit(&mut self) {
+        while self.all.len() > MAX_TASKS {
             let at = self.all.iter().position(|task| task.status == Status::Done).unwrap_or(0);
             self.all.remove(at);
         }
     }
 
-    /// Subjects of the tasks that stand so.
-    pub fn with(&self, status: Status) -> impl Iterator<Item = &str> {
+    /// Returns the subjects of the tasks with that status.
+    pub(super) fn with_status(&self, status: Status) -> impl Iterator<Item = &str> {
         self.all.iter().filter(move |task| task.status == status).map(|task| task.subject.as_str())
     }
 
-    /// What is undone.
-    pub fn drafts(&self) -> impl Iterator<Item = Draft> {
+    /// Returns the unfinished tasks as memories.
+    pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         self.all.iter().filter(|task| task.status != Status::Done).map(|task| Draft {
             key: Some(task.key()),
             kind: "task".to_owned(),
@@ -153,7 +150,7 @@ impl Tasks {
             keywords: Vec::new(),
             files: Vec::new(),
             importance: 0.5,
-            origin: task.place.origin(),
+            origin: task.source.origin(),
             attributes: Vec::new(),
         })
     }
@@ -165,24 +162,24 @@ mod tests {
 
     #[test]
     fn the_last_state_counts() {
-        let (mut tasks, place) = (Tasks::default(), Place::default());
-        tasks.create("1", "Write it", "", &place);
-        tasks.create("2", "Test it", "all of it", &place);
-        tasks.update("1", Some("completed"), None);
-        tasks.update("2", Some("in_progress"), None);
-        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["Write it"]);
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
+        tasks.create("1", "Write it", "", &source);
+        tasks.create("2", "Test it", "all of it", &source);
+        tasks.update("1", Some("completed"));
+        tasks.update("2", Some("in_progress"));
+        assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["Write it"]);
         assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
-        tasks.update("2", Some("deleted"), None);
+        tasks.update("2", Some("deleted"));
         assert_eq!(tasks.drafts().count(), 0);
     }
 
     #[test]
-    fn a_whole_list_takes_the_place_of_the_one_before() {
-        let (mut tasks, place) = (Tasks::default(), Place::default());
+    fn a_whole_list_replaces_the_previous_one() {
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
         let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
-        tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &place);
-        tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &place);
-        assert_eq!(tasks.with(Status::Pending).collect::<Vec<_>>(), ["c"]);
-        assert_eq!(tasks.with(Status::Done).collect::<Vec<_>>(), ["a"]);
+        tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &source);
+        tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &source);
+        assert_eq!(tasks.with_status(Status::Pending).collect::<Vec<_>>(), ["c"]);
+        assert_eq!(tasks.with_status(Status::Done).collect::<Vec<_>>(), ["a"]);
     }
 }

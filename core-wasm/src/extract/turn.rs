@@ -1,114 +1,117 @@
-//! One turn of the conversation as one text to be found by: the whole prompt, all the agent said, and what it ran.
+//! One turn of the conversation as one searchable text: the whole prompt, everything the agent said, and the commands
+//! it ran.
 //!
-//! Outputs, file contents and edit texts stay out: they make the turn harder to find, not easier.
+//! Command outputs, file contents and edits are left out: they would make the turn harder to find.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::Place;
+use super::memories::LineRef;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
-/// A turn's whole text, in characters.
-const TURN: usize = 12_000;
-/// A prompt, in characters: what is longer is no prompt but a document, and the answer needs room too.
-const PROMPT: usize = 9_000;
-/// A command, in characters.
-const COMMAND: usize = 300;
-/// The head of a thought, in characters.
-const THOUGHT: usize = 500;
-/// The latest answer, in bytes.
-const LONGEST_ANSWER: usize = 8 * 1024;
-/// Files that a turn names.
-const FILES: usize = 40;
-/// Stands where the middle was left out.
+/// The maximum length of a turn, in characters.
+const MAX_TURN_CHARS: usize = 12_000;
+/// The maximum length of a prompt, in characters. Longer text is a document, not a prompt, and the answer needs space
+/// too.
+const MAX_PROMPT_CHARS: usize = 9_000;
+/// The maximum length of a command, in characters.
+const MAX_COMMAND_CHARS: usize = 300;
+/// How many characters of a thought are kept.
+const MAX_THOUGHT_CHARS: usize = 500;
+/// The maximum length of the latest answer, in bytes.
+const MAX_ANSWER_BYTES: usize = 8 * 1024;
+/// The maximum number of files of a turn.
+const MAX_FILES: usize = 40;
+/// Marks where the middle was left out.
 const GAP: &str = "…";
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Its prompt's line.
-    pub place: Place,
-    /// What the human said, in substance: one line.
+pub(super) struct Turn {
+    /// The line of the prompt.
+    pub source: LineRef,
+    /// The essence of what the user said, in one line.
     pub title: String,
     prompt: String,
-    /// The agent's latest text: the answer, once the turn is over.
+    /// The agent's latest text. It is the answer once the turn is over.
     pub answer: String,
-    /// When and where that was said.
-    pub answered: Place,
-    /// What was said and run, in order: the beginning, until it is full.
+    /// The line of the answer.
+    pub answered: LineRef,
+    /// What was said and run, in order, until half of the space is full.
     first: Vec<String>,
-    /// And the newest of what came after.
+    /// The latest parts after `first`.
     last: VecDeque<String>,
-    /// Whether parts between the two were left out.
+    /// Whether parts between the two were dropped.
     gap: bool,
     files: Vec<String>,
-    /// Whether it asks for something (a consent or "commit" does not).
+    /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
-    /// Whether the agent changed files in it.
+    /// Whether the agent changed files during the turn.
     pub edited: bool,
 }
 
 impl Turn {
-    /// A turn that begins with a prompt. `prompt` is cleaned already.
-    pub fn begin(place: Place, title: String, prompt: &str, substantive: bool) -> Self {
+    /// Starts a turn with a prompt. `prompt` must be cleaned already.
+    pub(super) fn begin(source: LineRef, title: String, prompt: &str, substantive: bool) -> Self {
         Turn {
-            place,
+            source,
             title,
-            prompt: text::clip_block(prompt, byte_of(prompt, PROMPT)).into_owned(),
+            prompt: text::clip_block(prompt, byte_offset(prompt, MAX_PROMPT_CHARS)).into_owned(),
             substantive,
             ..Turn::default()
         }
     }
 
-    /// The agent said something.
-    pub fn say(&mut self, said: &str, place: Place) {
+    /// Adds a text of the agent.
+    pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
-        self.answer = text::clip_block(said, LONGEST_ANSWER).into_owned();
-        self.answered = place;
+        self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
+        self.answered = source;
     }
 
-    /// The agent thought something: how it begins.
-    pub fn think(&mut self, thought: &str) {
-        self.add(&text::clip(thought, THOUGHT));
+    /// Adds the beginning of a thought of the agent.
+    pub(super) fn think(&mut self, thought: &str) {
+        self.add(&text::clip(thought, MAX_THOUGHT_CHARS));
     }
 
-    /// The agent ran a command; `verdict` is what its tests counted, or empty. What the agent says of the command beside
-    /// it only repeats the prose.
-    pub fn run(&mut self, command: &str, verdict: &str) {
+    /// Adds a command that the agent ran. `verdict` contains its test counts, or is empty. The description that the
+    /// agent gives of a command is left out because it only repeats the prose.
+    pub(super) fn run(&mut self, command: &str, verdict: &str) {
         let command = text::one_line(command);
-        let command = text::clip(&command, COMMAND);
+        let command = text::clip(&command, MAX_COMMAND_CHARS);
         self.add(&if verdict.is_empty() { format!("`{command}`") } else { format!("`{command}` — {verdict}") });
     }
 
-    /// Adds a part. The beginning and the end of a turn say the most, so what has no room is left out between.
-    pub fn add(&mut self, part: &str) {
-        let room = TURN.saturating_sub(self.prompt.chars().count()) / 2;
-        let part = without_middle(part.trim(), room);
+    /// Adds a part. The beginning and the end of a turn say the most, so parts in the middle are dropped when space
+    /// runs out.
+    pub(super) fn add(&mut self, part: &str) {
+        let budget = MAX_TURN_CHARS.saturating_sub(self.prompt.chars().count()) / 2;
+        let part = truncate_middle(part.trim(), budget);
         if part.is_empty() {
             return;
         }
-        if self.last.is_empty() && size(&self.first) + part.chars().count() <= room {
+        if self.last.is_empty() && size(&self.first) + part.chars().count() <= budget {
             self.first.push(part);
             return;
         }
         self.last.push_back(part);
-        while size(&self.last) > room {
+        while size(&self.last) > budget {
             self.last.pop_front();
             self.gap = true;
         }
     }
 
-    /// Notes that the work touches a file.
-    pub fn touch(&mut self, file: &str) {
-        if self.files.len() < FILES && !self.files.iter().any(|known| known == file) {
+    /// Records that the turn touches a file.
+    pub(super) fn add_file(&mut self, file: &str) {
+        if self.files.len() < MAX_FILES && !self.files.iter().any(|known| known == file) {
             self.files.push(file.to_owned());
         }
     }
 
-    /// The turn as a memory; none where nothing was said.
-    pub fn draft(&self) -> Option<Draft> {
+    /// Returns the turn as a memory, or none if nothing was said.
+    pub(super) fn draft(&self) -> Option<Draft> {
         let gap = self.gap.then_some(GAP);
         let parts: Vec<&str> = Some(self.prompt.as_str())
             .into_iter()
@@ -121,17 +124,17 @@ impl Turn {
             return None;
         }
         let content = parts.join("\n\n");
-        // A prompt of nothing but marks, such as a lone fence, has no line to be named by.
+        // A prompt of nothing but marks, such as a lone code fence, has no line that could serve as a title.
         let title = if self.title.trim().is_empty() { text::one_line(&content) } else { self.title.clone() };
         Some(Draft {
-            key: Some(format!("turn:{}", self.place.uuid)),
+            key: Some(format!("turn:{}", self.source.uuid)),
             kind: "turn".to_owned(),
             title: text::clip(&title, 160).into_owned(),
             content,
             keywords: Vec::new(),
             files: self.files.clone(),
             importance: 0.1,
-            origin: self.place.origin(),
+            origin: self.source.origin(),
             attributes: Vec::new(),
         })
     }
@@ -141,20 +144,20 @@ fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
     parts.into_iter().map(|part| part.chars().count()).sum()
 }
 
-/// The byte just past that many characters.
-fn byte_of(text: &str, chars: usize) -> usize {
+/// Returns the byte offset just past that many characters.
+fn byte_offset(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
 }
 
-/// The text in at most `max` characters: its beginning and its end.
-fn without_middle(text: &str, max: usize) -> String {
+/// Shortens the text to at most `max` characters: its beginning and its end.
+fn truncate_middle(text: &str, max: usize) -> String {
     let count = text.chars().count();
     if count <= max {
         return text.to_owned();
     }
     let half = max.saturating_sub(GAP.len() + 2) / 2;
-    let end = &text[byte_of(text, count - half)..];
-    let start = text::clip_block(text, byte_of(text, half));
+    let end = &text[byte_offset(text, count - half)..];
+    let start = text::clip_block(text, byte_offset(text, half));
     format!("{start}\n\n{end}")
 }
 
@@ -169,11 +172,11 @@ mod tests {
 
     #[test]
     fn all_that_was_said_and_run_is_one_text_in_order() {
-        let mut turn = Turn::begin(Place::default(), "fix it".to_owned(), "fix it, please", true);
+        let mut turn = Turn::begin(LineRef::default(), "fix it".to_owned(), "fix it, please", true);
         turn.think("The lexer drops a token.");
-        turn.say("I look at the lexer.", Place::default());
+        turn.say("I look at the lexer.", LineRef::default());
         turn.run("cargo test", "7 pass, 0 fail");
-        turn.say("Fixed.", Place::default());
+        turn.say("Fixed.", LineRef::default());
         assert_eq!(
             content(&turn),
             "fix it, please\n\nThe lexer drops a token.\n\nI look at the lexer.\n\n`cargo test` — 7 pass, 0 fail\n\nFixed."
@@ -184,12 +187,12 @@ mod tests {
     #[test]
     fn the_middle_is_left_out_and_the_prompt_is_not() {
         let prompt = "word ".repeat(1500);
-        let mut turn = Turn::begin(Place::default(), String::new(), &prompt, true);
-        turn.say("the first words", Place::default());
+        let mut turn = Turn::begin(LineRef::default(), String::new(), &prompt, true);
+        turn.say("the first words", LineRef::default());
         for number in 0..200 {
             turn.run(&format!("command {number} {}", "x".repeat(90)), "");
         }
-        turn.say("the last words", Place::default());
+        turn.say("the last words", LineRef::default());
         let content = content(&turn);
         assert!(content.starts_with(prompt.trim()));
         assert!(content.contains("the first words") && content.ends_with("the last words"));
@@ -197,22 +200,22 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_marks_alone_is_named_by_its_text() {
-        let mut turn = Turn::begin(Place::default(), String::new(), "```", false);
-        turn.say("What do\nyou mean?", Place::default());
+    fn a_prompt_of_marks_is_titled_by_its_text() {
+        let mut turn = Turn::begin(LineRef::default(), String::new(), "```", false);
+        turn.say("What do\nyou mean?", LineRef::default());
         assert_eq!(turn.draft().unwrap().title, "``` What do you mean?");
     }
 
     proptest! {
         #[test]
         fn it_is_bounded(prompt in "\\PC{0,60}", repeat in 1_usize..400, parts in prop::collection::vec(("\\PC{0,40}", 1_usize..300), 0..30)) {
-            let mut turn = Turn::begin(Place::default(), String::new(), &prompt.repeat(repeat), true);
+            let mut turn = Turn::begin(LineRef::default(), String::new(), &prompt.repeat(repeat), true);
             for (part, times) in parts {
-                turn.say(&part.repeat(times), Place::default());
+                turn.say(&part.repeat(times), LineRef::default());
             }
-            // The blank lines between the parts come on top.
+            // The blank lines between the parts are not counted.
             let blanks = 2 * (turn.first.len() + turn.last.len() + 2);
-            prop_assert!(content(&turn).chars().count() <= TURN + blanks + GAP.len());
+            prop_assert!(content(&turn).chars().count() <= MAX_TURN_CHARS + blanks + GAP.len());
         }
     }
 }

@@ -1,23 +1,23 @@
-//! A tool's output within its bounds: its beginning and its end, and how much went between them.
+//! Limits a tool's output: keeps its beginning and its end, and says how much was omitted between them.
 
-/// Bytes of an observation's detail.
-pub(super) const MOST_BYTES: usize = 10 * 1024;
-/// Lines of an observation's detail.
-pub(super) const MOST_LINES: usize = 100;
+/// The maximum size of an observation's detail, in bytes.
+pub(super) const MAX_BYTES: usize = 10 * 1024;
+/// The maximum number of lines of an observation's detail.
+pub(super) const MAX_LINES: usize = 100;
 
-/// Room for the line that says what is left out.
-const NOTE: usize = 64;
+/// How many bytes are reserved for the line that says what was omitted.
+const OMISSION_NOTE_BYTES: usize = 64;
 
-/// The output as a terminal would end up showing it: no colours, no progress that was overwritten.
+/// Renders the output as a terminal would finally show it: without colours and without overwritten progress.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split('\n') {
         let line = line.trim_end_matches('\r');
         let shown = line.rsplit('\r').next().unwrap_or(line);
         let mut rest = shown;
-        while let Some((before, behind)) = rest.split_once('\u{1b}') {
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
             out.push_str(before);
-            rest = behind_escape(behind);
+            rest = after_escape(after);
         }
         out.push_str(rest);
         out.push('\n');
@@ -26,8 +26,8 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// What stands behind a control sequence whose escape has been read.
-fn behind_escape(text: &str) -> &str {
+/// Returns the text after a control sequence whose escape character has been read.
+fn after_escape(text: &str) -> &str {
     match text.as_bytes().first() {
         Some(b'[') => {
             text[1..].find(|letter: char| ('\u{40}'..='\u{7e}').contains(&letter)).map_or("", |end| &text[end + 2..])
@@ -38,20 +38,20 @@ fn behind_escape(text: &str) -> &str {
     }
 }
 
-/// The text within [`MOST_LINES`] and [`MOST_BYTES`]: half of either from its beginning, half from its end.
+/// Limits the text to [`MAX_LINES`] and [`MAX_BYTES`]: half of each from its beginning, half from its end.
 pub(super) fn head_and_tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    if lines.len() <= MOST_LINES && text.len() <= MOST_BYTES {
+    if lines.len() <= MAX_LINES && text.len() <= MAX_BYTES {
         return text.to_owned();
     }
-    let (head, tail) = if lines.len() > MOST_LINES {
-        let half = MOST_LINES / 2;
+    let (head, tail) = if lines.len() > MAX_LINES {
+        let half = MAX_LINES / 2;
         (lines[..half].join("\n"), lines[lines.len() - half + 1..].join("\n"))
     } else {
         (text.to_owned(), String::new())
     };
-    let half = (MOST_BYTES - NOTE) / 2;
-    let (head, tail) = if head.len() + tail.len() <= MOST_BYTES - NOTE {
+    let half = (MAX_BYTES - OMISSION_NOTE_BYTES) / 2;
+    let (head, tail) = if head.len() + tail.len() <= MAX_BYTES - OMISSION_NOTE_BYTES {
         (head.as_str(), tail.as_str())
     } else if tail.is_empty() {
         (first(&head, half), last(&head, half))
@@ -62,9 +62,9 @@ pub(super) fn head_and_tail(text: &str) -> String {
     format!("{head}\n… {skipped} bytes left out …\n{tail}")
 }
 
-/// The first lines of a text.
-pub(super) fn head(text: &str, most: usize) -> String {
-    let shown: Vec<&str> = text.lines().take(most).collect();
+/// Returns the first lines of a text.
+pub(super) fn head(text: &str, max: usize) -> String {
+    let shown: Vec<&str> = text.lines().take(max).collect();
     head_and_tail(&shown.join("\n"))
 }
 
@@ -83,18 +83,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_overwritten_progress_go() {
+    fn colours_and_overwritten_progress_are_removed() {
         assert_eq!(plain("\u{1b}[31mred\u{1b}[0m\r\n 10%\r 50%\rdone\n"), "red\ndone");
         assert_eq!(plain("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7} a\u{1b}[K"), "link a");
     }
 
     #[test]
-    fn the_middle_goes() {
+    fn the_middle_is_omitted() {
         let text: Vec<String> = (1..=1000).map(|line| format!("line {line}")).collect();
         let short = head_and_tail(&text.join("\n"));
         assert!(short.starts_with("line 1\nline 2\n") && short.ends_with("line 999\nline 1000"));
         assert!(short.contains("\nline 50\n… ") && short.contains(" …\nline 952\n"), "{short}");
-        assert_eq!(short.lines().count(), MOST_LINES);
+        assert_eq!(short.lines().count(), MAX_LINES);
         assert_eq!(head_and_tail("a\nb\n"), "a\nb\n");
     }
 
@@ -103,8 +103,8 @@ mod tests {
         fn any_output_is_bounded(lines in prop::collection::vec("\\PC{0,400}", 0..300), joint in "[\n ]") {
             let text = lines.join(&joint);
             let short = head_and_tail(&plain(&text));
-            prop_assert!(short.len() <= MOST_BYTES);
-            prop_assert!(short.lines().count() <= MOST_LINES);
+            prop_assert!(short.len() <= MAX_BYTES);
+            prop_assert!(short.lines().count() <= MAX_LINES);
         }
 
         #[test]

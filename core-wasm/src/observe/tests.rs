@@ -1,4 +1,4 @@
-//! One use of each tool, in the shapes in which the client reports them.
+//! Tests with one call of each tool, in the shapes in which the client reports them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn commands_with_how_they_ended() {
 }
 
 #[test]
-fn what_we_told_the_agent_is_not_observed() {
+fn our_own_output_is_not_observed() {
     let output = json!({"stdout": "## Session Memory\n- a", "stderr": ""});
     assert_eq!(seen("Bash", &json!({"command": "throughline context"}), &output).detail, "");
 }
@@ -117,7 +117,7 @@ fn changes_with_their_size() {
 }
 
 #[test]
-fn searches_with_where_they_found_it() {
+fn searches_name_the_files_with_matches() {
     let files = json!({"mode": "files_with_matches", "filenames": ["/home/dev/shop/a.rs", "b\\c.rs"], "numFiles": 2});
     let grep = seen("Grep", &json!({"pattern": "fn pay"}), &files);
     assert_eq!(grep.summary, "Searched for `fn pay`: 2 files");
@@ -172,7 +172,7 @@ fn tools_that_are_not_known() {
 }
 
 #[test]
-fn secrets_go_before_anything_is_cut() {
+fn secrets_are_removed_before_cutting() {
     let token = format!("glpat-{}", "Ab3dEf6hIj9kLm2nOp5q");
     for length in 80..130 {
         let command = format!("{} {token}", "x".repeat(length));
@@ -200,9 +200,9 @@ proptest! {
         for (input, output) in [(input.clone(), input), (structured.to_string(), structured.to_string())] {
             let event = ToolEvent { input, output, succeeded: error.is_none(), error: error.clone(), ..event(tool, &Value::Null, &Value::Null) };
             if let Some(seen) = observe(&session(), &event) {
-                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * SUMMARY);
-                prop_assert!(seen.detail.len() <= compress::MOST_BYTES);
-                prop_assert!(seen.detail.lines().count() <= compress::MOST_LINES);
+                prop_assert!(!seen.summary.contains('\n') && seen.summary.len() <= 4 * MAX_SUMMARY_CHARS);
+                prop_assert!(seen.detail.len() <= compress::MAX_BYTES);
+                prop_assert!(seen.detail.lines().count() <= compress::MAX_LINES);
             }
         }
     }

@@ -1,15 +1,15 @@
-//! The words of a prompt that can be searched for: without those that every prompt has, in four languages.
+//! Extracts the searchable words of a prompt: drops stop words in four languages.
 
 /// A word to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
     pub text: String,
-    /// An identifier, a path, a flag, a version, an error code: says more than a word of prose.
+    /// Whether the word is an identifier, path, flag, version or error code. A name says more than a word of prose.
     pub is_name: bool,
 }
 
-/// English words that say nothing about what is sought, nor do those that only move the work on.
-const ENGLISH: &str = " a about above actually after again agree ahead all allow also alright am an and any anything are arent as ask \
+/// English words that say nothing about the subject, or that only move the work along.
+const ENGLISH_STOP_WORDS: &str = " a about above actually after again agree ahead all allow also alright am an and any anything are arent as ask \
     at away back be because been before being better bit both but by can cant cannot change check come could couldnt did didnt do \
     does doesnt doing done dont down each either else even ever every everything fine first for from further get gets getting give \
     go goes going good got great had has hasnt have havent having he hello help her here hey hi him his hmm how however i if im in instead into \
@@ -21,19 +21,19 @@ const ENGLISH: &str = " a about above actually after again agree ahead all allow
     what whats when where which while who why will with without wont work works would wouldnt wrong yeah yep yes yet you your yours \
     yourself ";
 
-/// English words that ask for the next step of what is under way. With something to go by they are ordinary words.
-const ROUTINE: &str = " accept accepted approve approved changes comit commit continue everything execute finish go implement \
+/// English words that ask for the next step of the current work. Next to other words they are ordinary words.
+const CONTINUATION_WORDS: &str = " accept accepted approve approved changes comit commit continue everything execute finish go implement \
     merge proceed push recent resume retry run start step コミット プッシュ ";
 
-/// Korean words, without their particles.
-const KOREAN: &str = " 그 그거 그것 그게 그대로 그래 그래서 그러면 그럼 그렇게 그리고 그냥 거기 거 것 나 내 너 네 넵 넹 누가 다 다시 다음 단계 대한 \
+/// Korean stop words, without their particles.
+const KOREAN_STOP_WORDS: &str = " 그 그거 그것 그게 그대로 그래 그래서 그러면 그럼 그렇게 그리고 그냥 거기 거 것 나 내 너 네 넵 넹 누가 다 다시 다음 단계 대한 \
     대해 대해서 더 또 때 뭐 뭐야 뭔가 맞아 모두 무슨 무엇 및 방금 부탁 부탁해 빨리 수 아까 아니 아니야 아니요 안 어 어디 어떤 어떻게 언제 여기 예 \
     오케이 왜 우리 위한 위해 음 응 이 이거 이것 이게 이제 이렇게 일단 있나 있는 있어 없는 없어 잘 저 저거 저것 저기 전부 정도 제 제발 제대로 좀 좋아 \
     지금 진행 진행하자 진행해 진행해줘 진행해주세요 하고 하는 하다 하자 하지만 한번 할 해 해라 해봐 해서 해주세요 해줘 했던 했어 확인 확인해 확인해줘 \
     계속 계속해 계속해줘 계속하자 계속해주세요 고마워 감사 감사합니다 ㅇㅇ ㅇㅋ ㄱㄱ 커밋 커밋해 커밋해줘 커밋하자 주세요 줘 ";
 
-/// What Korean words end in, the longer first.
-const PARTICLES: &[&str] = &[
+/// Korean particles, longer ones first.
+const KOREAN_PARTICLES: &[&str] = &[
     "에서는",
     "으로는",
     "이라고",
@@ -73,8 +73,8 @@ const PARTICLES: &[&str] = &[
     "랑",
 ];
 
-/// Chinese words that part what says something, and the ones that a consent consists of.
-const CHINESE: &[&str] = &[
+/// Chinese words that separate content words, and words that make up a consent.
+const CHINESE_STOP_WORDS: &[&str] = &[
     "为什么",
     "怎么样",
     "没问题",
@@ -134,34 +134,35 @@ const CHINESE: &[&str] = &[
     "不",
 ];
 
-/// Japanese words without hiragana that say nothing.
-const JAPANESE: &str = " 続行 続 了解 承知 確認 実行 今 次 何 事 時 的 様 オーケー ";
+/// Japanese stop words without hiragana.
+const JAPANESE_STOP_WORDS: &str = " 続行 続 了解 承知 確認 実行 今 次 何 事 時 的 様 オーケー ";
 
-/// The words of a text in their order, each once, case aside.
-pub(super) fn of(text: &str) -> Vec<Word> {
+/// Returns the words of a text in order, each once, ignoring case.
+pub(super) fn searchable(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for chunk in text.split_whitespace() {
         for (script, run) in runs(chunk) {
-            keep(script, run, &mut words);
+            push_run(script, run, &mut words);
         }
     }
     words
 }
 
-/// Whether all that is said is to go on: a lone word of prose, as in "yes, delete them", does not tell with what.
-pub(super) fn are_routine(words: &[Word]) -> bool {
-    matches!(words, [word] if !word.is_name) || words.iter().all(|word| lists(ROUTINE, &word.text))
+/// Returns whether the words only tell the agent to continue. A single word of prose, as in "yes, delete them", does
+/// not say with what.
+pub(super) fn only_continues(words: &[Word]) -> bool {
+    matches!(words, [word] if !word.is_name) || words.iter().all(|word| contains_word(CONTINUATION_WORDS, &word.text))
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Script {
-    /// Scripts whose words stand between spaces, and all that identifiers are made of.
+    /// Scripts that separate words by spaces, and every character that identifiers consist of.
     Spaced,
     Hangul,
     Han,
     Katakana,
     Hiragana,
-    /// Punctuation that no identifier has.
+    /// Punctuation that does not occur in identifiers.
     Other,
 }
 
@@ -179,51 +180,53 @@ fn script(letter: char) -> Script {
     }
 }
 
-/// The text apart where the script changes: `README.md를` is a name and a particle.
+/// Splits the text where the script changes: `README.md를` is a name and a particle.
 fn runs(text: &str) -> impl Iterator<Item = (Script, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = script(rest.chars().next()?);
         let end = rest.find(|letter| script(letter) != first).unwrap_or(rest.len());
-        let (run, behind) = rest.split_at(end);
-        rest = behind;
+        let (run, after) = rest.split_at(end);
+        rest = after;
         Some((first, run))
     })
 }
 
-fn keep(script: Script, run: &str, words: &mut Vec<Word>) {
+fn push_run(script: Script, run: &str, words: &mut Vec<Word>) {
     match script {
-        Script::Spaced => spaced(run, words),
+        Script::Spaced => push_spaced(run, words),
         Script::Hangul => {
-            let stem = without_particle(run);
-            let said = !lists(KOREAN, run) && !lists(KOREAN, stem) && !PARTICLES.contains(&run);
+            let stem = strip_particle(run);
+            let said = !contains_word(KOREAN_STOP_WORDS, run)
+                && !contains_word(KOREAN_STOP_WORDS, stem)
+                && !KOREAN_PARTICLES.contains(&run);
             if said && stem.chars().count() > 1 {
                 push(stem, false, words);
             }
         }
-        Script::Han => han(run, words),
-        Script::Katakana if run.chars().count() > 1 && !lists(JAPANESE, run) => {
+        Script::Han => push_han(run, words),
+        Script::Katakana if run.chars().count() > 1 && !contains_word(JAPANESE_STOP_WORDS, run) => {
             push(run, false, words);
         }
         Script::Katakana | Script::Hiragana | Script::Other => {}
     }
 }
 
-fn spaced(run: &str, words: &mut Vec<Word>) {
-    let word = trimmed(run);
+fn push_spaced(run: &str, words: &mut Vec<Word>) {
+    let word = trim_punctuation(run);
     let plain: String = word.chars().filter(|letter| !matches!(letter, '\'' | '’')).flat_map(char::to_lowercase).collect();
     let is_name = is_name(word);
     let digits = plain.chars().filter(char::is_ascii_digit).count();
     let short = plain.chars().count() < 2 || digits == plain.len() && digits < 3;
-    if !short && (is_name || !lists(ENGLISH, &plain)) {
+    if !short && (is_name || !contains_word(ENGLISH_STOP_WORDS, &plain)) {
         push(word.trim_end_matches("'s").trim_end_matches("’s"), is_name, words);
     }
 }
 
-/// A word without the punctuation of its sentence, but with what a flag, a path or an issue begins with.
-fn trimmed(run: &str) -> &str {
-    let behind = run.trim_end_matches(['.', ':', '-', '\'', '’', '/', '\\', '#', '$', '~', '%']);
-    let before = behind.trim_start_matches(['\'', '’', ':', '%']);
+/// Strips the punctuation of the sentence, but keeps the characters that start a flag, path or issue number.
+fn trim_punctuation(run: &str) -> &str {
+    let after = run.trim_end_matches(['.', ':', '-', '\'', '’', '/', '\\', '#', '$', '~', '%']);
+    let before = after.trim_start_matches(['\'', '’', ':', '%']);
     let dashes = before.len() - before.trim_start_matches('-').len();
     match dashes {
         // A single dash would exclude the word from the search.
@@ -233,7 +236,8 @@ fn trimmed(run: &str) -> &str {
     }
 }
 
-/// Whether a word is a name that somebody gave: joined, with digits in it, or in a case that prose does not have.
+/// Returns whether a word is a name that somebody gave: a joined word, a word with digits, or one with a case that
+/// prose does not use.
 fn is_name(word: &str) -> bool {
     let inside = word.get(1..).unwrap_or_default();
     let joined = word.trim_matches(['.', '-', '/', ':']).contains(['_', '.', '/', ':', '#', '@', '$', '\\', '+']);
@@ -247,39 +251,42 @@ fn is_name(word: &str) -> bool {
         || letters >= 3 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
 }
 
-fn without_particle(run: &str) -> &str {
-    PARTICLES.iter().find_map(|particle| run.strip_suffix(particle).filter(|stem| stem.chars().count() > 1)).unwrap_or(run)
+fn strip_particle(run: &str) -> &str {
+    KOREAN_PARTICLES
+        .iter()
+        .find_map(|particle| run.strip_suffix(particle).filter(|stem| stem.chars().count() > 1))
+        .unwrap_or(run)
 }
 
-fn han(run: &str, words: &mut Vec<Word>) {
+fn push_han(run: &str, words: &mut Vec<Word>) {
     let mut rest = run;
     while !rest.is_empty() {
-        let stop = CHINESE
+        let stop = CHINESE_STOP_WORDS
             .iter()
             .filter_map(|stop| rest.find(stop).map(|at| (at, *stop)))
             .min_by_key(|&(at, stop)| (at, std::cmp::Reverse(stop.len())));
-        let (word, behind) = match stop {
+        let (word, after) = match stop {
             Some((at, stop)) => (&rest[..at], &rest[at + stop.len()..]),
             None => (rest, ""),
         };
-        rest = behind;
-        if word.chars().count() > 1 && !lists(JAPANESE, word) {
+        rest = after;
+        if word.chars().count() > 1 && !contains_word(JAPANESE_STOP_WORDS, word) {
             push(word, false, words);
         }
     }
 }
 
 fn push(text: &str, is_name: bool, words: &mut Vec<Word>) {
-    /// Bytes; what is longer is encoded data.
-    const LONGEST: usize = 200;
+    /// In bytes. A longer word is encoded data.
+    const MAX_BYTES: usize = 200;
     let known = words.iter().any(|word| word.text.eq_ignore_ascii_case(text));
-    if !known && text.len() <= LONGEST {
+    if !known && text.len() <= MAX_BYTES {
         words.push(Word { text: text.to_owned(), is_name });
     }
 }
 
-/// Whether a list of words, each between blanks, has the word in it.
-fn lists(list: &str, word: &str) -> bool {
+/// Returns whether a list of words, separated by blanks, contains the word.
+fn contains_word(list: &str, word: &str) -> bool {
     let word = word.to_lowercase();
     list.split(' ').any(|listed| listed == word)
 }
@@ -289,7 +296,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        of(text).into_iter().map(|word| word.text).collect()
+        searchable(text).into_iter().map(|word| word.text).collect()
     }
 
     #[test]
@@ -311,12 +318,12 @@ mod tests {
             "https://example.com/a/issues/12",
         ] {
             assert_eq!(texts(&format!("why does ({name}), fail?")), [name, "fail"], "{name}");
-            assert!(of(name)[0].is_name, "{name}");
+            assert!(searchable(name)[0].is_name, "{name}");
         }
     }
 
     #[test]
-    fn words_that_every_prompt_has_go() {
+    fn stop_words_are_dropped() {
         assert_eq!(texts("can you please tell me why the uploads are failing?"), ["uploads", "failing"]);
         assert_eq!(texts("결제 재시도를 README.md에서 어떻게 처리했지?"), ["결제", "재시도", "README.md", "처리했지"]);
         assert_eq!(texts("決済のリトライを実装してください"), ["決済", "リトライ", "実装"]);
@@ -329,7 +336,11 @@ mod tests {
         for consent in
             ["ok", "Yes, do it.", "go ahead", "네", "응 계속 진행해줘", "はい", "続けて", "好的，继续", "thanks!", "👍", "1"]
         {
-            assert!(of(consent).is_empty() || are_routine(&of(consent)), "{consent}: {:?}", of(consent));
+            assert!(
+                searchable(consent).is_empty() || only_continues(&searchable(consent)),
+                "{consent}: {:?}",
+                searchable(consent)
+            );
         }
     }
 }

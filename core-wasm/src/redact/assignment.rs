@@ -1,19 +1,20 @@
-//! Values that are given to a telling name: environment files, JSON, YAML, program text, headers, options, XML.
+//! Values that are assigned to a name that indicates a secret: environment files, JSON, YAML, program text, headers,
+//! options, XML.
 
 use std::ops::Range;
 
 use super::{
-    given::{Given, blanks},
     rules::Rule,
     scan::{Scan, is_name, span, span_back},
     value::{Kind, Shape, is_secret},
+    value_start::{ValueStart, skip_blanks},
 };
 
-/// How far a name reaches to either side of its keyword, in bytes.
-const NAME: usize = 64;
+/// How far a name reaches on either side of its keyword, in bytes.
+const MAX_NAME_BYTES: usize = 64;
 
-/// What may follow the keyword within a name that still names the secret itself.
-const SUFFIXES: &[&str] = &[
+/// Suffixes after the keyword with which the name still names the secret itself.
+const NAME_SUFFIXES: &[&str] = &[
     "base",
     "base64",
     "b64",
@@ -36,8 +37,8 @@ const SUFFIXES: &[&str] = &[
     "value",
 ];
 
-/// What goes before `token` or `key` in the names of things that are no secrets.
-const HARMLESS: &[&str] = &[
+/// Words before `token` or `key` in names of things that are not secret.
+const HARMLESS_PREFIXES: &[&str] = &[
     "bos",
     "cache",
     "cancel",
@@ -88,13 +89,13 @@ const HARMLESS: &[&str] = &[
     "usage",
 ];
 
-/// What goes before `token` in the names of what is a secret without doubt.
-const CERTAIN: &[&str] = &[
+/// Words before `token` in names that certainly mean a secret.
+const CERTAIN_PREFIXES: &[&str] = &[
     "access", "api", "auth", "bearer", "bot", "codecov", "deploy", "heroku", "newrelic", "postmark", "refresh", "rollbar",
     "secret", "server", "snyk",
 ];
 
-/// Names of configuration files that a blank and a password follow.
+/// Configuration directives that are followed by a blank and a password.
 const DIRECTIVES: &[&str] = &["requirepass", "masterauth", "bindpw", "rootpw"];
 
 /// Finds the value of the name that the keyword ends.
@@ -102,94 +103,95 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     if scan.covers(at.start) {
         return;
     }
-    // A sign in a keyword makes the name sure, and is looked at like any other.
-    let at = at.start..at.start + trimmed_name(&scan.bytes[at]);
+    // An operator at the end of a keyword only makes the name unambiguous. It is parsed like any other operator.
+    let at = at.start..at.start + name_length(&scan.bytes[at]);
     let Some(name) = Name::around(scan.bytes, &at, kind) else {
         return;
     };
     let kind = name.kind;
-    let Some(mut given) = Given::after(scan.bytes, &name, kind) else {
+    let Some(mut value_start) = ValueStart::after(scan.bytes, &name, kind) else {
         return;
     };
-    let Some(mut value) = Value::at(scan, given.at, given.shape) else {
+    let Some(mut value) = Value::at(scan, value_start.at, value_start.shape) else {
         return;
     };
-    // `password: string = "…"`: the value stands behind the type.
+    // `password: string = "…"`: the value follows the type.
     if value.shape == Shape::Loose
-        && let Some(next) = Given::behind_type(scan.bytes, value.range.end)
-        && let Some(behind) = Value::at(scan, next.at, next.shape)
+        && let Some(next) = ValueStart::after_type(scan.bytes, value.range.end)
+        && let Some(after) = Value::at(scan, next.at, next.shape)
     {
-        (given, value) = (next, behind);
+        (value_start, value) = (next, after);
     }
-    // `process.env.PASSWORD || 'Summer2024!'`: the value stands behind the reference.
+    // `process.env.PASSWORD || 'Summer2024!'`: the value follows the reference.
     if value.shape != Shape::Quoted
-        && !given.is_spoken
-        && let Some(behind) = Value::behind_reference(scan, value.range.clone())
+        && !value_start.in_prose
+        && let Some(after) = Value::after_reference(scan, value.range.clone())
     {
-        value = behind;
+        value = after;
     }
     if let Some(inner) = value.in_braces(scan, &name) {
-        scan.likely(rule.id, inner);
-    } else if is_plausible(scan, &name, &given, &value) {
+        scan.add_likely(rule.id, inner);
+    } else if is_plausible(scan, &name, &value_start, &value) {
         let text = scan.text.get(value.range.clone()).unwrap_or_default();
         if is_secret(text, kind, value.shape) {
-            scan.likely(rule.id, value.range);
+            scan.add_likely(rule.id, value.range);
         }
     }
 }
 
-/// Whether name, sign and value together can mean a secret, whatever the value is made of.
-fn is_plausible(scan: &Scan, name: &Name, given: &Given, value: &Value) -> bool {
+/// Returns whether the combination of name, operator and value can mean a secret, whatever the value consists of.
+fn is_plausible(scan: &Scan, name: &Name, value_start: &ValueStart, value: &Value) -> bool {
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
-    let digit = text.bytes().take(NAME).any(|byte| byte.is_ascii_digit());
-    // `--pass=early`: the short name alone is an ordinary word, unless what it is given is none.
+    let digit = text.bytes().take(MAX_NAME_BYTES).any(|byte| byte.is_ascii_digit());
+    // `--pass=early`: the short name alone is an ordinary word, unless its value is not a word.
     let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
-    let made = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
+    let generated = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
     let sure = match value.shape {
         Shape::Quoted => true,
         Shape::Bare => digit,
-        Shape::Loose => chosen || made || name.style == NameStyle::Abbreviation && digit,
+        Shape::Loose => chosen || generated || name.style == NameStyle::Abbreviation && digit,
     };
-    // `비밀번호는 argon2로 저장`
-    let algorithm = given.is_spoken && is_algorithm(text);
-    let argument = !given.is_argument || value.shape == Shape::Quoted && !name.asks(scan.bytes);
+    // `비밀번호는 argon2로 저장`: the value is an algorithm.
+    let algorithm = value_start.in_prose && is_algorithm(text);
+    let argument = !value_start.is_argument || value.shape == Shape::Quoted && !name.is_getter(scan.bytes);
     let closed = !name.is_element || scan.bytes[value.range.end..].starts_with(b"</");
-    let told = (digit || !given.is_spoken)
-        && (!given.is_bare_word || is_made(text) || name.kind == Kind::Password && is_strong(text));
-    (sure || !name.is_short()) && argument && told && closed && !algorithm
+    let is_stated = (digit || !value_start.in_prose)
+        && (!value_start.is_bare_word || is_generated(text) || name.kind == Kind::Password && is_strong(text));
+    (sure || !name.is_short()) && argument && is_stated && closed && !algorithm
 }
 
-/// A name that says what kind of value it is given.
+/// A name that indicates the kind of its value.
 pub(super) struct Name {
     pub range: Range<usize>,
-    /// `--name`
+    /// Whether the name is an option: `--name`.
     pub is_option: bool,
-    /// `<name>`
+    /// Whether the name is an XML element: `<name>`.
     pub is_element: bool,
     pub style: NameStyle,
-    /// What it promises: `CODECOV_TOKEN` and `authToken` more than `token`.
+    /// The kind of value. `CODECOV_TOKEN` and `authToken` are stronger indications than `token`.
     kind: Kind,
 }
 
 /// How much a name says by itself.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum NameStyle {
-    /// A keyword such as `pass` that is also an ordinary word, and nothing beside it.
+    /// A keyword such as `pass`, which is also an ordinary word, with nothing next to it.
     Word,
-    /// `pw`, which is no word, and nothing beside it.
+    /// `pw`, which is not a word, with nothing next to it.
     Abbreviation,
-    /// `storePassword`, `db_password`: no word of prose.
+    /// `storePassword`, `db_password`: not a word of prose.
     Compound,
-    /// All others.
+    /// Every other name.
     Plain,
 }
 
 impl Name {
     fn around(bytes: &[u8], at: &Range<usize>, kind: Kind) -> Option<Self> {
         let end = Self::end(bytes, at.end)?;
-        // ` pw`, `?key`: what goes before a keyword that does not begin as names do is no part of the name.
+        // ` pw`, `?key`: if the keyword starts with a byte that no name contains, the text before it is not part of the
+        // name.
         let whole = bytes[at.start].is_ascii() && !is_name(bytes[at.start]);
-        let start = if whole { at.start } else { span_back(bytes, at.start, NAME, is_name) };
+        let start = if whole { at.start } else { span_back(bytes, at.start, MAX_NAME_BYTES, is_name) };
         let before = &bytes[start..at.start];
         let short = at.len() <= 4 && bytes[at.start].is_ascii();
         let glued = before.last().is_some_and(|last| {
@@ -203,13 +205,13 @@ impl Name {
         if matches!(kind, Kind::Token | Kind::Key) && is_harmless(before) {
             return None;
         }
-        let certain =
-            before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase) || ends_with_word(before, CERTAIN);
+        let certain = before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
+            || ends_with_word(before, CERTAIN_PREFIXES);
         Some(Self {
             range: start..end,
             is_option: bytes[start..].starts_with(b"-")
                 || DIRECTIVES.iter().any(|name| bytes[at.clone()].eq_ignore_ascii_case(name.as_bytes()))
-                || is_set(&bytes[..start], kind),
+                || is_set_command(&bytes[..start], kind),
             is_element: start > 0 && bytes[start - 1] == b'<',
             style: if short && kind == Kind::Password && before.iter().all(|&byte| byte == b'-') {
                 if bytes[at.clone()].ends_with(b"pw") || bytes[at.clone()].ends_with(b"pwd") {
@@ -226,40 +228,41 @@ impl Name {
         })
     }
 
-    /// Whether it is an ordinary word, or looks like one.
-    pub fn is_short(&self) -> bool {
+    /// Returns whether the name is an ordinary word, or looks like one.
+    pub(super) fn is_short(&self) -> bool {
         matches!(self.style, NameStyle::Word | NameStyle::Abbreviation)
     }
 
-    /// `getPassword("…")`: what is given says whose.
-    fn asks(&self, bytes: &[u8]) -> bool {
+    /// Returns whether the name is a getter, as in `getPassword("…")`. Its argument says whose password it is.
+    fn is_getter(&self, bytes: &[u8]) -> bool {
         let name = &bytes[self.range.clone()];
         let last = &name[name.iter().rposition(|&byte| byte == b'.').map_or(0, |dot| dot + 1)..];
         [&b"get"[..], b"fetch", b"find", b"load", b"read", b"lookup", b"resolve"].iter().any(|verb| last.starts_with(verb))
     }
 
-    /// The end of the name, or none where the keyword is but a part of another word.
+    /// Returns the end of the name, or none if the keyword is only part of another word.
     fn end(bytes: &[u8], keyword_end: usize) -> Option<usize> {
-        let rest = &bytes[keyword_end..bytes.len().min(keyword_end + NAME)];
+        let rest = &bytes[keyword_end..bytes.len().min(keyword_end + MAX_NAME_BYTES)];
         let end = span(rest, 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let suffix = rest[..end].trim_ascii();
         let continued = rest.get(end) == Some(&b'-') && rest.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
         let suffix = suffix.strip_prefix(b"_").unwrap_or(suffix);
         let known = suffix.iter().all(u8::is_ascii_digit)
-            || SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
+            || NAME_SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known.as_bytes()));
         (known && !continued).then_some(keyword_end + end)
     }
 }
 
-/// The length of a keyword without the sign at its end.
-fn trimmed_name(keyword: &[u8]) -> usize {
+/// Returns the length of a keyword without the operator at its end.
+fn name_length(keyword: &[u8]) -> usize {
     keyword.iter().rposition(|byte| !matches!(byte, b' ' | b'=' | b':')).map_or(keyword.len(), |last| last + 1)
 }
 
-/// `npm config set //registry/:_authToken VALUE`, `aws configure set aws_secret_access_key VALUE`
-fn is_set(before: &[u8], kind: Kind) -> bool {
-    let near = &before[before.len().saturating_sub(NAME)..];
-    // `set -gx NAME VALUE`, `setx NAME VALUE`: shells.
+/// Returns whether a command sets the name: `npm config set //registry/:_authToken VALUE`, `aws configure set
+/// aws_secret_access_key VALUE`.
+fn is_set_command(before: &[u8], kind: Kind) -> bool {
+    let near = &before[before.len().saturating_sub(MAX_NAME_BYTES)..];
+    // Shell commands: `set -gx NAME VALUE`, `setx NAME VALUE`.
     let shell =
         [&b"set -gx "[..], b"set -x ", b"set -Ux ", b"set -xg ", b"setx "].iter().any(|command| near.ends_with(command));
     shell || kind != Kind::Password && memchr::memmem::find(near, b" set ").is_some()
@@ -269,9 +272,9 @@ fn ends_escape(before: &[u8]) -> bool {
     matches!(before, [.., b'\\', b'n' | b'r' | b't'])
 }
 
-/// Whether the last word before the keyword makes it a name of something else.
+/// Returns whether the last word before the keyword makes it the name of something harmless.
 fn is_harmless(before: &[u8]) -> bool {
-    ends_with_word(before, HARMLESS)
+    ends_with_word(before, HARMLESS_PREFIXES)
 }
 
 fn ends_with_word(before: &[u8], words: &[&str]) -> bool {
@@ -291,7 +294,7 @@ struct Value {
 impl Value {
     fn at(scan: &mut Scan, at: usize, shape: Shape) -> Option<Self> {
         let bytes = scan.bytes;
-        // `b"…"`, `f"…"`, `@"…"`
+        // Prefixed strings: `b"…"`, `f"…"`, `@"…"`.
         let at = match &bytes[at..] {
             [b'b' | b'r' | b'f' | b'u' | b'@' | b'L' | b'N', b'"' | b'\'', ..] => at + 1,
             _ => at,
@@ -301,11 +304,11 @@ impl Value {
             let command = shape == Shape::Bare && bytes[at] == b'`' && bytes[range.clone()].contains(&b' ');
             return (!command).then_some(Self { range, shape: Shape::Quoted });
         }
-        let end = trimmed(&bytes[at..scan.word(at)]) + at;
+        let end = trimmed_length(&bytes[at..scan.word(at)]) + at;
         (end > at).then_some(Self { range: at..end, shape })
     }
 
-    /// `Password={drummer62};`: connection strings quote with braces.
+    /// Returns the value inside braces. Connection strings quote with braces: `Password={drummer62};`.
     fn in_braces(&self, scan: &Scan, name: &Name) -> Option<Range<usize>> {
         if name.kind != Kind::Password || name.range.start == 0 || scan.bytes[name.range.start - 1] != b';' {
             return None;
@@ -316,8 +319,8 @@ impl Value {
         chosen.then(|| start..start + inner.len())
     }
 
-    /// What is taken where the reference that stands in a range has no value.
-    fn behind_reference(scan: &Scan, range: Range<usize>) -> Option<Self> {
+    /// Returns the default value after a reference, which is used if the reference has no value.
+    fn after_reference(scan: &Scan, range: Range<usize>) -> Option<Self> {
         let bytes = scan.bytes;
         let reference = [&b"process.env"[..], b"import.meta", b"os.environ", b"os.getenv", b"ENV["]
             .iter()
@@ -325,14 +328,14 @@ impl Value {
         if !reference {
             return None;
         }
-        let end = blanks(bytes, span(&bytes[..bytes.len().min(range.start + 96)], range.start, |byte| byte > b' '));
+        let end = skip_blanks(bytes, span(&bytes[..bytes.len().min(range.start + 96)], range.start, |byte| byte > b' '));
         let sign = ["|| ", "?? ", "or "].iter().find(|sign| bytes[end..].starts_with(sign.as_bytes()))?;
         let range = quoted(scan, end + sign.len())?;
         Some(Self { range, shape: Shape::Quoted })
     }
 }
 
-/// A word that nobody writes in prose: letters of both cases, digits, and a symbol within.
+/// Returns whether the word cannot be prose: letters of both cases, digits, and a symbol inside.
 fn is_strong(text: &str) -> bool {
     let inner = text.trim_end_matches(|last: char| last.is_ascii_punctuation());
     let has = |class: fn(&u8) -> bool| inner.bytes().any(|byte| class(&byte));
@@ -343,7 +346,7 @@ fn is_strong(text: &str) -> bool {
         && inner.contains(['!', '@', '#', '$', '%', '^', '&', '*', '+', '?', '='])
 }
 
-/// What passwords are hashed with.
+/// Returns whether the text names a hash or another algorithm used with passwords.
 fn is_algorithm(text: &str) -> bool {
     const ALGORITHMS: [&str; 12] =
         ["aes", "argon2", "base64", "bcrypt", "blake", "hs256", "md5", "pbkdf2", "rs256", "scrypt", "sha", "utf"];
@@ -351,16 +354,17 @@ fn is_algorithm(text: &str) -> bool {
     ALGORITHMS.iter().any(|name| beginning.starts_with(&name[..name.len().min(6)])) && text.len() < 24
 }
 
-/// A word that can only be a value: many letters and digits that form no words.
-fn is_made(text: &str) -> bool {
+/// Returns whether the word can only be a value: many letters and digits that do not form words.
+fn is_generated(text: &str) -> bool {
     text.len() >= 12 && is_secret(text, Kind::Token, Shape::Quoted)
 }
 
-/// The inside of the quotes that open at `at`: to the quote that is escaped as often as the opening one, on the same line.
+/// Returns the content of the quotes that open at `at`. The closing quote is escaped as many times as the opening one
+/// and is on the same line.
 pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
-    const DEEPEST: usize = 15;
+    const MAX_BACKSLASHES: usize = 15;
     let bytes = scan.bytes;
-    let open = span(&bytes[..bytes.len().min(at + DEEPEST)], at, |byte| byte == b'\\');
+    let open = span(&bytes[..bytes.len().min(at + MAX_BACKSLASHES)], at, |byte| byte == b'\\');
     let depth = open - at;
     let &quote = bytes.get(open).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
     let start = open + 1;
@@ -383,12 +387,12 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The length of a word without what merely follows it: commas, semicolons, brackets that it did not open.
-fn trimmed(word: &[u8]) -> usize {
-    /// Brackets that are looked at from the end.
-    const MOST: usize = 8;
+/// Returns the length of a word without trailing commas, semicolons, and brackets that it did not open.
+fn trimmed_length(word: &[u8]) -> usize {
+    /// How many trailing bytes are examined.
+    const MAX_BRACKETS: usize = 8;
     let mut length = word.len();
-    for _ in 0..MOST {
+    for _ in 0..MAX_BRACKETS {
         let open = match word[..length].last() {
             Some(b')') => b'(',
             Some(b']') => b'[',

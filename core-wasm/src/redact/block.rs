@@ -1,4 +1,5 @@
-//! Secrets of many lines: private keys and what a person marked as private. And our own placeholders, which are passed over.
+//! Secrets of several lines: private keys, and text that a person marked as private. Also skips Throughline's own
+//! placeholders.
 
 use std::ops::Range;
 
@@ -7,17 +8,17 @@ use memchr::memmem;
 use super::{
     rules::Rule,
     scan::{Scan, span},
-    value::{entropy, sextet},
+    value::{base64_value, entropy},
 };
 
-/// Passes over a placeholder: the rule's name in it is no keyword.
+/// Skips a placeholder. The rule name in it is not a keyword.
 pub(super) fn placeholder(scan: &mut Scan, _: &'static Rule, at: Range<usize>) {
     if let Some(end) = placeholder_end(scan.bytes, at.end) {
         scan.resume = scan.resume.max(end);
     }
 }
 
-/// The end of a placeholder whose `[redacted:` has been read: a rule's name, and perhaps a tag.
+/// Returns the end of a placeholder after its `[redacted:` has been read: a rule name, and possibly a tag.
 pub(super) fn placeholder_end(bytes: &[u8], name: usize) -> Option<usize> {
     let word = |from| span(bytes, from, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let end = word(name);
@@ -25,13 +26,13 @@ pub(super) fn placeholder_end(bytes: &[u8], name: usize) -> Option<usize> {
     (bytes.get(end) == Some(&b']')).then_some(end + 1)
 }
 
-/// `<private>…</private>`, nested ones included; where the end is missing, to the end of the text.
+/// Finds `<private>…</private>`, including nested elements. Without an end tag, the rest of the text is private.
 pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let bytes = scan.bytes;
     let Some(mut inside) = tag_end(bytes, at.end) else {
         return;
     };
-    // `<private>` in backticks is somebody writing about the tag.
+    // `<private>` in backticks means that somebody is writing about the tag.
     let mention = |start: usize, end: usize| start > 0 && bytes[start - 1] == b'`' && bytes.get(end) == Some(&b'`');
     if mention(at.start, inside) {
         return;
@@ -57,7 +58,7 @@ pub(super) fn private(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         };
     }
     let start = at.start - bytes[..at.start].iter().rev().take_while(|&&byte| byte == b'\\').take(15).count();
-    scan.certain(rule.id, start..inside);
+    scan.add_certain(rule.id, start..inside);
 }
 
 fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
@@ -65,14 +66,14 @@ fn tag_at(bytes: &[u8], at: usize, tag: &str) -> Option<usize> {
     bytes.get(at..end)?.eq_ignore_ascii_case(tag.as_bytes()).then(|| tag_end(bytes, end))?
 }
 
-/// The end of a tag whose name has been read: attributes are allowed, another name is not.
+/// Returns the end of a tag after its name has been read. Attributes are allowed, a longer name is not.
 fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
-    const LONGEST: usize = 200;
-    /// Backslashes of one escape.
-    const DEEPEST: usize = 15;
-    let rest = &bytes[name_end..bytes.len().min(name_end + LONGEST)];
-    // Once more escaped in JSON within JSON.
-    let escape = span(&rest[..rest.len().min(DEEPEST)], 0, |byte| byte == b'\\');
+    const MAX_BYTES: usize = 200;
+    /// The maximum number of backslashes in one escape.
+    const MAX_BACKSLASHES: usize = 15;
+    let rest = &bytes[name_end..bytes.len().min(name_end + MAX_BYTES)];
+    // The tag may be escaped again in JSON within JSON.
+    let escape = span(&rest[..rest.len().min(MAX_BACKSLASHES)], 0, |byte| byte == b'\\');
     if escape > 0 && rest.get(escape..escape + 5).is_some_and(|mark| mark.eq_ignore_ascii_case(b"u003e")) {
         return Some(name_end + escape + 5);
     }
@@ -81,12 +82,12 @@ fn tag_end(bytes: &[u8], name_end: usize) -> Option<usize> {
     (rest[close] == b'>' && (close == 0 || blank)).then_some(name_end + close + 1)
 }
 
-/// A private key from its `-----BEGIN` to its `-----END`; where the end is missing, as much as is key material. Newlines may
-/// be escaped, and each line may begin with a line number or a mark of a diff.
+/// Finds a private key from its `-----BEGIN` to its `-----END`. Without an end, the key material alone is secret.
+/// Newlines may be escaped, and each line may start with a line number or a diff mark.
 pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const TITLE: usize = 64;
+    const MAX_TITLE_BYTES: usize = 64;
     let bytes = scan.bytes;
-    let title = &bytes[at.end..bytes.len().min(at.end + TITLE)];
+    let title = &bytes[at.end..bytes.len().min(at.end + MAX_TITLE_BYTES)];
     let Some(title_end) = memmem::find(title, b"-----") else {
         return;
     };
@@ -95,31 +96,31 @@ pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     }
     let start = at.end + title_end + 5;
     let (end, closed) = key_material(bytes, start);
-    // Between the lines of a template stand dots.
-    // The last line has up to 22 letters, and between those of a template stand dots.
+    // The last line has up to 22 letters. In a template, dots separate the lines.
     if end > start && (!closed || bytes[start..end].iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 32) {
-        scan.certain(rule.id, at.start..end);
+        scan.add_certain(rule.id, at.start..end);
     }
 }
 
-/// A private key that is in base64 with its first and last line: `tls.key` of a Kubernetes secret.
+/// Finds a private key that is encoded in base64 together with its first and last line, such as `tls.key` in a
+/// Kubernetes secret.
 pub(super) fn encoded_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Of `-----BEGIN OPENSSH PRIVATE KEY-----` there are so many characters in base64, and of the others fewer.
-    const TITLE: usize = 56;
-    /// Lines are as long as this, and all but the last one are full.
-    const LINE: usize = 60;
+    /// The length of `-----BEGIN OPENSSH PRIVATE KEY-----` in base64. Other titles are shorter.
+    const MAX_TITLE_BYTES: usize = 56;
+    /// The minimum length of a line. All lines but the last are full.
+    const MIN_LINE_BYTES: usize = 60;
     let bytes = scan.bytes;
     if &bytes[at.clone()] != b"LS0tLS1CRUdJTi" || scan.covers(at.start) {
         return;
     }
-    let title = decoded(&bytes[at.start..bytes.len().min(at.start + TITLE)]);
+    let title = decode_base64_prefix(&bytes[at.start..bytes.len().min(at.start + MAX_TITLE_BYTES)]);
     if memmem::find(&title, b"PRIVATE KEY").is_none() {
         return;
     }
     let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mut end = span(bytes, at.start, class);
     let mut line = at.start;
-    while end - line >= LINE && bytes.get(end) == Some(&b'\n') {
+    while end - line >= MIN_LINE_BYTES && bytes.get(end) == Some(&b'\n') {
         let next = span(&bytes[..bytes.len().min(end + 64)], end + 1, |byte| matches!(byte, b' ' | b'\t'));
         let next_end = span(bytes, next, class);
         if next_end == next {
@@ -127,14 +128,14 @@ pub(super) fn encoded_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
         }
         (line, end) = (next, next_end);
     }
-    scan.certain(rule.id, at.start..end);
+    scan.add_certain(rule.id, at.start..end);
 }
 
-/// What base64 says, as far as it goes.
-fn decoded(text: &[u8]) -> Vec<u8> {
+/// Decodes base64 up to the first byte that is not base64.
+fn decode_base64_prefix(text: &[u8]) -> Vec<u8> {
     let (mut bits, mut count, mut out) = (0u32, 0, Vec::with_capacity(text.len()));
     for &byte in text {
-        let Some(value) = sextet(byte) else { break };
+        let Some(value) = base64_value(byte) else { break };
         bits = bits << 6 | value;
         count += 6;
         if count >= 8 {
@@ -146,21 +147,21 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The private lines of a key file of `PuTTY`.
+/// Finds the private lines of a `PuTTY` key file.
 pub(super) fn putty_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let bytes = scan.bytes;
     let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, |byte| byte == b' ' || byte.is_ascii_digit());
     let (end, _) = key_material(bytes, start);
     let start = span(&bytes[..end.max(start)], start, |byte| byte.is_ascii_whitespace());
-    // What follows the key, `Private-MAC`, begins like a last line of it.
+    // `Private-MAC`, which follows the key, starts like a last line of it.
     let lines = &bytes[start..end.max(start)];
     let end = start + lines.strip_suffix(b"Private").unwrap_or(lines).trim_ascii_end().len();
     if end > start {
-        scan.certain(rule.id, start..end);
+        scan.add_certain(rule.id, start..end);
     }
 }
 
-/// Where the key ends, and whether its end line was met.
+/// Returns where the key ends, and whether its end line was found.
 fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
     const ENDING: &[u8] = b"-----END";
     const HEADERS: [&[u8]; 5] = [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:"];
@@ -172,7 +173,7 @@ fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
             let end = memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
             return (at + end, true);
         }
-        // In a diff, too.
+        // The line may have a diff mark.
         let unmarked = rest.strip_prefix(b"+").unwrap_or(rest);
         if HEADERS.iter().any(|header| unmarked.starts_with(header)) {
             at = span(bytes, at, |byte| !matches!(byte, b'\n' | b'\\'));
@@ -189,7 +190,7 @@ fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
             break;
         }
         let number = piece.len() <= 6 && piece.iter().all(u8::is_ascii_digit);
-        // Words of prose are base64, too, but only a key's last line is so short.
+        // Words of prose are valid base64, too, but only the last line of a key is so short.
         let material = piece.len() >= 24 && entropy(piece) >= 3.0;
         if !number && !material {
             if ending || last == start {
@@ -206,8 +207,8 @@ fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
     (last, false)
 }
 
-/// What may stand between two lines of a key: white space, escaped newlines, quotes, `+`, `|`, `,`, the arrow behind a line
-/// number, the mark of a diff.
+/// Returns the length of a separator between two lines of a key: white space, escaped newlines, quotes, `+`, `|`, `,`,
+/// the arrow after a line number, a diff mark.
 fn separator(rest: &[u8]) -> usize {
     match rest {
         [b'\\', ..] => {

@@ -1,4 +1,4 @@
-//! Secrets among the arguments of a call, where no name says what they are.
+//! Secrets among the arguments of a call, where no name identifies them.
 
 use std::ops::Range;
 
@@ -9,40 +9,40 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// Bytes of all arguments.
-const LONGEST: usize = 1024;
+/// The maximum length of all arguments, in bytes.
+const MAX_ARGUMENTS_BYTES: usize = 1024;
 
-/// `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)`, `client.login(TOKEN)`.
+/// Finds the secret in `mysqli_connect(host, user, SECRET)`, `smtp.login(user, SECRET)` and `client.login(TOKEN)`.
 pub(super) fn positional(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let keyword = &scan.bytes[at.clone()];
     let is_login = keyword[0] == b'.';
-    // Those that connect take a host or an address before the user.
+    // Functions that connect take a host or an address before the user.
     let is_connection = ["connect(", "mysqli(", "PDO(", "getConnection("]
         .iter()
         .any(|end| keyword[keyword.len().saturating_sub(end.len())..].eq_ignore_ascii_case(end.as_bytes()));
     let arguments = arguments(scan, at.end);
-    let (place, kind) = match arguments.len() {
+    let (index, kind) = match arguments.len() {
         1 if is_login => (0, Kind::Token),
         _ if is_connection => (2, Kind::Password),
         _ => (1, Kind::Password),
     };
-    let Some(Some(value)) = arguments.get(place).cloned() else { return };
+    let Some(Some(value)) = arguments.get(index).cloned() else { return };
     if is_secret(scan.text.get(value.clone()).unwrap_or_default(), kind, Shape::Quoted) {
-        scan.likely(rule.id, value);
+        scan.add_likely(rule.id, value);
     }
 }
 
-/// The arguments up to the fourth, the insides of those in quotes; the others are expressions.
+/// Returns the first four arguments: the content of those in quotes, and none for expressions.
 fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
-    const MOST: usize = 4;
-    let bytes = &scan.bytes[..scan.bytes.len().min(start + LONGEST)];
+    const MAX_ARGUMENTS: usize = 4;
+    let bytes = &scan.bytes[..scan.bytes.len().min(start + MAX_ARGUMENTS_BYTES)];
     let mut arguments = Vec::new();
     let mut at = start;
-    while arguments.len() < MOST {
+    while arguments.len() < MAX_ARGUMENTS {
         at = span(bytes, at, |byte| byte.is_ascii_whitespace());
         let value = quoted(scan, at).filter(|value| value.end < bytes.len());
         if let Some(value) = &value {
-            // Behind the closing quote, with its backslashes.
+            // Past the closing quote and its backslashes.
             at = span(bytes, value.end, |byte| byte == b'\\') + 1;
         }
         let Some(end) = (at..bytes.len()).find(|&end| matches!(bytes[end], b',' | b')' | b'\n' | b';')) else { break };
@@ -55,7 +55,7 @@ fn arguments(scan: &Scan, start: usize) -> Vec<Option<Range<usize>>> {
     arguments
 }
 
-/// A private key in hexadecimal digits or in a wallet's own form, behind what takes one.
+/// Finds a private key, in hexadecimal digits or in a wallet's own format, after a call that takes one.
 pub(super) fn wallet(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const KEY: std::ops::RangeInclusive<usize> = 50..=90;
     let bytes = scan.bytes;
@@ -64,6 +64,6 @@ pub(super) fn wallet(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     });
     let end = span(&bytes[..bytes.len().min(start + 2 * KEY.end())], start, |byte| byte.is_ascii_alphanumeric());
     if KEY.contains(&(end - start)) && bytes[start..end].iter().any(u8::is_ascii_digit) {
-        scan.certain(rule.id, start..end);
+        scan.add_certain(rule.id, start..end);
     }
 }

@@ -1,18 +1,18 @@
-//! Passwords in command lines: options whose name does not say that a secret follows.
+//! Passwords in command lines, where the name of the option does not indicate a secret.
 
 use std::ops::Range;
 
 use super::{
     assignment::quoted,
     rules::Rule,
-    scan::{Scan, begins, span},
+    scan::{Scan, is_token_start, span},
     value::{Kind, Shape, is_secret},
 };
 
 /// How a program takes its password.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Style {
-    /// `-pSECRET`, the value glued to the option; apart, it would be something else.
+    /// `-pSECRET`, directly after the option. With a blank between them it would mean something else.
     Glued,
     /// `-p SECRET`
     Apart,
@@ -22,22 +22,22 @@ pub(super) enum Style {
     UserPercentPassword,
     /// `-u user,SECRET`
     UserCommaPassword,
-    /// `user/SECRET@database`, the first word
+    /// `user/SECRET@database` as the first word.
     UserSlashPassword,
-    /// `user:SECRET`, the first word
+    /// `user:SECRET` as the first word.
     FirstUserAndPassword,
     /// The first word.
     First,
     /// The second word.
     Second,
-    /// The last word, behind options or at least two words.
+    /// The last word, after options or at least two words.
     Last,
-    /// Likewise, where an option says `b`: without it the program asks for the password.
+    /// The last word, if an option contains `b`. Without it, the program asks for the password.
     LastOfBatch,
 }
 
 impl Style {
-    /// Whether a word is known by its place, and not by an option before it.
+    /// Returns whether the position of a word identifies it, and not an option before it.
     fn is_positional(self) -> bool {
         matches!(
             self,
@@ -50,7 +50,7 @@ impl Style {
         )
     }
 
-    /// What stands between the user and the password.
+    /// Returns the separator between user and password.
     fn separator(self) -> Option<u8> {
         match self {
             Self::UserAndPassword => Some(b':'),
@@ -61,11 +61,11 @@ impl Style {
     }
 }
 
-/// Looks through the rest of the command for an option.
+/// Searches the rest of the command for an option.
 pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, options: &[&'static str], style: Style) {
     let bytes = scan.bytes;
     let apart = bytes.get(at.end).is_some_and(|next| *next == b' ' || next.is_ascii_alphabetic());
-    if !begins(bytes, at.start) || !apart {
+    if !is_token_start(bytes, at.start) || !apart {
         return;
     }
     let end = command_end(scan, at.end);
@@ -80,25 +80,25 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
     let mut from = command.start;
     while let Some(blank) = memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank) {
         from = blank + 1;
-        if let Some(secret) = options.iter().find_map(|option| argument(scan, from, option, style)) {
+        if let Some(secret) = options.iter().find_map(|option| option_value(scan, from, option, style)) {
             let text = scan.text.get(secret.clone()).unwrap_or_default();
-            if is_given(text) {
-                scan.likely(rule.id, secret.clone());
+            if is_password_argument(text) {
+                scan.add_likely(rule.id, secret.clone());
                 from = secret.end.clamp(from, command.end);
             }
         }
     }
 }
 
-/// A word of a command that is known by its place.
+/// Finds a password that is identified by its position in the command.
 fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style: Style) {
-    /// Words that are looked at.
-    const MOST: usize = 16;
+    /// The maximum number of words that are examined.
+    const MAX_WORDS: usize = 16;
     let bytes = scan.bytes;
     let mut words: Vec<Range<usize>> = Vec::new();
     let (mut flags, mut batch) = (0, false);
     let mut at = command.start;
-    while at < command.end && words.len() < MOST && flags < MOST {
+    while at < command.end && words.len() < MAX_WORDS && flags < MAX_WORDS {
         if bytes[at] == b' ' {
             at += 1;
             continue;
@@ -110,11 +110,11 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
             break;
         }
         at = match quoted {
-            // Behind the closing quote, with its backslashes.
+            // Past the closing quote and its backslashes.
             Some(word) => span(bytes, word.end, |byte| byte == b'\\') + 1,
             None => word.end.max(at + 1),
         };
-        // Windows' options; a path would be longer.
+        // Windows options. A path would be longer.
         let slashed = first == b'/' && (style == Style::Second || bytes[word.clone()].starts_with(b"/user:"));
         if first == b'-' || slashed {
             flags += 1;
@@ -143,27 +143,27 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         let end = memchr::memrchr(b'@', &bytes[word.clone()]).map_or(word.end, |sign| word.start + sign);
         word = (word.start + slash + 1).min(end)..end;
     }
-    if is_given(scan.text.get(word.clone()).unwrap_or_default()) {
-        scan.likely(rule.id, word);
+    if is_password_argument(scan.text.get(word.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, word);
     }
 }
 
-/// A word that is a password because it stands where one is given; what is read from elsewhere is none.
-fn is_given(text: &str) -> bool {
+/// Returns whether a word in the position of a password is a password. A reference to another place is not.
+fn is_password_argument(text: &str) -> bool {
     let shape = if text.contains(' ') { Shape::Quoted } else { Shape::Bare };
     let short = text.len() < 5 && !text.contains(['$', '<', '*', '{', '[', '.']);
     text.len() >= 3 && !is_port(text) && (short || is_secret(text, Kind::Password, shape))
 }
 
-/// `3306`, `8080:80`: `-p` publishes a port or names one, too.
+/// Returns whether the text is a port, such as `3306` or `8080:80`. `-p` also publishes or names ports.
 fn is_port(text: &str) -> bool {
     text.len() <= 11
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
         && text.split(':').all(|port| port.len() <= 5)
 }
 
-/// Where the value of an option at `at` stands.
-fn argument(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<usize>> {
+/// Returns the range of the value of an option at `at`.
+fn option_value(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<usize>> {
     let bytes = scan.bytes;
     if !bytes[at..].starts_with(option.as_bytes()) {
         return None;
@@ -203,10 +203,11 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// The end of the command that goes on at `from`: of its line, which a backslash may continue, or a pipe.
+/// Returns the end of the command that continues at `from`: the end of its line, which a backslash may continue, or a
+/// pipe.
 fn command_end(scan: &Scan, from: usize) -> usize {
-    const LONGEST: usize = 1024;
-    let bytes = &scan.bytes[..scan.bytes.len().min(from + LONGEST)];
+    const MAX_COMMAND_BYTES: usize = 1024;
+    let bytes = &scan.bytes[..scan.bytes.len().min(from + MAX_COMMAND_BYTES)];
     let mut at = from;
     while at < bytes.len() {
         match bytes[at] {
@@ -221,22 +222,22 @@ fn command_end(scan: &Scan, from: usize) -> usize {
     bytes.len()
 }
 
-/// `login … password SECRET` of a `.netrc`.
+/// Finds the password in `login … password SECRET` of a `.netrc` file.
 pub(super) fn netrc(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    follows(scan, rule, at, b"login ");
+    secret_after(scan, rule, at, b"login ");
 }
 
-/// `-passin pass:SECRET`.
+/// Finds the password in `-passin pass:SECRET`.
 pub(super) fn openssl(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    follows(scan, rule, at, b" -pass");
+    secret_after(scan, rule, at, b" -pass");
 }
 
-/// What expect sends where a prompt for a password was waited for.
+/// Finds what an expect script sends after waiting for a password prompt.
 pub(super) fn expected(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// How far away the prompt may stand.
-    const NEAR: usize = 240;
+    /// How far away the prompt may be, in bytes.
+    const MAX_DISTANCE: usize = 240;
     let bytes = scan.bytes;
-    let before = &bytes[at.start.saturating_sub(NEAR)..at.start];
+    let before = &bytes[at.start.saturating_sub(MAX_DISTANCE)..at.start];
     if memchr::memmem::find(before, b"assword").is_none() && memchr::memmem::find(before, b"assphrase").is_none() {
         return;
     }
@@ -245,14 +246,14 @@ pub(super) fn expected(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let Some(mut value) = quoted(scan, quote - open) else { return };
     let end = memchr::memchr(b'\\', &bytes[value.clone()]).map_or(value.end, |end| value.start + end);
     value.end = end;
-    if is_given(scan.text.get(value.clone()).unwrap_or_default()) {
-        scan.likely(rule.id, value);
+    if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, value);
     }
 }
 
-/// `sudo -S reboot <<< 'SECRET'`
+/// Finds the password in `sudo -S reboot <<< 'SECRET'`.
 pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LINE: usize = 160;
+    const MAX_LINE_BYTES: usize = 160;
     const PROGRAMS: &[&[u8]] = &[
         b"passw",
         b"sudo",
@@ -268,28 +269,28 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
         b"ssh-add",
     ];
     let bytes = scan.bytes;
-    let line = &bytes[at.start.saturating_sub(LINE)..at.start];
+    let line = &bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];
     let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
     if !PROGRAMS.iter().any(|program| memchr::memmem::find(line, program).is_some()) {
         return;
     }
     let start = if bytes.get(at.end) == Some(&b' ') { at.end + 1 } else { at.end };
-    let window = &bytes[..bytes.len().min(start + LINE)];
+    let window = &bytes[..bytes.len().min(start + MAX_LINE_BYTES)];
     let value = quoted(scan, start).unwrap_or_else(|| {
         let end = word_end(window, start);
         // `<(echo SECRET)`
         start..end - usize::from(window[..end].ends_with(b")") && end > start)
     });
-    if is_given(scan.text.get(value.clone()).unwrap_or_default()) {
-        scan.likely(rule.id, value);
+    if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, value);
     }
 }
 
-/// `echo SECRET | docker login --password-stdin`
+/// Finds the password in `echo SECRET | docker login --password-stdin`.
 pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LINE: usize = 240;
+    const MAX_LINE_BYTES: usize = 240;
     let bytes = scan.bytes;
-    let start = at.start.saturating_sub(LINE);
+    let start = at.start.saturating_sub(MAX_LINE_BYTES);
     let line = scan.unsearched(rule.id, start..at.start);
     let line_start = memchr::memrchr(b'\n', &bytes[line.clone()]).map_or(line.start, |newline| line.start + newline + 1);
     let echo = ["echo -n ", "echo ", "printf "].iter().find_map(|echo| {
@@ -300,46 +301,46 @@ pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         return;
     };
     let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
-    if value.end <= at.start && is_given(scan.text.get(value.clone()).unwrap_or_default()) {
-        scan.likely(rule.id, value);
+    if value.end <= at.start && is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, value);
     }
 }
 
-/// What follows the keyword where something else goes before it on the line.
-fn follows(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
-    const LINE: usize = 120;
+/// Finds the word after the keyword, if `before` precedes it on the line.
+fn secret_after(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, before: &[u8]) {
+    const MAX_LINE_BYTES: usize = 120;
     let bytes = scan.bytes;
-    let line = &bytes[at.start.saturating_sub(LINE)..at.start];
-    if memchr::memmem::find(line, before).is_none() || !begins(bytes, at.start) {
+    let line = &bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];
+    if memchr::memmem::find(line, before).is_none() || !is_token_start(bytes, at.start) {
         return;
     }
-    let window = &bytes[..bytes.len().min(at.end + LINE)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_LINE_BYTES)];
     let beginning = at.end..word_end(window, at.end);
-    if is_given(scan.text.get(beginning).unwrap_or_default()) {
-        scan.likely(rule.id, at.end..word_end(bytes, at.end));
+    if is_password_argument(scan.text.get(beginning).unwrap_or_default()) {
+        scan.add_likely(rule.id, at.end..word_end(bytes, at.end));
     }
 }
 
-/// `gcloud auth print-access-token`, and on the next line the secret.
+/// Finds a secret on the line after a command that prints one, such as `gcloud auth print-access-token`.
 pub(super) fn printed(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LINE: usize = 200;
+    const MAX_LINE_BYTES: usize = 200;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LINE)];
-    // To the end of the line, which may be escaped.
+    let window = &bytes[..bytes.len().min(at.end + MAX_LINE_BYTES)];
+    // To the end of the line. The newline may be escaped.
     let escaped = memchr::memmem::find(&window[at.end..], b"\\n").map(|found| at.end + found + 2);
     let newline = memchr::memchr(b'\n', &window[at.end..]).map(|found| at.end + found + 1);
     let Some(line) = escaped.into_iter().chain(newline).min() else { return };
-    // Before the next line may stand its number and an arrow.
+    // The next line may start with its number and an arrow.
     let blank = |byte| byte == b' ';
     let number = span(window, span(window, line, blank), |byte| byte.is_ascii_digit());
     let numbered = ["\u{2192}", "\t"].iter().find(|arrow| window[number..].starts_with(arrow.as_bytes()));
     let start = numbered.map_or(line, |arrow| number + arrow.len());
     let end = scan.word(start);
-    // The secret is all of the line.
+    // The secret must be the whole line.
     let alone = matches!(bytes.get(end), None | Some(b'\n' | b'\r' | b'"' | b'\\'));
     let text = scan.text.get(start..end).unwrap_or_default();
     if alone && text.len() >= 8 && (is_secret(text, Kind::Secret, Shape::Bare) || is_secret(text, Kind::Token, Shape::Bare))
     {
-        scan.likely(rule.id, start..end);
+        scan.add_likely(rule.id, start..end);
     }
 }

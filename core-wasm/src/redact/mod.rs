@@ -1,17 +1,16 @@
-//! Stage `redactor`: texts lose what must not be kept.
+//! Stage `redactor`: removes secrets and private data from texts.
 //!
-//! One pass looks for the rules' keywords ([`keywords`]); only where one stands does its rule look closer ([`rules`]). No
-//! rule is compiled or built before that, because the stage runs in a fresh instance at every hook. Numbers of people have no
-//! keywords and are looked for in a second pass ([`number`]). A team's own rules ([`gitleaks`]) are expressions that are
-//! compiled when one of their keywords appears. Every matcher is linear: what it scans without a result is bounded, or
-//! remembered in [`scan::Scan`] so that it is scanned once.
+//! One pass looks for the keywords of the rules ([`keywords`]). Where a keyword occurs, its rule takes a closer look
+//! ([`rules`]). Nothing is compiled or built before that, because every hook runs the stage in a fresh instance.
+//! Personal numbers have no keywords; a second pass looks for them ([`number`]). A team's own rules ([`gitleaks`]) are
+//! regular expressions that are compiled when one of their keywords appears. Every matcher is linear: what it scans
+//! without a result is bounded, or recorded in [`scan::Scan`] so that it is scanned only once.
 
 mod assignment;
 mod block;
 mod calls;
 mod command;
 pub mod gitleaks;
-mod given;
 mod keywords;
 mod number;
 mod prose;
@@ -21,93 +20,95 @@ mod scan;
 pub mod tag;
 mod token;
 mod value;
+mod value_start;
 mod web;
 
 use std::borrow::Cow;
 
 use crate::bindings::exports::throughline::policy::redactor::{Finding, Redacted};
-use gitleaks::Team;
+use gitleaks::TeamRules;
 use scan::{Hit, Scan};
 
-/// How often a text is scanned again after something was replaced. A replacement can bare what stood beside it, such as a
-/// name that is no longer glued to a token; two passes were always enough for what the property tests could think of.
-const PASSES: usize = 4;
+/// How many times a text is scanned at most. A replacement can expose what was next to it, such as a name that was
+/// glued to a token. Two passes were always enough for everything the property tests came up with.
+const MAX_PASSES: usize = 4;
 
-/// The text without its secrets by the default rules; borrowed where nothing was found.
+/// Redacts a text by the default rules. Returns the text borrowed if nothing was found.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let (scrubbed, _) = clean(text, &Team::none());
+    let (scrubbed, _) = redact_text(text, &TeamRules::empty());
     scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// One result a text, in order: the text without its secrets, and the rules that found them in alphabetical order.
-pub fn redact(texts: &[String], team: &Team) -> Vec<Redacted> {
+/// Redacts each text. Returns the results in order: the text without its secrets, and the rules that found them in
+/// alphabetical order.
+pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
     texts
         .iter()
         .map(|text| {
-            let (text, findings) = clean(text, team);
+            let (text, findings) = redact_text(text, team);
             Redacted { text, findings }
         })
         .collect()
 }
 
-fn clean(text: &str, team: &Team) -> (Option<String>, Vec<Finding>) {
+fn redact_text(text: &str, team: &TeamRules) -> (Option<String>, Vec<Finding>) {
     let mut cleaned: Option<String> = None;
     let mut findings: Vec<Finding> = Vec::new();
-    for _ in 0..PASSES {
+    for _ in 0..MAX_PASSES {
         let current = cleaned.as_deref().unwrap_or(text);
-        let hits = find(current, team);
+        let hits = find_secrets(current, team);
         if hits.is_empty() {
             break;
         }
-        count(&hits, &mut findings);
+        count_findings(&hits, &mut findings);
         cleaned = Some(replace(current, &hits));
     }
     (cleaned, findings)
 }
 
-/// The secrets of a text: ordered, apart from one another, on character boundaries.
-fn find<'t>(text: &str, team: &'t Team) -> Vec<Hit<'t>> {
+/// Returns the secrets of a text, ordered, without overlaps, on character boundaries.
+fn find_secrets<'t>(text: &str, team: &'t TeamRules) -> Vec<Hit<'t>> {
     let mut scan = Scan::new(text);
-    let mut woken = team.sleeping();
+    let mut active = team.initially_active();
     let mut from = 0;
     while let Some((at, head)) = team.index().next(scan.bytes, from) {
         for (rule, length) in team.index().at(scan.bytes, at, head) {
             match rules::RULES.get(usize::from(rule)) {
                 Some(rule) => rule.matcher.run(&mut scan, rule, at..at + length),
-                None => woken.wake(rule),
+                None => active.activate(rule),
             }
         }
         from = scan.resume.max(at + 1);
     }
     let mut hits = scan.into_hits();
     let mut numbers = Vec::new();
-    number::digits(text, rules::DIGITS, &mut numbers);
-    for rule in rules::OPTIONAL.iter().filter(|rule| team.wants(rule.id)) {
+    number::find_numbers(text, rules::DIGITS, &mut numbers);
+    for rule in rules::OPTIONAL.iter().filter(|rule| team.enables(rule.id)) {
         (rule.run)(text, rule.id, &mut numbers);
     }
-    hits = scan::merged(text, hits, numbers);
-    team.judge(text, hits, woken)
+    hits = scan::merge(text, hits, numbers);
+    team.apply(text, hits, active)
 }
 
 fn replace(text: &str, hits: &[Hit]) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
+    let mut copied = 0;
     for hit in hits {
-        out.push_str(text.get(kept..hit.start).unwrap_or_default());
+        out.push_str(text.get(copied..hit.start).unwrap_or_default());
         out.push_str("[redacted:");
         out.push_str(hit.rule);
-        if let Some(tag) = text.get(hit.start..hit.end).and_then(tag::of) {
+        if let Some(tag) = text.get(hit.start..hit.end).and_then(tag::for_secret) {
             out.push('#');
             out.push_str(&tag);
         }
         out.push(']');
-        kept = hit.end;
+        copied = hit.end;
     }
-    out.push_str(text.get(kept..).unwrap_or_default());
+    out.push_str(text.get(copied..).unwrap_or_default());
     out
 }
 
-fn count(hits: &[Hit], findings: &mut Vec<Finding>) {
+fn count_findings(hits: &[Hit], findings: &mut Vec<Finding>) {
     for hit in hits {
         match findings.binary_search_by(|finding| finding.rule.as_str().cmp(hit.rule)) {
             Ok(at) => findings[at].count += 1,

@@ -1,18 +1,19 @@
-//! Numbers of people: cards, national identifiers, telephones; and addresses of e-mail.
+//! Personal numbers (cards, national identifiers, telephones) and e-mail addresses.
 //!
-//! No keyword wakes these rules: a number stands anywhere. One pass for all looks at every third byte only, since none of the
-//! numbers begins with fewer digits, and reads on where it meets one.
+//! No keyword activates these rules, because a number can occur anywhere. One pass serves them all. It looks only at
+//! every third byte, since all these numbers start with at least three digits, and reads on where it finds a digit.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::rules::Rule;
 use super::scan::{Hit, Scan, span, span_back};
 
-/// How far before a number a word may stand that says what it is.
-const CONTEXT: usize = 48;
+/// How many bytes before a number may contain a word that identifies it.
+const CONTEXT_BYTES: usize = 48;
 
-/// Asks each of the rules about each run of three digits and more; a rule that takes more than the run says where it ends.
-pub(super) fn digits(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut Vec<Hit<'static>>) {
+/// Offers each run of at least three digits to each of the rules. A rule that consumes more than the run returns where
+/// it ends.
+pub(super) fn find_numbers(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut Vec<Hit<'static>>) {
     const STRIDE: usize = 3;
     let bytes = text.as_bytes();
     let mut at = STRIDE - 1;
@@ -24,7 +25,7 @@ pub(super) fn digits(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut
         let start = span_back(bytes, at, STRIDE, |byte| byte.is_ascii_digit());
         let end = span(bytes, at, |byte| byte.is_ascii_digit());
         let mut next = end;
-        // Years, sizes and line numbers are most of what there is.
+        // Most runs of digits are years, sizes and line numbers.
         if LENGTHS.contains(&(end - start)) {
             for (rule, check) in rules {
                 if let Some(number) = check(text, &(start..end)) {
@@ -38,24 +39,24 @@ pub(super) fn digits(text: &str, rules: &[(&'static str, DigitRule)], hits: &mut
     }
 }
 
-/// Finds a number that begins with this run of digits.
+/// Recognizes a number that starts with this run of digits.
 pub(super) type DigitRule = fn(&str, &Range<usize>) -> Option<Range<usize>>;
 
-/// How many digits the first group of any number has.
+/// How many digits the first group of a number may have.
 const LENGTHS: RangeInclusive<usize> = 3..=19;
 
-/// Whether a number that begins at `start` is no part of a longer word or number.
+/// Returns whether a number is not part of a longer word or number.
 fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let joint = |byte: u8| matches!(byte, b'-' | b'.' | b'/' | b'+' | b'#' | b'=');
-    let (before, behind) = (&bytes[..number.start], &bytes[number.end..]);
+    let (before, after) = (&bytes[..number.start], &bytes[number.end..]);
     let opened = match before {
         [] | [.., b'\\', b'n' | b'r' | b't'] | [.., b'='] => true,
         [.., last, sign] if joint(*sign) => !part(*last),
         [sign] if joint(*sign) => true,
         [.., last] => !part(*last),
     };
-    let closed = match behind {
+    let closed = match after {
         [] => true,
         [sign, next, ..] if joint(*sign) => !part(*next),
         [next, ..] => !part(*next),
@@ -63,15 +64,15 @@ fn stands_alone(bytes: &[u8], number: &Range<usize>) -> bool {
     opened && closed
 }
 
-/// Whether one of the words stands shortly before a number, on its line or the one above.
-fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
-    let from = text.floor_char_boundary(start.saturating_sub(CONTEXT));
+/// Returns whether one of the words occurs shortly before a number, on the same line or the one above.
+fn has_context_word(text: &str, start: usize, words: &[&str]) -> bool {
+    let from = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES));
     let before = text.get(from..start).unwrap_or_default().to_lowercase();
     words.iter().any(|word| {
         before.match_indices(word).any(|(at, _)| {
             let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
             let bytes = before.as_bytes();
-            // Behind `\n` in JSON a word begins too.
+            // In JSON, a word may also start after `\n`.
             let escaped = matches!(bytes[..at], [.., b'\\', b'n' | b'r' | b't']);
             let inside = at > 0 && letter(bytes.get(at - 1)) && !escaped;
             !(word.is_ascii() && (inside || letter(bytes.get(at + word.len()))))
@@ -79,13 +80,14 @@ fn is_called(text: &str, start: usize, words: &[&str]) -> bool {
     })
 }
 
-/// The digits of a number.
-fn values(bytes: &[u8]) -> Vec<u32> {
+/// Returns the digits of a number.
+fn digit_values(bytes: &[u8]) -> Vec<u32> {
     bytes.iter().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0')).collect()
 }
 
-/// Numbers of payment cards: an issuer's beginning and length, Luhn's check digit; and in groups as on the card, or behind a
-/// word that says so, since one in ten of all numbers passes Luhn's check.
+/// Recognizes payment card numbers: the issuer's prefix and length, and Luhn's check digit. One in ten of all numbers
+/// passes Luhn's check, so the number must also be in groups as on the card, or follow a word that identifies it, or
+/// precede an expiry date.
 pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     const WORDS: &[&str] = &[
         "card",
@@ -113,27 +115,27 @@ pub(super) fn cards(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
         "결제",
     ];
     let bytes = text.as_bytes();
-    // A group of a card has four digits; a bare number has at most nineteen.
+    // A group of a card number has four digits. A number without groups has at most nineteen.
     let (end, groups) = match first.len() {
-        4 => grouped(bytes, first),
+        4 => grouped_number(bytes, first),
         13..=19 => (first.end, 1),
         _ => return None,
     };
     let number = first.start..end;
-    let values = values(&bytes[number.clone()]);
-    let announced = || groups >= 3 || is_called(text, number.start, WORDS) || is_dated(&bytes[end..]);
-    (is_card(&values) && stands_alone(bytes, &number) && announced()).then_some(number.clone())
+    let digit_values = digit_values(&bytes[number.clone()]);
+    let is_plausible = || groups >= 3 || has_context_word(text, number.start, WORDS) || has_expiry_date(&bytes[end..]);
+    (is_card(&digit_values) && stands_alone(bytes, &number) && is_plausible()).then_some(number.clone())
 }
 
-/// `| 11/28`: a month and a year shortly behind a number.
-fn is_dated(behind: &[u8]) -> bool {
-    let at = span(&behind[..behind.len().min(5)], 0, |byte| matches!(byte, b' ' | b'|' | b',' | b'\t'));
-    let [b'0' | b'1', b'0'..=b'9', b'/', b'2'..=b'4', b'0'..=b'9', rest @ ..] = &behind[at..] else { return false };
+/// Returns whether a month and a year follow the number shortly: `| 11/28`.
+fn has_expiry_date(after: &[u8]) -> bool {
+    let at = span(&after[..after.len().min(5)], 0, |byte| matches!(byte, b' ' | b'|' | b',' | b'\t'));
+    let [b'0' | b'1', b'0'..=b'9', b'/', b'2'..=b'4', b'0'..=b'9', rest @ ..] = &after[at..] else { return false };
     at > 0 && !rest.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// The end of a number in groups with the same blank or hyphen between them, and how many groups it has.
-fn grouped(bytes: &[u8], first: &Range<usize>) -> (usize, usize) {
+/// Returns the end of a number whose groups are separated by the same blank or hyphen, and the number of groups.
+fn grouped_number(bytes: &[u8], first: &Range<usize>) -> (usize, usize) {
     let (mut end, mut groups) = (first.end, 1);
     let Some(&separator) = bytes.get(end).filter(|byte| matches!(byte, b' ' | b'-')) else {
         return (end, groups);
@@ -182,7 +184,7 @@ fn luhn(digits: &[u32]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// An international bank account number behind its name, with the check that ISO 7064 knows as MOD 97-10.
+/// Finds an international bank account number after its name, using the check of ISO 7064 MOD 97-10.
 pub(super) fn iban(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const LENGTHS: RangeInclusive<usize> = 15..=34;
     let bytes = scan.bytes;
@@ -210,12 +212,12 @@ pub(super) fn iban(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
     });
     if rest == 1 {
-        scan.certain(rule.id, start..end);
+        scan.add_certain(rule.id, start..end);
     }
 }
 
-/// Korean resident and alien registration numbers: a date of birth, a digit for sex and century, and a check digit. Numbers
-/// since October 2020 have none, so a word before them does instead.
+/// Recognizes Korean resident and alien registration numbers: a date of birth, a digit for sex and century, and a check
+/// digit. Numbers issued since October 2020 have no check digit, so a word before them identifies them instead.
 pub(super) fn resident(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     const WORDS: &[&str] =
         &["주민", "외국인", "등록번호", "rrn", "ssn", "jumin", "juminno", "jumin_no", "resident", "resident_number"];
@@ -229,14 +231,14 @@ pub(super) fn resident(text: &str, first: &Range<usize>) -> Option<Range<usize>>
     let window = &bytes[..bytes.len().min(first.end + joint + 8)];
     let end = if joint == 0 { first.end } else { span(window, first.end + joint, |byte| byte.is_ascii_digit()) };
     let number = first.start..end;
-    let values = values(&bytes[number.clone()]);
-    if values.len() != 13 || !is_born(&values) || !stands_alone(bytes, &number) {
+    let digit_values = digit_values(&bytes[number.clone()]);
+    if digit_values.len() != 13 || !has_birth_date(&digit_values) || !stands_alone(bytes, &number) {
         return None;
     }
-    (joint > 0 && is_checked(&values) || is_called(text, number.start, WORDS)).then_some(number)
+    (joint > 0 && has_check_digit(&digit_values) || has_context_word(text, number.start, WORDS)).then_some(number)
 }
 
-fn is_born(digits: &[u32]) -> bool {
+fn has_birth_date(digits: &[u32]) -> bool {
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let days = match pair(2) {
         2 => 29,
@@ -247,8 +249,8 @@ fn is_born(digits: &[u32]) -> bool {
     (1..=days).contains(&pair(4)) && (1..=8).contains(&digits[6])
 }
 
-/// The check digit: weights 2 to 9 and 2 to 5, modulo 11; an alien's is two more.
-fn is_checked(digits: &[u32]) -> bool {
+/// Verifies the check digit: weights 2 to 9 and 2 to 5, modulo 11. For an alien, the digit is two higher.
+fn has_check_digit(digits: &[u32]) -> bool {
     const WEIGHTS: [u32; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5];
     let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
     let resident = (11 - sum % 11) % 10;
@@ -256,7 +258,7 @@ fn is_checked(digits: &[u32]) -> bool {
     digits[12] == resident || digits[6] >= 5 && digits[12] == alien
 }
 
-/// Social security numbers: three, two and four digits, none of the ranges that were never given out.
+/// Recognizes US social security numbers: three, two and four digits, excluding the ranges that were never issued.
 pub(super) fn social_security(text: &str, first: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let number = first.start..first.end + 8;
@@ -270,7 +272,7 @@ pub(super) fn social_security(text: &str, first: &Range<usize>) -> Option<Range<
     (formed && given && stands_alone(bytes, &number)).then_some(number)
 }
 
-/// Telephone numbers: international ones, Korean and American ones with separators.
+/// Finds telephone numbers: international ones, and Korean and American ones with separators.
 pub(super) fn phone(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -280,13 +282,13 @@ pub(super) fn phone(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>
         let end = run - window[start..run].iter().rev().take_while(|byte| !byte.is_ascii_digit()).count();
         from = run;
         let number = start..end.max(start);
-        if is_phone(&bytes[number.clone()]) && stands_alone(bytes, &number) {
+        if is_phone_number(&bytes[number.clone()]) && stands_alone(bytes, &number) {
             hits.push(Hit { start: number.start, end: number.end, rule, certain: true });
         }
     }
 }
 
-fn is_phone(number: &[u8]) -> bool {
+fn is_phone_number(number: &[u8]) -> bool {
     let groups: Vec<usize> =
         number.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).filter(|&length| length > 0).collect();
     let count: usize = groups.iter().sum();
@@ -297,19 +299,19 @@ fn is_phone(number: &[u8]) -> bool {
     }
 }
 
-/// Addresses of e-mail, but not those of documentation, of version control over SSH, and of nobody.
+/// Finds e-mail addresses, except those of documentation, of version control over SSH, and no-reply addresses.
 pub(super) fn email(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
-    const LOCAL: usize = 64;
-    const DOMAIN: usize = 253;
+    const MAX_LOCAL_BYTES: usize = 64;
+    const MAX_DOMAIN_BYTES: usize = 253;
     let bytes = text.as_bytes();
     for at in memchr::memchr_iter(b'@', bytes) {
         let local = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-');
-        let mut start = span_back(bytes, at, LOCAL, local);
+        let mut start = span_back(bytes, at, MAX_LOCAL_BYTES, local);
         // `\nuser@…` in JSON.
         if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b'r' | b't') {
             start += 1;
         }
-        let window = &bytes[..bytes.len().min(at + DOMAIN)];
+        let window = &bytes[..bytes.len().min(at + MAX_DOMAIN_BYTES)];
         let run = span(window, at + 1, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         let end = run - window[at + 1..run].iter().rev().take_while(|byte| !byte.is_ascii_alphanumeric()).count();
         let domain = text.get(at + 1..end).unwrap_or_default();

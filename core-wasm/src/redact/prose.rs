@@ -1,4 +1,4 @@
-//! Secrets that are words.
+//! Secrets that consist of words or short codes in prose.
 
 use std::ops::Range;
 
@@ -8,19 +8,20 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// The words behind `mnemonic`, `seed phrase`, `니모닉`: BIP-39 has twelve and more, of three to eight lower-case letters.
+/// Finds the words after `mnemonic`, `seed phrase` or `니모닉`. BIP-39 uses at least twelve words of three to eight
+/// lower-case letters.
 pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes between the name and the first word.
-    const BETWEEN: usize = 24;
-    const FEWEST: usize = 12;
-    const MOST: usize = 24;
+    /// The maximum number of bytes between the name and the first word.
+    const MAX_GAP_BYTES: usize = 24;
+    const MIN_WORDS: usize = 12;
+    const MAX_WORDS: usize = 24;
     if scan.covers(at.start) {
         return;
     }
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + BETWEEN)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_GAP_BYTES)];
     let mut start = at.end;
-    // `is `, `는 `, `_words = `: only then the first of the twelve.
+    // Skips words such as `is `, `는 ` and `_words = ` to reach the first of the twelve.
     loop {
         let next = span(window, start, |byte| !byte.is_ascii_lowercase());
         let word = span(window, next, |byte| byte.is_ascii_lowercase());
@@ -40,29 +41,29 @@ pub(super) fn mnemonic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         start = word;
     }
     let (mut words, mut end) = (0, start);
-    while words < MOST {
+    while words < MAX_WORDS {
         let word = span(&bytes[..bytes.len().min(end + 9)], end, |byte| byte.is_ascii_lowercase());
         if !(3..=8).contains(&(word - end)) {
             break;
         }
         words += 1;
         let blank = span(&bytes[..bytes.len().min(word + 4)], word, |byte| matches!(byte, b' ' | b',' | b'\n'));
-        let more = blank > word && bytes.get(blank).is_some_and(u8::is_ascii_lowercase) && words < MOST;
+        let more = blank > word && bytes.get(blank).is_some_and(u8::is_ascii_lowercase) && words < MAX_WORDS;
         end = if more { blank } else { word };
         if !more {
             break;
         }
     }
-    if words >= FEWEST {
-        scan.certain(rule.id, start..end);
+    if words >= MIN_WORDS {
+        scan.add_certain(rule.id, start..end);
     }
 }
 
-/// `ID/PW: name/SECRET`, `creds are name / SECRET`.
+/// Finds the password in `ID/PW: name/SECRET` and `creds are name / SECRET`.
 pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 160;
+    const MAX_BYTES: usize = 160;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let blank = |byte: u8| matches!(byte, b' ' | b':' | b'=' | b'*' | b'`');
     let sign = span(window, at.end, blank);
     let word = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b'/' | b':' | b'"' | b'\'' | b'`' | b'\\'));
@@ -72,40 +73,41 @@ pub(super) fn pair(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         return;
     }
     let start = span(window, slash + 1, |byte| byte == b' ' || byte == b'`');
-    // Longer ones are no passwords that people hand on.
-    let end = scan.word(start).min(start + LONGEST);
+    // People do not pass on longer passwords.
+    let end = scan.word(start).min(start + MAX_BYTES);
     let value = scan.text.get(start..end).unwrap_or_default();
     // `credentials: path/file2` is a path.
     let colon = window[slash] == b':' && slash == user && start == slash + 1;
     let apart = colon || slash > user && start > slash + 1 || scan.bytes[at.clone()].contains(&b'/');
     if apart && value.bytes().any(|byte| byte.is_ascii_digit()) && is_secret(value, Kind::Password, Shape::Loose) {
-        scan.likely(rule.id, start..end);
+        scan.add_likely(rule.id, start..end);
     }
 }
 
-/// A line of `.pgpass`: `host:5432:database:user:SECRET`.
+/// Finds the password in a line of `.pgpass`: `host:5432:database:user:SECRET`.
 pub(super) fn pgpass(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 160;
+    const MAX_BYTES: usize = 160;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let field = |from| span(window, from, |byte| byte > b' ' && !matches!(byte, b':' | b'"' | b'\'' | b'/' | b'\\'));
     let database = field(at.end);
     let user = field(database + 1);
     if database == at.end || window.get(database) != Some(&b':') || user == database + 1 || window.get(user) != Some(&b':') {
         return;
     }
-    let secret = user + 1..scan.word(user + 1).min(user + LONGEST);
+    let secret = user + 1..scan.word(user + 1).min(user + MAX_BYTES);
     if is_secret(scan.text.get(secret.clone()).unwrap_or_default(), Kind::Password, Shape::Bare) {
-        scan.likely(rule.id, secret);
+        scan.add_likely(rule.id, secret);
     }
 }
 
-/// `recovery code: 63836366`, `PIN은 181488`: one code of digits, or of groups with digits in them.
+/// Finds codes such as `recovery code: 63836366` and `PIN은 181488`: one code of digits, or of groups that contain
+/// digits.
 pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const BETWEEN: usize = 12;
+    const MAX_GAP_BYTES: usize = 12;
     const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + BETWEEN)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_GAP_BYTES)];
     let words = ["s", " is", " was", "는", "은", "가"].iter().find(|word| window[at.end..].starts_with(word.as_bytes()));
     let sign = at.end + words.map_or(0, |word| word.len());
     let start = span(window, sign, |byte| matches!(byte, b' ' | b':' | b'=' | b'`' | b'*'));
@@ -113,6 +115,6 @@ pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let digits = bytes[start..end].iter().filter(|byte| byte.is_ascii_digit()).count();
     let alone = bytes.get(end).is_none_or(|byte| !matches!(byte, b'.' | b'_' | b'%'));
     if start > sign && LENGTHS.contains(&(end - start)) && digits >= 4 && alone && digits * 2 >= end - start {
-        scan.likely(rule.id, start..end);
+        scan.add_likely(rule.id, start..end);
     }
 }

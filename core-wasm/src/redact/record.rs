@@ -1,4 +1,5 @@
-//! Secrets in records whose fields say elsewhere what they are: a Kubernetes secret, a JSON web key, the columns of an INSERT.
+//! Secrets in records that say elsewhere what their fields mean: a Kubernetes secret, a JSON web key, the columns of an
+//! INSERT.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use super::{
     value::{Kind, Shape, is_secret},
 };
 
-/// The values below `data:` and `stringData:` of an object whose kind is Secret. Written out by `kubectl` they stand before
-/// the kind, written by people behind it.
+/// Finds the values below `data:` and `stringData:` of an object of kind Secret. `kubectl` prints them before the kind;
+/// people write them after it.
 pub(super) fn kubernetes(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// How far the fields of one object reach.
-    const NEAR: usize = 4096;
+    /// How far the fields of one object reach, in bytes.
+    const MAX_DISTANCE: usize = 4096;
     let bytes = scan.bytes;
-    let start = at.start.saturating_sub(NEAR);
+    let start = at.start.saturating_sub(MAX_DISTANCE);
     let start = memmem::rfind(&bytes[start..at.start], b"---").map_or(start, |found| start + found);
-    let end = bytes.len().min(at.end + NEAR);
+    let end = bytes.len().min(at.end + MAX_DISTANCE);
     let end = memmem::find(&bytes[at.end..end], b"---").map_or(end, |found| at.end + found);
     let area = scan.unsearched(rule.id, start..end);
     let mut from = area.start;
@@ -34,7 +35,7 @@ pub(super) fn kubernetes(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     }
 }
 
-/// The entries of a mapping whose name ends at `at`; returns where it ends.
+/// Finds the entries of a mapping whose name ends at `at`. Returns where the mapping ends.
 fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
     let bytes = scan.bytes;
     let between = |byte: u8| matches!(byte, b' ' | b':' | b'"' | b'\\' | b'{' | b'\r');
@@ -42,7 +43,7 @@ fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
     if !bytes[at..from].contains(&b':') {
         return at;
     }
-    // The number and the arrow of a line, the mark of a diff, the indentation; of JSON the quotes and commas.
+    // Line numbers with arrows, diff marks, indentation, and the quotes and commas of JSON.
     let margin = |byte: u8| !byte.is_ascii_alphabetic() && !matches!(byte, b'}' | b'-' | b'_');
     loop {
         let mut name = span(&bytes[..end], from, margin);
@@ -60,31 +61,31 @@ fn data(scan: &mut Scan, rule: &'static Rule, at: usize, end: usize) -> usize {
         let value_end = scan.word(value).min(end);
         let text = scan.text.get(value..value_end).unwrap_or_default();
         if is_base64(text) || is_secret(text, Kind::Password, Shape::Bare) {
-            scan.likely(rule.id, value..value_end);
+            scan.add_likely(rule.id, value..value_end);
         }
         from = value_end.max(name_end);
     }
 }
 
 fn is_base64(text: &str) -> bool {
-    const SHORTEST: usize = 8;
+    const MIN_LENGTH: usize = 8;
     let body = text.trim_end_matches('=');
-    text.len() >= SHORTEST
+    text.len() >= MIN_LENGTH
         && text.len().is_multiple_of(4)
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
         && body.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// The private parts of a JSON web key: RFC 7518, sections 6.2.2, 6.3.2 and 6.4.
+/// Finds the private parts of a JSON web key: RFC 7518, sections 6.2.2, 6.3.2 and 6.4.
 pub(super) fn web_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const NEAR: usize = 4096;
+    const MAX_DISTANCE: usize = 4096;
     const PRIVATE: [&[u8]; 7] = [b"d", b"p", b"q", b"dp", b"dq", b"qi", b"k"];
     /// 128 bits in base64.
-    const SHORTEST: usize = 22;
+    const MIN_LENGTH: usize = 22;
     let bytes = scan.bytes;
-    let start = at.start.saturating_sub(NEAR);
+    let start = at.start.saturating_sub(MAX_DISTANCE);
     let start = memchr::memrchr(b'{', &bytes[start..at.start]).map_or(at.start, |open| start + open);
-    let end = bytes.len().min(at.end + NEAR);
+    let end = bytes.len().min(at.end + MAX_DISTANCE);
     let end = memchr::memchr(b'}', &bytes[at.end..end]).map_or(end, |close| at.end + close);
     let area = scan.unsearched(rule.id, start..end);
     let mut from = area.start;
@@ -96,33 +97,34 @@ pub(super) fn web_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         let value_end = span(&bytes[..area.end], value, is_url_safe);
         if PRIVATE.contains(&&bytes[name..name_end])
             && bytes[name_end..value].contains(&b':')
-            && value_end - value >= SHORTEST
+            && value_end - value >= MIN_LENGTH
         {
-            scan.certain(rule.id, value..value_end);
+            scan.add_certain(rule.id, value..value_end);
             from = value_end;
         }
     }
 }
 
-/// `INSERT INTO users (name, password) VALUES ('amy', 'SECRET')`: a value whose column is telling.
+/// Finds values whose column name indicates a secret: `INSERT INTO users (name, password) VALUES ('amy', 'SECRET')`.
 pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 1024;
-    /// Columns that are looked at, and rows.
-    const COLUMNS: usize = 32;
-    const ROWS: usize = 8;
+    const MAX_BYTES: usize = 1024;
+    /// How many columns and rows are examined.
+    const MAX_COLUMNS: usize = 32;
+    const MAX_ROWS: usize = 8;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let open = span(window, at.end, |byte| byte != b'(' && byte != b';');
     let close = span(window, open, |byte| byte != b')' && byte != b';');
     if window.get(open) != Some(&b'(') || window.get(close) != Some(&b')') {
         return;
     }
-    let columns: Vec<Option<Kind>> = window[open + 1..close].split(|&byte| byte == b',').take(COLUMNS).map(column).collect();
+    let columns: Vec<Option<Kind>> =
+        window[open + 1..close].split(|&byte| byte == b',').take(MAX_COLUMNS).map(column).collect();
     if columns.iter().all(Option::is_none) {
         return;
     }
     let mut from = close;
-    for _ in 0..ROWS {
+    for _ in 0..MAX_ROWS {
         let row = span(window, from + 1, |byte| byte != b'(' && byte != b';');
         if window.get(row) != Some(&b'(') {
             return;
@@ -135,7 +137,7 @@ pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
             if let (Some(kind), Some(inside)) = (kind, inside)
                 && is_secret(scan.text.get(inside.clone()).unwrap_or_default(), kind, Shape::Quoted)
             {
-                scan.likely(rule.id, inside);
+                scan.add_likely(rule.id, inside);
             }
             from = span(window, value_end, |byte| !matches!(byte, b',' | b')' | b';'));
             if window.get(from) != Some(&b',') {
@@ -145,7 +147,7 @@ pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// What the name of a column promises.
+/// Returns the kind of value that the name of a column indicates.
 fn column(name: &[u8]) -> Option<Kind> {
     let name: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending.as_bytes()));

@@ -1,11 +1,11 @@
-//! The default rules, as `build/main.rs` compiled them from `rules/default.toml`: a name, the keywords that wake it, and how
-//! it then looks for the secret.
+//! The default rules, compiled by `build/main.rs` from `rules/default.toml`. Each rule has a name, the keywords that
+//! activate it, and a matcher for the secret.
 //!
-//! Rules of two kinds live together. Tokens that their form gives away are regular expressions in that file; all of them
-//! have one simple form, so that the build turns them into constants for a walk over bytes ([`token`]) and a fresh instance
-//! has no expression to compile. What needs to know more than a form (to what name a value is given, whether it is a
-//! placeholder, where a command or a nested tag ends, a check digit) is a matcher in Rust that the file names. Each rule
-//! stands in that file and nowhere else.
+//! There are two kinds of rules. Tokens with a distinctive form are regular expressions in that file. All of them have
+//! one simple form, so the build turns them into constants for a walk over bytes ([`token`]), and a fresh instance has
+//! no expression to compile. Other rules need more than a form: which name a value is assigned to, whether it is a
+//! placeholder, where a command or a nested tag ends, a check digit. Their matchers are written in Rust, and the file
+//! refers to them by name. Every rule is defined in that file and nowhere else.
 
 use std::ops::Range;
 
@@ -20,17 +20,18 @@ use super::{
     web,
 };
 
-/// One rule. Its name stands in the placeholder; where gitleaks has a rule of the kind, it is named as there.
+/// One rule. Its name appears in the placeholder. If gitleaks has a similar rule, the name is the same as there.
 pub(super) struct Rule {
     pub id: &'static str,
-    /// What any match holds, at least three bytes long, in any case. Matchers that care for case check it themselves.
+    /// What every match contains, in any case, at least three bytes long. Matchers that depend on case check it
+    /// themselves.
     pub keywords: &'static [&'static str],
     pub matcher: Matcher,
 }
 
 impl Rule {
-    /// The keyword that was met, as the table spells it.
-    pub fn keyword_at(&self, bytes: &[u8], at: &Range<usize>) -> &'static str {
+    /// Returns the keyword that was found, as spelled in the table.
+    pub(super) fn keyword_at(&self, bytes: &[u8], at: &Range<usize>) -> &'static str {
         self.keywords
             .iter()
             .find(|keyword| bytes[at.clone()].eq_ignore_ascii_case(keyword.as_bytes()))
@@ -39,7 +40,7 @@ impl Rule {
     }
 }
 
-/// What a rule does where one of its keywords stands.
+/// What a rule does where one of its keywords occurs.
 pub(super) enum Matcher {
     Token(Token),
     Assignment(Kind),
@@ -48,7 +49,7 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    pub fn run(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    pub(super) fn run(&self, scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         match self {
             Self::Token(token) => token.find(scan, rule, at),
             Self::Assignment(kind) => assignment::find(scan, rule, *kind, at),
@@ -58,10 +59,10 @@ impl Matcher {
     }
 }
 
-/// A rule that no keyword wakes, and that runs only where a setting names it.
+/// A rule without keywords that runs only if a setting names it.
 pub(super) struct OptionalRule {
     pub id: &'static str,
-    /// Finds its own way through a text.
+    /// Searches a text by itself.
     pub run: fn(&str, &'static str, &mut Vec<Hit<'static>>),
 }
 

@@ -1,4 +1,4 @@
-//! The state of one pass over one text: what was found, where to go on, and what need not be scanned again.
+//! The state of one pass over one text: the hits, where to continue, and what need not be scanned again.
 
 use std::ops::Range;
 
@@ -8,48 +8,49 @@ pub(super) struct Hit<'r> {
     pub start: usize,
     pub end: usize,
     pub rule: &'r str,
-    /// Known by its form, not by its surroundings: its name wins where hits overlap.
+    /// Whether the secret was recognized by its form, not by its context. Its rule name wins if hits overlap.
     pub certain: bool,
 }
 
 pub(super) struct Scan<'t> {
     pub text: &'t str,
     pub bytes: &'t [u8],
-    /// Where the search for keywords goes on, if that is further than the next byte.
+    /// Where the search for keywords continues, if that is further than the next byte.
     pub resume: usize,
     hits: Vec<Hit<'static>>,
-    /// How far each rule's searches have reached; see [`Scan::unsearched`].
+    /// How far the searches of each rule have reached; see [`Scan::unsearched`].
     searched: Vec<(&'static str, usize)>,
-    /// The last run of [`Scan::word`], which has the same end wherever in it one starts.
-    run: Range<usize>,
+    /// The last run found by [`Scan::word`]. Its end is the same for every start within it.
+    last_word: Range<usize>,
 }
 
 impl<'t> Scan<'t> {
-    pub fn new(text: &'t str) -> Self {
-        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), run: 0..0 }
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), last_word: 0..0 }
     }
 
-    /// A secret that is known by its form; nothing more is looked for in it.
-    pub fn certain(&mut self, rule: &'static str, secret: Range<usize>) {
+    /// Adds a secret that was recognized by its form. Nothing else is searched for inside it.
+    pub(super) fn add_certain(&mut self, rule: &'static str, secret: Range<usize>) {
         self.resume = self.resume.max(secret.end);
         self.push(rule, secret, true);
     }
 
-    /// A secret that is known by its surroundings; a rule that knows its form may still name it better.
-    pub fn likely(&mut self, rule: &'static str, secret: Range<usize>) {
+    /// Adds a secret that was recognized by its context. A rule that knows its form may still give it a better name.
+    pub(super) fn add_likely(&mut self, rule: &'static str, secret: Range<usize>) {
         self.push(rule, secret, false);
     }
 
-    /// Whether the byte lies in what has already been found.
-    pub fn covers(&self, at: usize) -> bool {
+    /// Returns whether the byte is inside a hit.
+    pub(super) fn covers(&self, at: usize) -> bool {
         self.hits.last().is_some_and(|hit| hit.end > at)
     }
 
-    pub fn into_hits(self) -> Vec<Hit<'static>> {
+    pub(super) fn into_hits(self) -> Vec<Hit<'static>> {
         self.hits
     }
 
-    /// Keywords are met in order but a match may reach back, so a new hit can touch more than the last one.
+    /// Adds a hit. Keywords are found in order, but a match may reach back, so a new hit can overlap more than the last
+    /// one.
     fn push(&mut self, rule: &'static str, secret: Range<usize>, certain: bool) {
         let mut hit = Hit {
             start: self.text.floor_char_boundary(secret.start),
@@ -60,7 +61,7 @@ impl<'t> Scan<'t> {
         if hit.start >= hit.end {
             return;
         }
-        // What was found ahead stays ahead: a secret key behind its id.
+        // Hits further ahead stay ahead, for example a secret key after its id.
         let mut ahead = Vec::new();
         while let Some(last) = self.hits.pop_if(|last| last.start >= hit.end) {
             ahead.push(last);
@@ -77,9 +78,9 @@ impl<'t> Scan<'t> {
         self.hits.extend(ahead.into_iter().rev());
     }
 
-    /// The part of a range that this search has not yet been over. With it a search that a keyword starts may go as far
-    /// as it likes: a million keywords on one line are still one walk over the line.
-    pub fn unsearched(&mut self, search: &'static str, range: Range<usize>) -> Range<usize> {
+    /// Returns the part of a range that this search has not covered yet. This allows a search that a keyword starts to
+    /// go as far as it likes: a million keywords on one line still cause only one walk over the line.
+    pub(super) fn unsearched(&mut self, search: &'static str, range: Range<usize>) -> Range<usize> {
         let known = self.searched.iter_mut().find(|(name, _)| *name == search);
         let Some((_, reached)) = known else {
             self.searched.push((search, range.end));
@@ -90,24 +91,24 @@ impl<'t> Scan<'t> {
         start..range.end
     }
 
-    /// How far this search has been.
-    pub fn reached(&self, search: &'static str) -> usize {
+    /// Returns how far this search has reached.
+    pub(super) fn reached(&self, search: &'static str) -> usize {
         self.searched.iter().find(|(name, _)| *name == search).map_or(0, |(_, reached)| *reached)
     }
 
-    /// The end of an unquoted value that starts at `from`: at white space, a quote, an angle bracket, an escape, or a
-    /// separator that something else follows.
-    pub fn word(&mut self, from: usize) -> usize {
-        if !self.run.contains(&from) {
+    /// Returns the end of an unquoted value that starts at `from`. It ends at white space, a quote, an angle bracket,
+    /// an escape, or a separator that something else follows.
+    pub(super) fn word(&mut self, from: usize) -> usize {
+        if !self.last_word.contains(&from) {
             let end = (from..self.bytes.len()).find(|&at| ends_word(self.bytes, at)).unwrap_or(self.bytes.len());
-            self.run = from..end;
+            self.last_word = from..end;
         }
-        self.run.end.max(from)
+        self.last_word.end.max(from)
     }
 }
 
-/// How far a separator looks for the name that would make it one.
-const NAME: usize = 40;
+/// How many bytes after a separator may contain the name that makes it a separator.
+const MAX_NAME_BYTES: usize = 40;
 
 fn ends_word(bytes: &[u8], at: usize) -> bool {
     match bytes[at] {
@@ -121,7 +122,7 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
             let Some(&next) = rest.first() else {
                 return true;
             };
-            let name = span(&rest[..rest.len().min(NAME)], 0, is_name);
+            let name = span(&rest[..rest.len().min(MAX_NAME_BYTES)], 0, is_name);
             let assigns = name > 0 && matches!(rest.get(name), Some(b'=' | b':'));
             let closes = matches!(next, b'"' | b'\'' | b'`' | b'\\' | b'{' | b'[');
             assigns || closes || next == separator || next <= b' '
@@ -130,13 +131,14 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// What identifiers, options and header names are made of.
+/// Returns whether identifiers, options and header names may contain the byte.
 pub(super) fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Whether a token may begin here: not within a word, unless what goes before is an escape (`\n`, `%3D`, a colour code).
-pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
+/// Returns whether a token may start here: not inside a word, unless an escape (`\n`, `%3D`, a colour code) precedes
+/// it.
+pub(super) fn is_token_start(bytes: &[u8], at: usize) -> bool {
     let before = &bytes[..at];
     match before {
         [] | [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -151,20 +153,20 @@ pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// The run of bytes from `from` on that a class allows.
+/// Returns the end of the run of bytes that starts at `from` and that a class accepts.
 pub(super) fn span(bytes: &[u8], from: usize, class: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).unwrap_or_default().iter().position(|&byte| !class(byte)).map_or(bytes.len(), |length| from + length)
 }
 
-/// The run of at most `most` bytes that ends before `to` and that a class allows.
-pub(super) fn span_back(bytes: &[u8], to: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
-    let low = to.saturating_sub(most);
+/// Returns the start of the run of at most `max` bytes that ends before `to` and that a class accepts.
+pub(super) fn span_back(bytes: &[u8], to: usize, max: usize, class: impl Fn(u8) -> bool) -> usize {
+    let low = to.saturating_sub(max);
     bytes[low..to].iter().rposition(|&byte| !class(byte)).map_or(low, |at| low + at + 1)
 }
 
-/// The hits of two searches in one order, those that touch the same bytes as one. Where both know a form, the first one's
-/// name stands.
-pub(super) fn merged<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
+/// Merges the hits of two searches in order, combining those that overlap. If both recognized a form, the name of the
+/// hit that starts first is kept.
+pub(super) fn merge<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
     if second.is_empty() {
         return first;
     }

@@ -1,5 +1,5 @@
-//! What goes and what stays. All values were made up for these tests; those that a scanner of this repository might take for
-//! real ones are put together at run time.
+//! Tests of what is redacted and what stays. All values were made up for these tests. Values that a scanner of this
+//! repository might take for real ones are assembled at run time.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A made-up body of letters and digits, always the same for the same seed.
+/// Returns a made-up body of letters and digits. The same seed always gives the same body.
 fn body(length: usize, seed: u32) -> String {
     const ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
     let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
@@ -27,7 +27,7 @@ fn upper(length: usize, seed: u32) -> String {
     body(length, seed).to_ascii_uppercase()
 }
 
-/// Ways in which a token stands in a transcript.
+/// Ways in which a token occurs in a transcript.
 fn settings(token: &str) -> Vec<String> {
     vec![
         token.to_owned(),
@@ -45,7 +45,7 @@ fn settings(token: &str) -> Vec<String> {
 }
 
 #[test]
-fn tokens_go_wherever_they_stand() {
+fn tokens_are_redacted_in_any_context() {
     let tokens = [
         ("aws-access-token", format!("AKIA{}", upper(16, 1))),
         ("gcp-api-key", format!("AIza{}", body(35, 2))),
@@ -85,9 +85,9 @@ fn tokens_go_wherever_they_stand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each line: a text, and the part of it that is the secret.
+/// Each row: a text, and the part of it that is the secret.
 #[test]
-fn values_of_telling_names_go() {
+fn values_of_suspicious_names_are_redacted() {
     let random = body(24, 40);
     let random = random.as_str();
     let digest = hex(40, 41);
@@ -157,7 +157,7 @@ fn values_of_telling_names_go() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn harmless_texts_stay() {
     let commit = hex(40, 50);
     let digest = hex(64, 51);
     let texts = [
@@ -217,7 +217,7 @@ fn what_is_no_secret_stays() {
 }
 
 #[test]
-fn private_keys_go_whole() {
+fn private_keys_are_redacted_completely() {
     let line = |seed| body(64, seed);
     let key = format!(
         "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\n{}==\n-----END RSA PRIVATE KEY-----",
@@ -256,7 +256,7 @@ fn private_keys_go_whole() {
 }
 
 #[test]
-fn private_parts_go_whole() {
+fn private_parts_are_redacted_completely() {
     for (text, scrubbed) in [
         ("a <private>b\nc</private> d", "a [redacted:private] d"),
         ("a <PRIVATE>b</Private> d", "a [redacted:private] d"),
@@ -271,14 +271,14 @@ fn private_parts_go_whole() {
 }
 
 #[test]
-fn a_rule_that_knows_the_form_names_what_the_surroundings_give_away() {
+fn rules_of_form_take_precedence_over_rules_of_context() {
     let token = format!("ghp_{}", body(36, 70));
     assert_eq!(scrub(&format!("GITHUB_TOKEN={token}")), "GITHUB_TOKEN=[redacted:github-token]");
     assert_eq!(scrub(&format!("https://x:{token}@github.com/a/b")), "https://x:[redacted:github-token]@github.com/a/b");
 }
 
 #[test]
-fn the_aws_secret_beside_its_id_goes() {
+fn the_aws_secret_next_to_its_id_is_redacted() {
     let (id, secret) = (format!("AKIA{}", upper(16, 80)), format!("{}/{}+{}", body(19, 81), body(10, 82), body(9, 83)));
     assert_eq!(scrub(&format!("{id},{secret}\n")), "[redacted:aws-access-token],[redacted:aws-secret-key]\n");
 }
@@ -287,13 +287,13 @@ fn the_aws_secret_beside_its_id_goes() {
 fn findings_count_by_rule() {
     let token = |seed| format!("ghp_{}", body(36, seed));
     let texts = ["nothing".to_owned(), format!("{} {} password='hunter22'", token(90), token(91))];
-    let redacted = redact(&texts, &Team::none());
+    let redacted = redact(&texts, &TeamRules::empty());
     assert_eq!(redacted[0], Redacted { text: None, findings: Vec::new() });
     let found: Vec<_> = redacted[1].findings.iter().map(|finding| (finding.rule.as_str(), finding.count)).collect();
     assert_eq!(found, [("generic-password", 1), ("github-token", 2)]);
 }
 
-/// The first keyword of every rule that has a matcher of its own, and of one of those that are tokens.
+/// Returns the first keyword of every rule that has its own matcher, and of one token rule.
 fn keyword_of_each_matcher() -> Vec<&'static str> {
     let mut tokens = 0;
     let own = |rule: &&rules::Rule| {
@@ -305,12 +305,12 @@ fn keyword_of_each_matcher() -> Vec<&'static str> {
 
 #[test]
 fn a_line_of_nothing_but_keywords_is_linear() {
-    /// The fastest of a few runs over a text of about so many bytes: what noise there is only slows.
+    /// Returns the fastest of a few runs over a text of about that many bytes. Noise can only slow a run down.
     fn fastest(piece: &str, length: usize) -> Duration {
         let text = piece.repeat(length / piece.len());
         let run = || {
             let begun = Instant::now();
-            find(&text, &Team::none());
+            find_secrets(&text, &TeamRules::empty());
             begun.elapsed()
         };
         (0..2).map(|_| run()).min().unwrap_or_default()
@@ -319,14 +319,14 @@ fn a_line_of_nothing_but_keywords_is_linear() {
         for joint in ["", " ", "=", ":", ": 'x", "/", "@", " PRIVATE KEY-----", "Aa1Bb2Cc3"] {
             let piece = format!("{keyword}{joint}");
             let (short, long) = (fastest(&piece, 4_000), fastest(&piece, 16_000));
-            // Four times the text takes four times as long where it is linear, and sixteen times where it is not.
+            // For four times the text, a linear matcher takes four times as long, and a quadratic one sixteen times.
             let most = short.max(Duration::from_millis(5)) * 11;
             assert!(long < most, "{piece}: {short:?} for 4 kB, {long:?} for 16 kB");
         }
     }
 }
 
-/// Pieces of which texts are made that are as awkward as can be.
+/// Pieces from which awkward texts are assembled.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("<private>".to_owned()),

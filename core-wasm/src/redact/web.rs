@@ -1,4 +1,4 @@
-//! Secrets in what goes over the wire: addresses with a user in them, authorization headers, cookies.
+//! Secrets in network traffic: URLs with a user, authorization headers, cookies.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use memchr::memmem;
 use super::{
     assignment::quoted,
     rules::Rule,
-    scan::{Scan, begins, is_name, span, span_back},
+    scan::{Scan, is_name, is_token_start, span, span_back},
     token::is_url_safe,
-    value::{Kind, Shape, entropy, is_secret, sextet},
+    value::{Kind, Shape, base64_value, entropy, is_secret},
 };
 
-/// The password of an address, however it is written.
+/// Finds the password in an address of either form.
 pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.bytes[at.start] == b'@' {
         data_source(scan, rule, at);
@@ -21,18 +21,18 @@ pub(super) fn address(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
-/// The password in `scheme://user:password@host`, and a token that stands there alone.
+/// Finds the password in `scheme://user:password@host`, or a token alone in that place.
 fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes between the slashes and the `@`.
-    const LONGEST: usize = 512;
+    /// The maximum number of bytes between the slashes and the `@`.
+    const MAX_BYTES: usize = 512;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let authority = span(window, at.end, |byte| {
         byte > b' ' && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
     });
     let colon = window[at.end..authority].iter().position(|&byte| byte == b':').map(|colon| at.end + colon);
     let mut host = memchr::memrchr(b'@', &window[at.end..authority]).map(|sign| at.end + sign);
-    // A password may hold what ought to be escaped; a port may not.
+    // A password may contain characters that should have been escaped. A port may not.
     if host.is_none()
         && let Some(colon) = colon
         && window.get(colon + 1).is_some_and(|next| !next.is_ascii_digit() && *next != b'/')
@@ -52,7 +52,7 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     };
     let text = |range: Range<usize>| scan.text.get(range).unwrap_or_default();
     let alone = password.start == at.end;
-    // A user that no person would be called by is a key, too.
+    // A user name that no person would have is a key, too.
     let is_key = user.len() >= 32 && is_secret(text(user.clone()), Kind::Token, Shape::Bare);
     let secret = if alone {
         is_secret(text(password.clone()), Kind::Token, Shape::Bare) && password.len() >= 16
@@ -60,35 +60,36 @@ fn userinfo(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         text(user.clone()) != text(password.clone()) && is_secret(text(password.clone()), Kind::Password, Shape::Bare)
     };
     if is_key {
-        scan.likely(rule.id, user);
+        scan.add_likely(rule.id, user);
     }
     if secret {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 
-/// `user:password@tcp(host)`, the data source names of the `MySQL` driver of Go.
+/// Finds the password in `user:password@tcp(host)`, the data source name of the Go driver for `MySQL`.
 fn data_source(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 128;
-    let start = span_back(scan.bytes, at.start, LONGEST, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
+    const MAX_BYTES: usize = 128;
+    let start =
+        span_back(scan.bytes, at.start, MAX_BYTES, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'='));
     let Some(colon) = memchr::memchr(b':', &scan.bytes[start..at.start]) else {
         return;
     };
     let password = start + colon + 1..at.start;
     let text = scan.text.get(password.clone()).unwrap_or_default();
     if is_secret(text, Kind::Password, Shape::Bare) {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 
-/// `Authorization: Bearer …`, `"authorization": "Basic …"`, `-H 'Authorization: token …'`.
+/// Finds the credential in `Authorization: Bearer …`, `"authorization": "Basic …"` and `-H 'Authorization: token …'`.
 pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) {
         return;
     }
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + 24)];
-    let sign = span(window, at.end, is_between);
+    let sign = span(window, at.end, is_separator);
     if !window[at.end..sign].iter().any(|byte| matches!(byte, b':' | b'=' | b',')) {
         return;
     }
@@ -108,44 +109,44 @@ pub(super) fn authorization(scan: &mut Scan, rule: &'static Rule, at: Range<usiz
     credential(scan, rule, start, |text| is_secret(text, kind, Shape::Bare) || known && is_user_and_password(text));
 }
 
-/// `Bearer …` without its header's name.
+/// Finds `Bearer …` without the name of its header.
 pub(super) fn bearer(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    if scan.covers(at.start) || !begins(scan.bytes, at.start) {
+    if scan.covers(at.start) || !is_token_start(scan.bytes, at.start) {
         return;
     }
     credential(scan, rule, at.end, |text| text.len() >= 12 && is_secret(text, Kind::Token, Shape::Bare));
 }
 
-/// `Basic …` without its header's name, and the `"auth"` of container registries and package managers.
+/// Finds `Basic …` without the name of its header, and the `"auth"` of container registries and package managers.
 pub(super) fn basic(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if scan.covers(at.start) {
         return;
     }
     let bytes = scan.bytes;
-    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, is_between);
+    let start = span(&bytes[..bytes.len().min(at.end + 8)], at.end, is_separator);
     credential(scan, rule, start, is_user_and_password);
 }
 
-/// What stands between a header's name and its value, in JSON, program text or a request.
-fn is_between(byte: u8) -> bool {
+/// Returns whether the byte may separate a header's name from its value, in JSON, program text or a request.
+fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b':' | b'=' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'(' | b'[' | b']')
 }
 
-/// Takes the credential that begins at `start`, if its beginning passes the check.
+/// Adds the credential that starts at `start`, if its beginning passes the check.
 fn credential(scan: &mut Scan, rule: &'static Rule, start: usize, check: impl Fn(&str) -> bool) {
-    /// Bytes that tell whether it is one.
-    const GLANCE: usize = 256;
+    /// How many bytes are enough for the check.
+    const SAMPLE_BYTES: usize = 256;
     let class = |byte: u8| {
         is_url_safe(byte) || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'~' | b':' | b'!' | b'$' | b'%' | b'*' | b'@')
     };
     let end = scan.word(start);
-    let beginning = start..span(&scan.bytes[..end.min(start + GLANCE)], start, class);
+    let beginning = start..span(&scan.bytes[..end.min(start + SAMPLE_BYTES)], start, class);
     if check(scan.text.get(beginning).unwrap_or_default()) {
-        scan.likely(rule.id, start..span(&scan.bytes[..end], start, class));
+        scan.add_likely(rule.id, start..span(&scan.bytes[..end], start, class));
     }
 }
 
-/// Whether base64 decodes to `user:password`.
+/// Returns whether base64 decodes to `user:password`.
 fn is_user_and_password(text: &str) -> bool {
     let text = text.trim_end_matches('=').as_bytes();
     if text.len() < 8 {
@@ -154,7 +155,7 @@ fn is_user_and_password(text: &str) -> bool {
     let mut colon = false;
     let (mut bits, mut count) = (0u32, 0);
     for &byte in text {
-        let Some(value) = sextet(byte) else { return false };
+        let Some(value) = base64_value(byte) else { return false };
         bits = bits << 6 | value;
         count += 6;
         if count >= 8 {
@@ -170,7 +171,7 @@ fn is_user_and_password(text: &str) -> bool {
     colon
 }
 
-/// The values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`; their names stay.
+/// Finds the values of a `Cookie` or `Set-Cookie` header or of `curl --cookie`. The names stay.
 pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const ATTRIBUTES: &[&str] = &["path", "domain", "max-age", "expires", "samesite", "priority", "version"];
     let bytes = scan.bytes;
@@ -178,7 +179,7 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let short = bytes[at.start] == b' ';
     let option = bytes[..at.start].ends_with(b"--");
     let window = &bytes[..bytes.len().min(at.end + 12)];
-    let start = span(window, at.end, is_between);
+    let start = span(window, at.end, is_separator);
     let between = &window[at.end..start];
     let sign = between.iter().any(|byte| matches!(byte, b':' | b','))
         || between.contains(&b'=') && between.last().is_some_and(|last| matches!(last, b'"' | b'\'' | b'`'));
@@ -204,20 +205,20 @@ pub(super) fn cookie(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
             break;
         }
         if !attribute && is_cookie_value(value) {
-            scan.likely(rule.id, value_at..value_end);
+            scan.add_likely(rule.id, value_at..value_end);
         }
         from = pair_end + 1;
     }
 }
 
-/// The value of a line of a jar of cookies: domain, flag, path, flag, time, name and value, a tab between them.
+/// Finds the value in a line of a cookie jar: domain, flag, path, flag, time, name and value, separated by tabs.
 pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    /// Bytes from the keyword on, and fields behind it of which the last is the value at the latest.
-    const LONGEST: usize = 512;
-    const FIELDS: usize = 6;
+    /// The maximum number of bytes after the keyword, and of fields after it. The value is one of these fields.
+    const MAX_BYTES: usize = 512;
+    const MAX_FIELDS: usize = 6;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
-    // As often escaped as JSON lies in JSON.
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
+    // The tab is escaped once for each level of JSON within JSON.
     let tab_start = at.end - 1;
     let tab_end = span(window, tab_start, |byte| byte == b'\\') + 1;
     let Some(tab) = bytes.get(tab_start..tab_end).filter(|tab| matches!(tab, [b'\t'] | [b'\\', .., b't'])) else {
@@ -225,35 +226,35 @@ pub(super) fn cookie_jar(scan: &mut Scan, rule: &'static Rule, at: Range<usize>)
     };
     let mut starts = vec![tab_end];
     let line = span(window, tab_end, |byte| byte != b'\n' && byte != b'"');
-    while starts.len() <= FIELDS
+    while starts.len() <= MAX_FIELDS
         && let Some(next) = memmem::find(&window[starts[starts.len() - 1]..line], tab)
     {
         starts.push(starts[starts.len() - 1] + next + tab.len());
     }
-    // Behind the second flag stand a time, a name, a value.
+    // A time, a name and a value follow the second flag.
     let [.., time, name, value] = starts[..] else { return };
     let timed = bytes[time..name - tab.len()].iter().all(u8::is_ascii_digit);
     let end = span(bytes, value, |byte| byte > b' ' && !matches!(byte, b'\\' | b'"'));
     if timed && name > time + tab.len() && is_cookie_value(scan.text.get(value..end).unwrap_or_default()) {
-        scan.likely(rule.id, value..end);
+        scan.add_likely(rule.id, value..end);
     }
 }
 
-/// `jdbc:oracle:thin:user/SECRET@host`.
+/// Finds the password in `jdbc:oracle:thin:user/SECRET@host`.
 pub(super) fn oracle(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
-    const LONGEST: usize = 200;
+    const MAX_BYTES: usize = 200;
     let bytes = scan.bytes;
-    let window = &bytes[..bytes.len().min(at.end + LONGEST)];
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
     let end = span(window, at.end, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'));
     let Some(host) = memmem::find(&window[at.end..end], b"@") else { return };
     let Some(slash) = memchr::memchr(b'/', &window[at.end..at.end + host]) else { return };
     let password = at.end + slash + 1..at.end + host;
     if is_secret(scan.text.get(password.clone()).unwrap_or_default(), Kind::Password, Shape::Bare) {
-        scan.likely(rule.id, password);
+        scan.add_likely(rule.id, password);
     }
 }
 
-/// The end of a header: of the quotes that it stands in, or of the line.
+/// Returns the end of a header: the end of the quotes around it, or of the line.
 fn header_end(scan: &Scan, name_end: usize, start: usize) -> usize {
     let quoted = (name_end..start).find_map(|at| quoted(scan, at).filter(|range| range.start == start));
     if let Some(range) = quoted {

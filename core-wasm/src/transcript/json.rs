@@ -1,5 +1,5 @@
-//! JSON that is looked at without being built: borrowed values whose parts are found by one scan, and strings that are
-//! decoded only when asked for.
+//! JSON values that are scanned without being built. Values are borrowed, one scan finds their parts, and strings are
+//! decoded only on demand.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,59 +7,54 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// One JSON value as it stands in the line.
+/// One JSON value, exactly as written in the line.
 #[derive(Clone, Copy, Debug)]
-pub struct Raw<'a>(&'a str);
+pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// The value's own text.
-    pub fn json(self) -> &'a str {
+    /// Returns the JSON text of the value.
+    pub(crate) fn json(self) -> &'a str {
         self.0
     }
 
-    /// The decoded string; none for every other type. Escapes that name no character become U+FFFD.
-    pub fn text(self) -> Option<Cow<'a, str>> {
+    /// Returns the decoded string, or none for every other type. Escapes that do not name a character become U+FFFD.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         Some(unescape(inner))
     }
 
-    /// Whether it is the literal `true`.
-    pub fn is_true(self) -> bool {
+    /// Returns whether the value is the literal `true`.
+    pub(crate) fn is_true(self) -> bool {
         self.0 == "true"
     }
 
-    /// Whether it is an object.
-    pub fn is_object(self) -> bool {
+    /// Returns whether the value is an object.
+    pub(crate) fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether it is an array.
-    pub fn is_array(self) -> bool {
+    /// Returns whether the value is an array.
+    pub(crate) fn is_array(self) -> bool {
         self.0.starts_with('[')
     }
 
-    /// The number as an unsigned integer, if it is one.
-    pub fn number(self) -> Option<u64> {
-        self.0.parse().ok()
-    }
-
-    /// Calls `visit` with each key and value of an object; does nothing for every other type.
-    pub fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
+    /// Visits each key and value of an object. Does nothing for every other type.
+    pub(crate) fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
         if self.is_object() {
-            // The value was scanned as a whole before: it is valid.
+            // The value was scanned as a whole before, so it is valid.
             let _ = Fields::read(&mut serde_json::Deserializer::from_str(self.0), visit);
         }
     }
 
-    /// Calls `visit` with each element of an array; does nothing for every other type.
-    pub fn items(self, visit: impl FnMut(Raw<'a>)) {
+    /// Visits each element of an array. Does nothing for every other type.
+    pub(crate) fn items(self, visit: impl FnMut(Raw<'a>)) {
         if self.is_array() {
             let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(visit));
         }
     }
 
-    /// One field of an object.
-    pub fn get(self, key: &str) -> Option<Raw<'a>> {
+    /// Returns one field of an object.
+    pub(crate) fn get(self, key: &str) -> Option<Raw<'a>> {
         let mut found = None;
         self.fields(|name, value| {
             if name == key.as_bytes() {
@@ -69,8 +64,8 @@ impl<'a> Raw<'a> {
         found
     }
 
-    /// One field of an object as text.
-    pub fn get_text(self, key: &str) -> Option<Cow<'a, str>> {
+    /// Returns one field of an object as text.
+    pub(crate) fn get_text(self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.text()
     }
 }
@@ -81,12 +76,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     }
 }
 
-/// Visits the fields of the next object.
-pub struct Fields<F>(F);
+/// A serde visitor for the fields of an object.
+pub(crate) struct Fields<F>(F);
 
 impl<F> Fields<F> {
     /// Reads one object from `deserializer`.
-    pub fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
+    pub(crate) fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
     where
         D: Deserializer<'de>,
         F: FnMut(&[u8], Raw<'de>),
@@ -111,7 +106,7 @@ impl<'de, F: FnMut(&[u8], Raw<'de>)> Visitor<'de> for Fields<F> {
     }
 }
 
-/// A key as bytes: as a string, half of a surrogate pair would fail the whole object.
+/// A key as bytes. As a string, half of a surrogate pair in one key would make the whole object fail.
 struct Key<'a>(Cow<'a, [u8]>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -163,13 +158,13 @@ impl<'de, F: FnMut(Raw<'de>)> Visitor<'de> for Items<F> {
     }
 }
 
-/// Whether the text is one JSON value of any type.
-pub fn is_json(text: &str) -> bool {
+/// Returns whether the text is one JSON value of any type.
+pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Decodes the inside of a JSON string. Never fails: what is no escape stays as it is, and half of a surrogate pair
-/// becomes U+FFFD, as it does where the agent shows it.
+/// Decodes the inside of a JSON string. Never fails: an invalid escape stays as written, and half of a surrogate pair
+/// becomes U+FFFD, as it does where the agent displays it.
 fn unescape(inner: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
         return Cow::Borrowed(inner);
@@ -202,7 +197,7 @@ fn unescape(inner: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The character of `XXXX`, or of `XXXX\uXXXX` where that is a surrogate pair, and what follows.
+/// Decodes `XXXX`, or `XXXX\uXXXX` if that is a surrogate pair. Returns the character and the rest of the text.
 fn unescape_unicode(rest: &str) -> (char, &str) {
     let Some((unit, left)) = code_unit(rest) else {
         return (char::REPLACEMENT_CHARACTER, rest);

@@ -1,39 +1,39 @@
-//! The grammar of Claude Code transcripts: permissive, one line at a time, borrowing from the line.
+//! A permissive parser for Claude Code transcripts. It reads one line at a time and borrows from the line.
 
-pub mod json;
-pub mod said;
+pub(crate) mod json;
+pub(crate) mod user_text;
 
 use std::borrow::Cow;
 
 use json::{Fields, Raw};
 
-/// What a line is, by its `type`. Types that hold nothing to remember are all `Other`.
+/// The kind of a line, from its `type`. All types that contain nothing to remember map to `Other`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// The human, or a tool's result.
+pub(crate) enum Kind {
+    /// A message from the user, or the result of a tool.
     User,
-    /// The agent.
+    /// A message from the agent.
     Assistant,
-    /// A note of the client; some hold an agent's summary.
+    /// A message from the client. Some of them contain an agent's summary.
     System,
     /// Text that the client adds to the conversation.
     Attachment,
-    /// Prompts typed while the agent works.
+    /// Prompts that the user types while the agent is working.
     Queue,
     /// A pull request that the session belongs to.
     PullRequest,
-    /// A title of the session, by the agent or the human.
+    /// A title of the session, given by the agent or the user.
     Title,
-    /// Everything else, and what younger clients write.
+    /// Everything else, including types that newer clients write.
     #[default]
     Other,
 }
 
-/// One record, its parts borrowed from the line.
+/// One record. Its parts are borrowed from the line.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of the line as the client writes them")]
-pub struct Line<'a> {
-    /// What it is.
+pub(crate) struct Line<'a> {
+    /// The kind of the line.
     pub kind: Kind,
     uuid: Option<Raw<'a>>,
     timestamp: Option<Raw<'a>>,
@@ -43,63 +43,63 @@ pub struct Line<'a> {
     pub message: Option<Raw<'a>>,
     /// `toolUseResult`: the tool's structured result.
     pub result: Option<Raw<'a>>,
-    /// `attachment`.
+    /// `attachment`: text that the client adds.
     pub attachment: Option<Raw<'a>>,
     /// `content` of a queue operation.
     pub content: Option<Raw<'a>>,
     /// `operation` of a queue operation.
     pub operation: Option<Raw<'a>>,
-    /// `planContent`: the plan that the prompt asks to carry out.
+    /// `planContent`: the plan that the prompt asks the agent to carry out.
     pub plan: Option<Raw<'a>>,
-    /// `prUrl`.
+    /// `prUrl`: the address of a pull request.
     pub pull_request: Option<Raw<'a>>,
-    /// `aiTitle` or `customTitle`.
+    /// `aiTitle` or `customTitle`: the title of the session.
     pub title: Option<Raw<'a>>,
-    /// The client's own text in the human's place.
+    /// Whether the client wrote the text in the user's place.
     pub is_meta: bool,
-    /// A subagent's line.
+    /// Whether the line comes from a sub-agent.
     pub is_sidechain: bool,
-    /// The agent's summary of the context that was compacted.
+    /// Whether this is the agent's summary of a context that was compacted.
     pub is_compact_summary: bool,
-    /// An API error in the agent's place.
+    /// Whether this is an API error in place of the agent's answer.
     pub is_api_error: bool,
 }
 
 impl<'a> Line<'a> {
-    /// The line's own identifier.
-    pub fn uuid(&self) -> Option<Cow<'a, str>> {
+    /// Returns the identifier of the line.
+    pub(crate) fn uuid(&self) -> Option<Cow<'a, str>> {
         self.uuid?.text()
     }
 
-    /// When it was written, in milliseconds since the epoch.
-    pub fn at(&self) -> Option<u64> {
+    /// Returns when the line was written, in milliseconds since the epoch.
+    pub(crate) fn at(&self) -> Option<u64> {
         let text = self.timestamp?.text()?;
         let at: jiff::Timestamp = text.parse().ok()?;
         u64::try_from(at.as_millisecond()).ok()
     }
 
-    /// The timestamp as it stands.
-    pub fn timestamp(&self) -> Option<Cow<'a, str>> {
+    /// Returns the timestamp as written.
+    pub(crate) fn timestamp(&self) -> Option<Cow<'a, str>> {
         self.timestamp?.text()
     }
 
-    /// The agent's working folder.
-    pub fn cwd(&self) -> Option<Cow<'a, str>> {
+    /// Returns the agent's working folder.
+    pub(crate) fn cwd(&self) -> Option<Cow<'a, str>> {
         self.cwd?.text()
     }
 
-    /// The git branch.
-    pub fn branch(&self) -> Option<Cow<'a, str>> {
+    /// Returns the git branch.
+    pub(crate) fn branch(&self) -> Option<Cow<'a, str>> {
         self.branch?.text().filter(|branch| !branch.is_empty())
     }
 
-    /// The model that wrote it.
-    pub fn model(&self) -> Option<Cow<'a, str>> {
+    /// Returns the model that wrote the message.
+    pub(crate) fn model(&self) -> Option<Cow<'a, str>> {
         self.message?.get_text("model")
     }
 
-    /// The blocks of the message, in order.
-    pub fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
+    /// Visits the blocks of the message in order.
+    pub(crate) fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
         let Some(content) = self.message.and_then(|message| message.get("content")) else {
             return;
         };
@@ -154,27 +154,27 @@ fn kind(value: Raw<'_>) -> Kind {
 
 /// One block of a message.
 #[derive(Clone, Copy, Debug)]
-pub enum Block<'a> {
-    /// Text; a JSON string.
+pub(crate) enum Block<'a> {
+    /// Text, as a JSON string.
     Text(Raw<'a>),
-    /// What the agent thinks before it speaks; a JSON string.
+    /// The agent's thinking, as a JSON string.
     Thinking(Raw<'a>),
-    /// The agent uses a tool.
+    /// A tool call.
     ToolUse {
-        /// Its identifier.
+        /// The identifier of the call.
         id: Raw<'a>,
         /// The tool's name.
         name: Raw<'a>,
-        /// The tool's own arguments.
+        /// The arguments of the tool.
         input: Raw<'a>,
     },
-    /// What the tool gave.
+    /// The result of a tool call.
     ToolResult {
-        /// The identifier of the use.
+        /// The identifier of the call.
         id: Raw<'a>,
         /// A string, or an array of blocks.
         content: Option<Raw<'a>>,
-        /// Whether the client says that it failed.
+        /// Whether the client reports that the call failed.
         is_error: bool,
     },
 }
@@ -204,8 +204,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The text of a tool's result: a string, or the text blocks of an array.
-pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
+/// Returns the text of a tool result: a string, or the text blocks of an array.
+pub(crate) fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
     let Some(content) = content else {
         return Cow::Borrowed("");
     };
@@ -224,11 +224,11 @@ pub fn result_text(content: Option<Raw<'_>>) -> Cow<'_, str> {
     Cow::Owned(all)
 }
 
-/// Calls `visit` with every record of one line of the file, usually one; says how many parts could not be read.
+/// Visits every record of one line of the file, usually one. Returns how many parts could not be read.
 ///
-/// A crash may leave NUL bytes at the start of a line, and a lost newline puts two records on one. A line that is JSON but
-/// no object holds no record and is not malformed.
-pub fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
+/// A crash may leave NUL bytes at the start of a line, and a lost newline puts two records on one line. A line that is
+/// valid JSON but not an object contains no record and does not count as malformed.
+pub(crate) fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
     let text = text.trim_start_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace()).trim_end();
     if text.is_empty() {
         return 0;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_crashes_leave_behind() {
+    fn lines_damaged_by_crashes_are_read() {
         assert_eq!(kinds("\0\0{\"type\":\"user\"}"), (vec![Kind::User], 0));
         assert_eq!(kinds("{\"type\":\"user\"}{\"type\":\"assistant\"}"), (vec![Kind::User, Kind::Assistant], 0));
         assert_eq!(kinds("{\"type\":\"user\"} {\"type\":"), (vec![Kind::User], 1));

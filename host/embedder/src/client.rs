@@ -1,25 +1,25 @@
-//! One server over HTTP: batches, tries, time, and how much of an answer is read.
+//! The HTTP client for one embedding server: batching, retries, deadlines and response size limits.
 
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
-use embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
+use throughline_embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
 use ureq::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use ureq::{Agent, Body, Error};
 
 use crate::reply::{checked, words};
 use crate::{retry, tls};
 
-/// The longest number of a vector as JSON, bytes: what is longer than this times the numbers is no answer.
+/// The longest JSON number in a vector, in bytes. Used to bound the size of a response.
 const LONGEST_NUMBER: u64 = 26;
 
-/// What else an answer may hold, bytes.
+/// Allowance for everything in a response besides the numbers, in bytes.
 const MORE: u64 = 1 << 20;
 
-/// So much of an error's body is looked at, bytes.
+/// The maximum number of bytes read from an error response.
 const MOST_OF_AN_ERROR: u64 = 64 << 10;
 
-/// How a server is shown the key.
+/// How the key is sent to the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Authorization {
     /// `Authorization: Bearer KEY`.
@@ -28,7 +28,7 @@ pub enum Authorization {
     GoogleApiKey,
 }
 
-/// A server, and how it is asked. It has no `Debug`, since it holds the key.
+/// A server and the settings for talking to it. It does not implement `Debug` because it holds the key.
 pub struct Client {
     agent: Agent,
     endpoint: Endpoint,
@@ -38,28 +38,28 @@ pub struct Client {
 }
 
 struct Key {
-    /// The variable that it stands in.
+    /// The environment variable that holds the key.
     variable: String,
     secret: String,
     header: (&'static str, HeaderValue),
 }
 
-/// A try that failed.
+/// A failed attempt.
 struct Miss {
     fault: Fault,
-    /// Whether the next try may go better within this request.
+    /// Whether another attempt within this request may succeed.
     again: bool,
 }
 
 impl Client {
-    /// Looks at the address and takes the key from the environment; connects to nothing.
+    /// Validates the address and reads the key from the environment. Makes no connection.
     pub fn new(server: &Server, authorization: Authorization, limits: Limits) -> Result<Self, Fault> {
         let endpoint = Endpoint::parse(&server.base_url)
             .map_err(|what| Fault::lasting(Kind::Request, format!("base_url cannot be used: {what}")))?;
         let key = server.key_env.as_deref().map(|name| Key::read(name, authorization)).transpose()?;
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
-            // None is followed: the key and the texts go where they were meant to go, and nowhere else.
+            // Never follow redirects: the key and the texts must go to the configured address and nowhere else.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .https_only(!endpoint.is_loopback)
@@ -73,8 +73,8 @@ impl Client {
         Ok(Self { agent: config.build().new_agent(), endpoint, dimensions: server.dimensions, key, limits })
     }
 
-    /// The vectors of all texts, in their order. `asked` writes the body of a request for some texts, `read` gives the vectors
-    /// in the body of its answer.
+    /// Returns the vectors of all texts, in order. `asked` writes the request body for a batch of texts; `read` parses
+    /// the vectors from the response body.
     pub fn embed(
         &self,
         model: &str,
@@ -95,7 +95,7 @@ impl Client {
         Ok(Embedded { version: VERSION, model: model.to_owned(), dims: dims.unwrap_or_default(), vectors })
     }
 
-    /// The body of the answer to this body, after as many tries as there may be.
+    /// Posts `body` and returns the response body, retrying as often as the limits allow.
     fn post(&self, path: &str, body: &[u8], most: u64) -> Result<Vec<u8>, Fault> {
         let until = Instant::now() + Duration::from_millis(self.limits.timeout_ms);
         let backoff = Duration::from_millis(self.limits.backoff_ms);
@@ -107,10 +107,10 @@ impl Client {
             };
             let asked = fault.retry_after_ms.map(Duration::from_millis);
             let wait = retry::wait(tried, backoff, asked, retry::dice());
-            // A wait that leaves no time for another try is none that helps.
+            // Give up if the wait leaves no time for another attempt.
             if !again || tried >= self.limits.tries || Instant::now() + wait >= until {
                 if tried > 1 {
-                    fault.message = format!("{}, the last of {tried} times", fault.message);
+                    fault.message = format!("{} (attempt {tried}, giving up)", fault.message);
                 }
                 return Err(fault);
             }
@@ -119,7 +119,7 @@ impl Client {
         }
     }
 
-    /// One try.
+    /// Makes one attempt.
     fn once(&self, path: &str, body: &[u8], most: u64, until: Instant) -> Result<Vec<u8>, Miss> {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let mut request = self
@@ -139,19 +139,19 @@ impl Client {
         response.body_mut().with_config().limit(most).read_to_vec().map_err(|error| self.miss(&error))
     }
 
-    /// What an answer other than 200 means.
+    /// Maps a response other than 200 to a fault.
     fn refusal(&self, response: &mut Response<Body>) -> Miss {
         let status = response.status();
         let from = &self.endpoint.authority;
         if status.is_redirection() {
-            let message = format!("{from} answers {status} and points to another address, which is not followed");
+            let message = format!("{from} answered {status} with a redirect, which is not followed");
             return Miss { fault: Fault::lasting(Kind::Refused, message), again: false };
         }
         if matches!(status.as_u16(), 401 | 403) {
-            // Its words are left out, because they tend to be about the key.
+            // Leave out the server's message: it tends to quote the key.
             let message = match &self.key {
-                Some(key) => format!("{from} answers {status}: it does not take the key in {}", key.variable),
-                None => format!("{from} answers {status}: it wants a key, and key_env names none"),
+                Some(key) => format!("{from} answered {status}: it rejects the key in {}", key.variable),
+                None => format!("{from} answered {status}: it needs a key, but key_env names none"),
             };
             return Miss { fault: Fault::lasting(Kind::Key, message), again: false };
         }
@@ -159,9 +159,9 @@ impl Client {
         let body = response.body_mut().with_config().limit(MOST_OF_AN_ERROR).read_to_vec().unwrap_or_default();
         let (said, code) = words(&body, self.key.as_ref().map(|key| key.secret.as_str()));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-        let message = format!("{from} answers {status}{said}");
+        let message = format!("{from} answered {status}{said}");
         let mut fault = match status.as_u16() {
-            // OpenAI's word for an account without money: waiting does not help.
+            // OpenAI's code for an account without credit; waiting does not help.
             429 if code.as_deref() == Some("insufficient_quota") => Fault::lasting(Kind::Rate, message),
             429 => Fault::passing(Kind::Rate, message),
             408 => Fault::passing(Kind::Timeout, message),
@@ -174,53 +174,53 @@ impl Client {
         Miss { again: fault.retryable, fault }
     }
 
-    /// What a connection that failed means.
+    /// Maps a connection error to a fault.
     fn miss(&self, error: &Error) -> Miss {
         let from = &self.endpoint.authority;
         let connection = |what: String| Fault::passing(Kind::Connection, what);
         let (fault, again) = match error {
             Error::Timeout(_) => {
-                let message = format!("{from} gave no answer within {} ms", self.limits.timeout_ms);
+                let message = format!("{from} did not answer within {} ms", self.limits.timeout_ms);
                 (Fault::passing(Kind::Timeout, message), false)
             }
             Error::HostNotFound => (connection(format!("{from} was not found")), true),
             Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                (connection(format!("{from} closed the connection in the middle of its answer")), true)
+                (connection(format!("{from} closed the connection before its answer was complete")), true)
             }
-            // What rustls refuses arrives so: a certificate is as wrong the next time.
+            // rustls errors arrive as `InvalidData`. A bad certificate will be just as bad next time.
             Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false)
             }
             Error::Io(error) => (connection(format!("no connection to {from}: {error}")), true),
             Error::Rustls(error) => (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false),
             Error::ConnectionFailed => (connection(format!("no connection to {from}")), true),
-            // Its words could hold a proxy's password.
+            // Leave out the error's message: it could contain a proxy password.
             Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
-                (connection(format!("the proxy gives no connection to {from}")), true)
+                (connection(format!("the proxy could not connect to {from}")), true)
             }
             Error::BodyExceedsLimit(most) => {
-                (Fault::lasting(Kind::Answer, format!("{from} answers with more than {most} bytes")), false)
+                (Fault::lasting(Kind::Answer, format!("{from} answered with more than {most} bytes")), false)
             }
             Error::LargeResponseHeader(..) | Error::Protocol(_) => {
-                (Fault::passing(Kind::Answer, format!("{from} answers with what is no HTTP")), false)
+                (Fault::passing(Kind::Answer, format!("{from} sent an invalid HTTP response")), false)
             }
-            other => (Fault::lasting(Kind::Request, format!("{from} cannot be asked: {other}")), false),
+            other => (Fault::lasting(Kind::Request, format!("the request to {from} failed: {other}")), false),
         };
         Miss { fault, again }
     }
 }
 
-/// How long the server wants to be left alone.
+/// Returns how long the server asks clients to wait before the next request.
 fn asked(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     retry::asked(text("retry-after-ms"), text("retry-after"), SystemTime::now())
 }
 
 impl Key {
-    /// From the environment. The error names the variable and never what is in it.
+    /// Reads the key from the environment. Errors name the variable and never include its value.
     fn read(variable: &str, authorization: Authorization) -> Result<Self, Fault> {
         let fault = |what: &str| Fault::lasting(Kind::Key, format!("{variable} {what}"));
-        let secret = std::env::var(variable).map_err(|_| fault("is not set, or is no text"))?;
+        let secret = std::env::var(variable).map_err(|_| fault("is not set, or is not valid UTF-8"))?;
         let secret = secret.trim();
         if secret.is_empty() {
             return Err(fault("is empty"));
@@ -231,7 +231,7 @@ impl Key {
         };
         let is_plain = secret.bytes().all(|byte| byte.is_ascii_graphic());
         let Some(mut value) = HeaderValue::from_str(&value).ok().filter(|_| is_plain) else {
-            return Err(fault("holds characters that no key has"));
+            return Err(fault("contains characters that no key has"));
         };
         value.set_sensitive(true);
         Ok(Self { variable: variable.to_owned(), secret: secret.to_owned(), header: (name, value) })

@@ -1,7 +1,7 @@
-//! `POST {base_url}/models/{model}:batchEmbedContents`: Gemini's protocol.
+//! Gemini's embedding protocol: `POST {base_url}/models/{model}:batchEmbedContents`.
 
-use embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
 use serde::{Deserialize, Serialize};
+use throughline_embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
 
 use crate::client::{Authorization, Client};
 use crate::reply::{Numbers, parse};
@@ -41,12 +41,15 @@ struct Item {
     values: Numbers,
 }
 
-/// Asks such a server.
+/// Embeds the request's texts with a Gemini server.
 pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
     let name = server.model.strip_prefix("models/").unwrap_or(&server.model);
-    // It becomes a part of the address.
+    // The name becomes part of the URL.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)) {
-        return Err(Fault::lasting(Kind::Request, "the model's name holds other characters than letters, digits and -._"));
+        return Err(Fault::lasting(
+            Kind::Request,
+            "the model's name contains characters other than letters, digits and -._",
+        ));
     }
     let client = Client::new(server, Authorization::GoogleApiKey, request.limits)?;
     let (model, path) = (format!("models/{name}"), format!("/models/{name}:batchEmbedContents"));
@@ -66,7 +69,7 @@ pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
     client.embed(name, &path, &request.texts, asked, read)
 }
 
-/// The vectors, which come in the order of the requests.
+/// Parses the vectors, which are in the order of the requests.
 fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
     Ok(parse::<Reply>(body)?.embeddings.into_iter().map(|item| item.values.0).collect())
 }

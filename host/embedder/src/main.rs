@@ -1,7 +1,8 @@
-//! `throughline-embedder`: one request on standard input, one answer on standard output, both JSON, then its end.
+//! `throughline-embedder`: reads one JSON request from standard input, writes one JSON answer to standard output, and
+//! exits.
 //!
-//! What needs a network or a large library is here and not in `throughline`, which starts this program only where the
-//! configuration names a provider that needs it.
+//! Code that needs a network or a large library lives here and not in `throughline`, which starts this program only if
+//! the configuration names a provider that needs it.
 
 #![forbid(unsafe_code)]
 
@@ -17,11 +18,10 @@ mod tls;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
-use embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
 use serde::Deserialize;
+use throughline_embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
 
-const USAGE: &str =
-    "throughline-embedder is started by throughline: a request as JSON on standard input, an answer on standard output";
+const USAGE: &str = "throughline-embedder is started by throughline; it reads a JSON request from standard input";
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         _ => {
-            eprintln!("{USAGE}\nhint: look at [embedding] in throughline's configuration");
+            eprintln!("{USAGE}\nhint: see [embedding] in throughline's configuration");
             return ExitCode::from(2);
         }
     }
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     if written.is_ok() && is_embedded { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The request on standard input.
+/// Reads the request from standard input.
 fn read() -> Result<Request, Fault> {
     let mut bytes = Vec::new();
     io::stdin()
@@ -55,14 +55,14 @@ fn read() -> Result<Request, Fault> {
     parse(&bytes)
 }
 
-/// Only as much of a request as every version has.
+/// The part of a request that is the same in every version.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
 }
 
 fn parse(bytes: &[u8]) -> Result<Request, Fault> {
-    // Of what is wrong only the place is told: a message could repeat what stands there.
+    // Report only the position of the error: the message itself could quote the request's contents.
     let malformed = |error: serde_json::Error| {
         Fault::lasting(
             Kind::Request,
@@ -73,21 +73,23 @@ fn parse(bytes: &[u8]) -> Result<Request, Fault> {
     if version != VERSION {
         return Err(Fault::lasting(
             Kind::Request,
-            format!("the request has version {version} and this embedder speaks {VERSION}: install both of one version"),
+            format!(
+                "the request has version {version}, but this embedder supports {VERSION}: install the same version of both"
+            ),
         ));
     }
     let request: Request = serde_json::from_slice(bytes).map_err(malformed)?;
     if request.limits.batch == 0 || request.limits.batch_bytes == 0 || request.limits.tries == 0 {
-        return Err(Fault::lasting(Kind::Request, "a limit is 0"));
+        return Err(Fault::lasting(Kind::Request, "a limit must not be 0"));
     }
     match request.texts.iter().position(|text| text.trim().is_empty()) {
         Some(index) => Err(Fault::lasting(Kind::Request, format!("text {} of {} is empty", index + 1, request.texts.len()))),
-        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "there is no text")),
+        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "the request has no text")),
         None => Ok(request),
     }
 }
 
-/// Asks whom the request names.
+/// Passes the request to its provider.
 fn embed(request: &Request) -> Result<Embedded, Fault> {
     match &request.provider {
         Provider::Openai { server, encoding_format } => openai::embed(server, *encoding_format, request),
@@ -97,7 +99,7 @@ fn embed(request: &Request) -> Result<Embedded, Fault> {
         #[cfg(not(feature = "folder"))]
         Provider::Folder { .. } => Err(Fault::lasting(
             Kind::Unsupported,
-            "this embedder was built without models from a folder: build it with --features folder",
+            "this embedder was built without support for models in a folder; build it with --features folder",
         )),
     }
 }
@@ -112,9 +114,9 @@ mod tests {
         let mut request = Request {
             version: VERSION,
             provider: Provider::Folder { path: "/nowhere".into() },
-            purpose: embedder_wire::Purpose::Query,
+            purpose: throughline_embedder_wire::Purpose::Query,
             texts: vec!["a".into()],
-            limits: embedder_wire::Limits::default(),
+            limits: throughline_embedder_wire::Limits::default(),
         };
         change(&mut request);
         serde_json::to_vec(&request).unwrap()

@@ -1,7 +1,7 @@
-//! `POST {base_url}/embeddings`: OpenAI's protocol, which many other servers speak.
+//! OpenAI's embedding protocol, which many other servers implement: `POST {base_url}/embeddings`.
 
-use embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
 use serde::{Deserialize, Serialize};
+use throughline_embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
 
 use crate::client::{Authorization, Client};
 use crate::reply::{Numbers, parse, wrong};
@@ -26,7 +26,7 @@ struct Item {
     embedding: Numbers,
 }
 
-/// Asks such a server.
+/// Embeds the request's texts with an OpenAI-compatible server.
 pub fn embed(server: &Server, encoding_format: EncodingFormat, request: &Request) -> Result<Embedded, Fault> {
     let client = Client::new(server, Authorization::Bearer, request.limits)?;
     let Server { model, dimensions, .. } = server;
@@ -34,12 +34,12 @@ pub fn embed(server: &Server, encoding_format: EncodingFormat, request: &Request
     client.embed(model, "/embeddings", &request.texts, asked, read)
 }
 
-/// The vectors in the order of the texts, which is that of `index` and not always that of the list.
+/// Parses the vectors and sorts them by `index`, since the list may be in another order.
 fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
     let mut items = parse::<Reply>(body)?.data;
     items.sort_by_key(|item| item.index);
     if items.iter().enumerate().any(|(place, item)| item.index != place) {
-        return Err(wrong("the server's answer numbers its vectors wrongly"));
+        return Err(wrong("the vectors in the server's answer have wrong indexes"));
     }
     Ok(items.into_iter().map(|item| item.embedding.0).collect())
 }

@@ -1,16 +1,16 @@
-//! What servers answer: numbers as JSON or base64, checked, and the words of their errors, without the key.
+//! Parses server responses: vectors as JSON numbers or base64, validated, and error messages with the key removed.
 
 use std::fmt;
 
-use embedder_wire::{Fault, Kind, MOST_DIMS, Vector, normalized};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use throughline_embedder_wire::{Fault, Kind, MOST_DIMS, Vector, normalized};
 
-/// The longest part of a server's own words that is repeated, characters.
+/// The maximum length of a quoted server message, in characters.
 const LONGEST: usize = 200;
 
-/// So many bytes of a key in a word say that it is about the key.
+/// How many consecutive bytes of the key a word must contain to be treated as part of the key.
 const PART_OF_A_KEY: usize = 5;
 
 /// The numbers of a vector as a server writes them: a list of numbers, or base64.
@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Numbers {
             type Value = Numbers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of numbers, or base64")
+                f.write_str("a list of numbers or base64")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Numbers, E> {
@@ -34,12 +34,16 @@ impl<'de> Deserialize<'de> for Numbers {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
-                // As 64 bits, since what serde_json does beyond the range of 32 depends on features that others set.
+                // Parse as f64: how serde_json handles numbers beyond the range of f32 depends on features that other
+                // crates set.
                 while let Some(number) = list.next_element::<f64>()? {
                     if numbers.len() == MOST_DIMS {
                         return Err(serde::de::Error::custom("a vector is longer than any model's"));
                     }
-                    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is infinite, and refused")]
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "out-of-range numbers become infinite and are rejected later"
+                    )]
                     numbers.push(number as f32);
                 }
                 Ok(Numbers(numbers))
@@ -50,16 +54,17 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
-/// A fault of the server's answer that it would make again.
+/// Returns a permanent fault about the server's answer.
 pub fn wrong(message: impl Into<String>) -> Fault {
     Fault::lasting(Kind::Answer, message)
 }
 
-/// The answer as `T`. What else it is (a proxy's page, half of it) may be over next time.
+/// Parses the answer as `T`. The fault is temporary, since a proxy's error page or a truncated answer may be gone next
+/// time.
 pub fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
     serde_json::from_slice(body).map_err(|error| {
         let message =
-            format!("the server's answer is not what its protocol says, at byte {} of {}", at(body, &error), body.len());
+            format!("the server's answer does not match the protocol at byte {} of {}", at(body, &error), body.len());
         Fault::passing(Kind::Answer, message)
     })
 }
@@ -70,26 +75,26 @@ fn at(body: &[u8], error: &serde_json::Error) -> usize {
     lines + error.column()
 }
 
-/// The vectors of one batch, each of length 1. `dims` is how many numbers each must have; where it is none it is set by the
-/// first.
+/// Validates the vectors of one batch and scales each to length 1. `dims` is how many numbers each must have; if it is
+/// `None`, the first vector sets it.
 pub fn checked(found: Vec<Vec<f32>>, wanted: usize, dims: &mut Option<usize>) -> Result<Vec<Vector>, Fault> {
     if found.len() != wanted {
-        return Err(wrong(format!("the server gave {} vectors for {wanted} texts", found.len())));
+        return Err(wrong(format!("the server returned {} vectors for {wanted} texts", found.len())));
     }
     let mut vectors = Vec::with_capacity(wanted);
     for vector in found {
         let expected = *dims.get_or_insert(vector.len());
         if vector.len() != expected {
-            return Err(wrong(format!("the server gave a vector of {} numbers where {expected} are wanted", vector.len())));
+            return Err(wrong(format!("the server returned a vector of {} numbers instead of {expected}", vector.len())));
         }
-        vectors.push(Vector(normalized(vector).map_err(|what| wrong(format!("of the server's answer {what}")))?));
+        vectors.push(Vector(normalized(vector).map_err(|what| wrong(format!("in the server's answer, {what}")))?));
     }
     Ok(vectors)
 }
 
-/// The server's own words in an error, and its code; without what may be of the key, on one line, and not too long.
+/// Returns the server's own error message and error code, with parts of the key removed, on one line, and shortened.
 pub fn words(body: &[u8], key: Option<&str>) -> (Option<String>, Option<String>) {
-    // What is no object has no key, and indexing it to change it would panic.
+    // Use `get_mut`: indexing a value that is not an object in order to change it panics.
     let error = serde_json::from_slice::<Value>(body)
         .ok()
         .and_then(|mut value| value.get_mut("error").map(Value::take))
@@ -105,7 +110,7 @@ fn quoted(text: &str, key: Option<&str>) -> String {
     words.join(" ").chars().take(LONGEST).collect()
 }
 
-/// Whether a part of the key stands in the word. Servers repeat it, with stars in its middle.
+/// Returns whether the word contains part of the key. Servers quote the key with asterisks in the middle.
 fn is_of_key(word: &str, key: Option<&str>) -> bool {
     if word.contains("**") {
         return true;
@@ -127,7 +132,7 @@ mod tests {
         for other in ["null", "[null]", "[1e999]", "[\"1\"]", "{}", "\"AAA\"", "[1", "7", ""] {
             assert!(parse::<Numbers>(other.as_bytes()).is_err(), "{other}");
         }
-        // Beyond 32 bits it is infinite, and `checked` refuses it.
+        // Beyond the range of f32 the number is infinite, and `checked` refuses it.
         assert!(checked(vec![parse::<Numbers>(b"[1e39]").unwrap().0], 1, &mut None).is_err());
     }
 

@@ -1,28 +1,29 @@
-//! When to try again: the wait between two tries, and what a server says about it.
+//! Retry timing: the wait between attempts, and the `Retry-After` headers.
 
 use std::time::{Duration, SystemTime};
 
-/// The longest wait between two tries, however often they failed.
+/// The longest wait between two attempts, however many have failed.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// The longest that a server can ask to be left alone: what is more is no time that anybody means.
+/// The longest wait that a server can ask for; longer values are not meant seriously.
 const MOST_ASKED: Duration = Duration::from_hours(24);
 
-/// How long to wait after the try of this number, the first being 1: twice as long each time, and `dice` (0 to 1) of the upper
-/// half of it, so that many who failed together do not come back together. At least what the server asked for.
+/// Returns how long to wait after attempt number `tried` (the first is 1). The wait doubles with each attempt. `dice`
+/// (0 to 1) picks a point in its upper half, so that many clients that failed together do not retry together. The
+/// result is at least what the server asked for.
 pub fn wait(tried: u32, backoff: Duration, asked: Option<Duration>, dice: f64) -> Duration {
     let factor = 1_u32.checked_shl(tried.saturating_sub(1)).unwrap_or(u32::MAX);
     let full = backoff.saturating_mul(factor).min(LONGEST);
     full.mul_f64(0.5 + dice.clamp(0.0, 1.0) / 2.0).max(asked.unwrap_or_default())
 }
 
-/// A random number from 0 to 1; 1 where there is no randomness.
+/// Returns a random number from 0 to 1, or 1 if no randomness is available.
 pub fn dice() -> f64 {
     getrandom::u32().map_or(1.0, |number| f64::from(number) / f64::from(u32::MAX))
 }
 
-/// How long a server wants to be left alone. `millis` is `retry-after-ms`, which OpenAI has; `after` is `Retry-After`: seconds,
-/// or a date. None where neither says anything that can be read.
+/// Returns how long a server asks clients to wait. `millis` is the value of `retry-after-ms`, which OpenAI sends;
+/// `after` is that of `Retry-After`, in seconds or as a date. Returns `None` if neither can be parsed.
 pub fn asked(millis: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
     said(millis, after, now).map(|wait| wait.min(MOST_ASKED))
 }

@@ -1,19 +1,20 @@
-//! Whom to trust: the machine's certificates, so that an administrator's decision holds here too; where it has none, Mozilla's.
+//! Trusted certificates: the machine's own, so that an administrator's choices apply, or Mozilla's if the machine has
+//! none.
 
 use std::sync::Arc;
 
-use embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, Kind};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Variables that name other certificates than the machine's.
+/// Environment variables that replace the machine's certificates.
 const VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/// What connections are made with.
+/// Returns the TLS configuration for connections.
 pub fn config() -> Result<TlsConfig, Fault> {
     let found = rustls_native_certs::load_native_certs().certs;
     let roots = if found.is_empty() {
         if let Some(name) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
-            return Err(Fault::lasting(Kind::Request, format!("{name} names no readable certificates")));
+            return Err(Fault::lasting(Kind::Request, format!("{name} does not point to readable certificates")));
         }
         RootCerts::WebPki
     } else {

@@ -1,5 +1,5 @@
-//! The program itself: what comes in and what goes out. Its servers and their faults are in `tests/tests/embedder.rs`, which
-//! finds the program built because this file is here.
+//! Tests the program's standard input and output. Tests of its servers and their faults are in
+//! `tests/tests/embedder.rs`, which finds the program already built because this file exists.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +13,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // It may end before it has read all of it.
+    // The program may exit before it has read all of its input.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("the program ends")
 }

@@ -1,30 +1,30 @@
-//! Architecture decision records: Markdown files in the forms of Nygard and of MADR.
+//! Architecture decision records: Markdown files in Nygard's format or in MADR.
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::{clip, labelled, unfenced};
 
-/// What is kept of one record. Empty: the file, or the part of it that was seen, does not say.
+/// What is kept of one record. A field is empty if the file, or the part of it that was seen, does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    /// The heading, without its number.
+    /// The heading without its number.
     pub title: String,
-    /// `accepted`, `proposed`, `superseded by …`, in lower case.
+    /// The status in lower case: `accepted`, `proposed`, `superseded by …`.
     pub status: String,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// The options that were not taken.
+    /// The rejected options.
     pub rejected: Vec<String>,
 }
 
-/// The most bytes that are kept of a part.
+/// The maximum number of bytes kept of each part.
 const MOST_TITLE: usize = 160;
 const MOST_DECISION: usize = 600;
 const MOST_OPTION: usize = 120;
 const MOST_OPTIONS: usize = 6;
 
-/// Headings of the parts, lower case, each the beginning of what a heading may say. Korean beside English.
+/// The headings of the parts in lower case, in English and Korean. Each entry is the beginning of a heading.
 const STATUS: &[&str] = &["status", "상태"];
 const DECISION: &[&str] = &["decision", "결정"];
 const OPTIONS: &[&str] =
@@ -39,7 +39,7 @@ enum Part {
 }
 
 impl Record {
-    /// Reads a file, or a part of one.
+    /// Reads a file or a part of one.
     pub fn read(text: &str) -> Self {
         let mut record = Self::default();
         let mut part = Part::Other;
@@ -87,12 +87,12 @@ impl Record {
         }
     }
 
-    /// Whether there is anything to remember.
+    /// Returns whether there is nothing to remember.
     pub fn is_empty(&self) -> bool {
         self.title.is_empty() || (self.decision.is_empty() && self.status.is_empty())
     }
 
-    /// Takes over what a part of the file says anew.
+    /// Updates the record with everything that a part of the file contains.
     pub fn update(&mut self, part: Record) {
         for (old, new) in
             [(&mut self.title, part.title), (&mut self.status, part.status), (&mut self.decision, part.decision)]
@@ -106,7 +106,8 @@ impl Record {
         }
     }
 
-    /// 0 to 1: a record that holds outweighs one that is proposed, and that one which no longer holds.
+    /// Returns the importance, from 0 to 1. A record in force is more important than a proposed one, and that one more
+    /// than a record no longer in force.
     pub fn importance(&self) -> f32 {
         let is = |words: &[&str]| words.iter().any(|word| self.status.starts_with(word));
         if is(&["reject", "superseded", "deprecated", "폐기", "기각", "대체"]) {
@@ -119,7 +120,7 @@ impl Record {
     }
 }
 
-/// The number at the beginning of the file's name: `0007` of `docs/adr/0007-use-redis.md`.
+/// Returns the number at the beginning of the file name: `0007` for `docs/adr/0007-use-redis.md`.
 pub fn number(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     let name = name.strip_prefix("ADR-").or_else(|| name.strip_prefix("adr-")).unwrap_or(name);
@@ -127,7 +128,7 @@ pub fn number(path: &str) -> Option<&str> {
     (digits > 0).then(|| &name[..digits])
 }
 
-/// Whether the path is a record in one of the folders, which may stand anywhere in it.
+/// Returns whether the path is a record in one of the folders. The folder may occur anywhere in the path.
 pub fn is_record(path: &str, folders: &[String]) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else {
         return false;
@@ -153,7 +154,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 fn part_of(heading: &str) -> Part {
     let lower = heading.to_lowercase();
     let starts = |names: &[&str]| names.iter().any(|name| lower.starts_with(name));
-    // "Decision Drivers" of MADR are no decision.
+    // MADR's "Decision Drivers" are not a decision.
     if lower.contains("driver") {
         Part::Other
     } else if starts(STATUS) {
@@ -167,7 +168,7 @@ fn part_of(heading: &str) -> Part {
     }
 }
 
-/// `Use Redis` of `7. Use Redis`, `ADR-0007: Use Redis`, `[ADR 7] Use Redis`.
+/// Strips the number: `7. Use Redis`, `ADR-0007: Use Redis` and `[ADR 7] Use Redis` become `Use Redis`.
 fn without_number(title: &str) -> &str {
     let bare = title.trim_start_matches('[');
     let bare = bare.strip_prefix("ADR").or_else(|| bare.strip_prefix("adr")).unwrap_or(bare);
@@ -184,14 +185,14 @@ fn status_of(text: &str) -> String {
     clip(text.trim_matches(['*', '_', '`', '"', '\'', ' ', '.']), 80).to_lowercase()
 }
 
-/// `Chosen option: "Redis", because …`: what MADR calls the outcome.
+/// Parses MADR's outcome: `Chosen option: "Redis", because …`.
 fn chosen_option(line: &str) -> Option<&str> {
     let value = labelled(line, "chosen option")?;
     let value = value.split(", because").next().unwrap_or(value);
     Some(value.trim_matches(['"', '\'', '*', '`', '.', ',', ' ']))
 }
 
-/// Whether a listed option is the chosen one: it may have a link around it or an explanation behind it.
+/// Returns whether a listed option is the chosen one. It may be inside a link, or have an explanation after it.
 fn same(option: &str, chosen: &str) -> bool {
     let plain = |text: &str| text.trim_matches(['"', '[', '*', '`', ' ']).to_lowercase();
     plain(option).starts_with(&plain(chosen))

@@ -1,4 +1,4 @@
-//! A fold over the transcript's lines: the same lines in one call or in ten give the same drafts.
+//! A fold over the lines of the transcript: the same lines give the same drafts, in one call or in ten.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,8 +11,8 @@ use crate::adr::{self, Record};
 use crate::lines;
 use crate::text::{bare, clip};
 
-/// Decisions that the notes keep, files whose text is known, and bytes of the keys that are: with the lengths below, the
-/// state stays under the 256 KiB that the contract allows even where every byte is escaped.
+/// The maximum number of decisions in the notes, of files whose text is known, and of bytes of the known keys. Together
+/// with the lengths below, they keep the state under the contract's 256 KiB, even if every byte is escaped.
 const MOST_KEPT: usize = 30;
 const MOST_FILES: usize = 20;
 const MOST_SEEN: usize = 40_000;
@@ -22,18 +22,18 @@ const MOST_OPTION: usize = 120;
 const MOST_OPTIONS: usize = 6;
 const MOST_KEY: usize = 200;
 
-/// A title's characters are at most so many bytes, so that it holds the contract's 200 characters.
+/// The maximum length of a title in bytes, so that it stays within the contract's 200 characters.
 const MOST_TITLE: usize = 200;
 
-/// What the heading of injected memory looks like: text that holds it was remembered before.
+/// The heading of injected memory. Text that contains it was remembered before.
 const INJECTED: &str = "## Session Memory";
 
-/// What the user may set.
+/// The user's settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The word before a decision's colon. Empty: lines are not read.
+    /// The word before the colon of a decision. If it is empty, lines are not read.
     pub marker: String,
-    /// Folders that hold ADR files. None: files are not read.
+    /// The folders of ADR files. If there are none, files are not read.
     pub folders: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Settings {
     }
 }
 
-/// A memory; see the contract's `draft`.
+/// A memory; see `draft` in the contract.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the contract's own names")]
 pub struct Draft {
@@ -58,31 +58,31 @@ pub struct Draft {
     pub attributes: Vec<(String, String)>,
 }
 
-/// What the session's notes say of a decision.
+/// A decision in the session's notes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     key: String,
-    /// In one line.
+    /// The decision, in one line.
     pub what: String,
-    /// Empty where no reason was given.
+    /// The reason. Empty if none was given.
     pub why: String,
-    /// Options not taken.
+    /// The rejected options.
     pub rejected: Vec<String>,
 }
 
-/// What lasts from call to call.
+/// The state that is kept between calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct State {
-    /// Keys of stated decisions, oldest first: who says it again learns nothing.
+    /// The keys of stated decisions, oldest first. Repeating a decision teaches nothing.
     seen: VecDeque<String>,
-    /// Oldest first.
+    /// The decisions in the notes, oldest first.
     kept: VecDeque<Kept>,
-    /// What the ADR files said last, by path.
+    /// The latest content of the ADR files, by path.
     files: BTreeMap<String, Record>,
 }
 
-/// The fold.
+/// The fold over the lines.
 pub struct Fold {
     settings: Settings,
     root: String,
@@ -94,12 +94,12 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Goes on from `state`; a state that is not ours counts as none. `root`: the project's folder.
+    /// Continues from `state`. A state in another format is ignored. `root` is the project's folder.
     pub fn new(settings: Settings, root: &str, state: Option<&str>) -> Self {
         let state = state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let mut signs: Vec<Finder<'static>> = Vec::new();
         if !settings.marker.is_empty() {
-            // As it stands within JSON: without the quotes.
+            // The marker as it appears inside JSON, without the quotes.
             let json = Value::from(settings.marker.as_str()).to_string();
             signs.push(Finder::new(json.trim_matches('"')).into_owned());
         }
@@ -110,13 +110,13 @@ impl Fold {
         Self { settings, root, state, signs, drafts: BTreeMap::new(), order: Vec::new(), malformed: 0 }
     }
 
-    /// Takes in one line of the transcript. What holds no sign of a decision is not parsed.
+    /// Processes one line of the transcript. A line without any sign of a decision is not parsed.
     pub fn line(&mut self, text: &str) {
         let whole = text.starts_with('{') && text.ends_with('}');
         if whole && !self.signs.iter().any(|sign| sign.find(text.as_bytes()).is_some()) {
             return;
         }
-        // A crash may leave NUL bytes before a record, and a lost newline puts two on one line.
+        // A crash may leave NUL bytes before a record, and a lost newline puts two records on one line.
         let text = text.trim_matches(|c: char| c == '\0' || c == '\u{feff}' || c.is_whitespace());
         for record in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
             match record {
@@ -146,7 +146,7 @@ impl Fold {
         }
     }
 
-    /// What the human or the agent said. Text in angle brackets is the client's.
+    /// Reads a text of the user or the agent. Text in angle brackets comes from the client.
     fn text(&mut self, text: &str, origin: &Origin) {
         let marker = self.settings.marker.clone();
         let client =
@@ -183,7 +183,7 @@ impl Fold {
         });
     }
 
-    /// What a tool wrote to an ADR file. The result comes only where the tool succeeded.
+    /// Reads what a tool wrote to an ADR file. There is a result only if the tool succeeded.
     fn file(&mut self, result: &Value, origin: &Origin) {
         let Some(path) = result["filePath"].as_str().map(|path| self.relative(path)) else {
             return;
@@ -242,34 +242,34 @@ impl Fold {
         }
     }
 
-    /// With `/` between folders, relative to the root where inside it.
+    /// Returns the path with `/` between folders, relative to the root if it is inside.
     fn relative(&self, path: &str) -> String {
         let path = path.replace('\\', "/");
         path.strip_prefix(&self.root).unwrap_or(&path).trim_start_matches("./").to_owned()
     }
 
-    /// The drafts in the order in which they were first found; each once.
+    /// Returns the drafts, each once, in the order in which they were first found.
     pub fn drafts(&self) -> impl Iterator<Item = &Draft> {
         self.order.iter().filter_map(|key| self.drafts.get(key))
     }
 
-    /// The decisions of the whole session, latest last.
+    /// Returns the decisions of the whole session, latest last.
     pub fn kept(&self) -> impl Iterator<Item = &Kept> {
         self.state.kept.iter()
     }
 
-    /// Lines, or parts of them, that are no JSON.
+    /// Returns how many lines, or parts of lines, are not valid JSON.
     pub fn malformed(&self) -> u32 {
         self.malformed
     }
 
-    /// What the next call goes on from.
+    /// Returns the state for the next call.
     pub fn state(&self) -> String {
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 }
 
-/// A memory's text, a paragraph each.
+/// Formats the text of a memory, one paragraph for each part.
 fn markdown(what: &str, more: &str, rejected: &[String]) -> String {
     let mut paragraphs = vec![what.to_owned()];
     if !more.is_empty() {
@@ -299,7 +299,7 @@ enum Written<'a> {
     Part(&'a str),
 }
 
-/// What stands in the file after a write or an edit, as far as the result says it.
+/// Returns what the file contains after a write or an edit, as far as the result shows it.
 fn written(result: &Value) -> Option<Written<'_>> {
     if let Some(text) = result["content"].as_str() {
         return Some(Written::Whole(text.to_owned()));
@@ -332,7 +332,7 @@ mod tests {
             .to_string()
     }
 
-    /// Runs the lines in calls of `size`, each with the state of the one before, as the host does.
+    /// Runs the lines in calls of `size` lines, each with the state of the previous one, as the host does.
     fn run(lines: &[String], size: usize) -> (BTreeMap<String, Draft>, Vec<Kept>, u32) {
         let (mut drafts, mut state, mut kept, mut malformed) = (BTreeMap::new(), None::<String>, Vec::new(), 0);
         for call in lines.chunks(size.max(1)) {

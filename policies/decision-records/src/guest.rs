@@ -1,4 +1,5 @@
-//! The contract around [`crate::fold`]: settings and lines come in, an extraction goes out. Wasm only.
+//! Implements the contract on top of [`crate::fold`]: settings and lines come in, an extraction goes out. Built for
+//! WebAssembly only.
 
 use serde::de::DeserializeOwned;
 
@@ -17,7 +18,7 @@ use bindings::throughline::policy::settings;
 use bindings::throughline::policy::transcript::Reader;
 use bindings::throughline::policy::types::{self, Decision, Failure, Origin, SessionNotes};
 
-/// Each call of the host costs; a mebibyte a call makes them few.
+/// How many bytes to read in each call of the host. Calls are expensive, and a mebibyte per call keeps them few.
 const MOST_BYTES: u32 = 1 << 20;
 
 struct Policy;
@@ -68,7 +69,7 @@ fn draft(draft: &Draft) -> types::Draft {
     }
 }
 
-/// Notes with nothing but decisions: the host adds them to those of the next weaker policy.
+/// Notes that contain nothing but decisions. The host adds them to the notes of the next weaker policy.
 fn notes(fold: &Fold) -> SessionNotes {
     let decisions = fold
         .kept()

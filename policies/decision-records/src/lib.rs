@@ -1,4 +1,5 @@
-//! A policy that remembers a team's decision records. The logic is plain Rust with its tests; `guest` is the contract.
+//! A policy that remembers a team's decision records. The logic is plain Rust with unit tests; `guest` implements the
+//! contract.
 
 pub mod adr;
 pub mod fold;

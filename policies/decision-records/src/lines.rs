@@ -1,25 +1,25 @@
-//! Decisions that somebody stated as a line: `DECISION: keep tokens in Redis because workers share them`, with `Why:`,
-//! `Rejected:` and `Files:` on the lines below.
+//! Decisions stated on a line: `DECISION: keep tokens in Redis because workers share them`, with `Why:`, `Rejected:`
+//! and `Files:` on the lines below.
 
 use crate::text::{labelled, marked, unfenced};
 
-/// A decision as it was stated.
+/// A stated decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
-    /// What was decided.
+    /// The decision.
     pub what: String,
-    /// The reason; empty where none was given.
+    /// The reason. Empty if none was given.
     pub why: String,
-    /// The options that were not taken.
+    /// The rejected options.
     pub rejected: Vec<String>,
-    /// Files that it is about.
+    /// The files that the decision is about.
     pub files: Vec<String>,
 }
 
-/// All decisions of one text, in order.
+/// Returns all decisions of a text, in order.
 pub fn stated(text: &str, marker: &str) -> Vec<Stated> {
     let mut all: Vec<Stated> = Vec::new();
-    // Whether the line before belongs to the last decision.
+    // Whether the previous line belongs to the last decision.
     let mut open = false;
     for line in unfenced(text) {
         if let Some(value) = marked(line, marker) {
@@ -40,7 +40,7 @@ fn statement(value: &str) -> Stated {
     Stated { what: what.trim_end_matches(',').trim().to_owned(), why: why.trim().to_owned(), rejected: Vec::new(), files }
 }
 
-/// Takes in a line below a decision; false where it is none of its own.
+/// Processes a line below a decision. Returns false if the line does not belong to the decision.
 fn detail(decision: &mut Stated, line: &str) -> bool {
     if let Some(why) = ["why", "because", "reason"].iter().find_map(|name| labelled(line, name)) {
         why.clone_into(&mut decision.why);
@@ -54,7 +54,7 @@ fn detail(decision: &mut Stated, line: &str) -> bool {
     true
 }
 
-/// `a; b`, or `a, b` where there is no semicolon.
+/// Splits a list: `a; b`, or `a, b` if there is no semicolon.
 fn items(list: &str) -> impl Iterator<Item = String> {
     let separator = if list.contains(';') { ';' } else { ',' };
     list.split(separator).map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned)

@@ -1,6 +1,6 @@
-//! Small things that are done to texts.
+//! Small text utilities.
 
-/// One line of at most `most` bytes, without control characters; what is cut off leaves an ellipsis.
+/// Returns one line of at most `most` bytes, without control characters. A shortened line ends in an ellipsis.
 pub fn clip(text: &str, most: usize) -> String {
     let mut line = String::with_capacity(text.len().min(most));
     for word in text.split_whitespace() {
@@ -18,13 +18,13 @@ pub fn clip(text: &str, most: usize) -> String {
     line
 }
 
-/// The text after `prefix`, whatever the case of its ASCII letters.
+/// Returns the text after `prefix`, ignoring the case of ASCII letters.
 pub fn after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// A Markdown line without what stands before its text: quote marks, bullets, numbers, emphasis.
+/// Strips what precedes the text of a Markdown line: quote marks, bullets, numbers, emphasis.
 pub fn bare(line: &str) -> &str {
     let line = line.trim_start_matches([' ', '\t', '>', '*', '-', '+', '_', '`']);
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -34,24 +34,25 @@ pub fn bare(line: &str) -> &str {
     }
 }
 
-/// `NAME: value` of a Markdown line, in any emphasis (`**NAME:** value`, `**NAME**: value`); the value may be empty.
+/// Returns the value of `NAME: value` in a Markdown line, in any emphasis (`**NAME:** value`, `**NAME**: value`). The
+/// value may be empty.
 pub fn labelled<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     value(after(bare(line), name)?)
 }
 
-/// Likewise, where the name's case matters.
+/// Like [`labelled`], but the case of the name matters.
 pub fn marked<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     value(bare(line).strip_prefix(name)?)
 }
 
-/// What follows the colon.
+/// Returns the text after the colon.
 fn value(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(['*', '_', '`']);
     let value = rest.strip_prefix(':').or_else(|| rest.strip_prefix('：'))?;
     Some(value.trim_start_matches(['*', '_', '`']).trim())
 }
 
-/// Lines outside of fenced code.
+/// Returns the lines outside of fenced code.
 pub fn unfenced(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines().filter(move |line| {

@@ -1,9 +1,10 @@
-//! The default rules over any text: nothing panics, only placeholders are put in, and it comes to an end. That is not always
-//! after one call: what was taken out may have kept a number away from the word that says what it is.
+//! Fuzzes the default rules with any text. Nothing may panic, only placeholders may be inserted, and repeated redaction
+//! must end. One call is not always enough: a removed secret may have separated a number from the word that identifies
+//! it.
 #![no_main]
 
-use core_wasm::redact::scrub;
 use libfuzzer_sys::fuzz_target;
+use throughline_default_policy::redact::scrub;
 
 fuzz_target!(|text: &str| {
     let mut text = text.to_owned();

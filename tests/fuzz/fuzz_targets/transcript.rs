@@ -1,15 +1,16 @@
-//! Any lines as a session, with any state of an earlier call before them: nothing panics, and what comes back is bounded.
+//! Fuzzes the extractor with any lines as a session, after any state of an earlier call. Nothing may panic, and the
+//! output must be bounded.
 #![no_main]
 
-use core_wasm::bindings::exports::throughline::policy::extractor::Request;
-use core_wasm::bindings::throughline::policy::types::Session;
-use core_wasm::extract::{Lines, extract};
 use libfuzzer_sys::fuzz_target;
+use throughline_default_policy::bindings::exports::throughline::policy::extractor::Request;
+use throughline_default_policy::bindings::throughline::policy::types::Session;
+use throughline_default_policy::extract::{Lines, extract};
 
-struct Given<'a>(Option<&'a str>);
+struct OneChunk<'a>(Option<&'a str>);
 
-impl Lines for Given<'_> {
-    fn next_lines(&mut self, _most: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
+impl Lines for OneChunk<'_> {
+    fn next_lines(&mut self, _max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
         let Some(text) = self.0.take() else { return false };
         let mut end = 0;
         for line in text.split('\n') {
@@ -33,7 +34,7 @@ fuzz_target!(|input: &str| {
         attributes: Vec::new(),
     };
     let request = Request { session, moment: "stop".into(), state, supplements: Vec::new() };
-    let found = extract(&request, &mut Given(Some(lines)));
+    let found = extract(&request, &mut OneChunk(Some(lines)));
     assert!(found.state.len() <= 256 * 1024);
     assert!(found.consumed <= lines.len() as u64 + 1);
 });

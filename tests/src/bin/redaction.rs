@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Parser;
-use core_wasm::redact::scrub;
 use tests::redaction::{Report, cases, corpus, measure_on};
+use throughline_default_policy::redact::scrub;
 
 #[derive(Parser)]
 #[command(about = "Measures redaction: over the corpus of templates, or over folders of transcripts")]

@@ -290,7 +290,7 @@ fn the_registered_line_runs_whatever_the_path() {
         shell.args(["-c", &line.replace(" hook --agent ", " --version ")]);
         assert_ne!(process::run(shell, Vec::new(), WATCHDOG).code, Some(127), "{line}");
         let said = doctor(&home).join("\n");
-        assert!(said.contains("calls another program than this one"), "{said}");
+        assert!(said.contains("calls a different program"), "{said}");
         drop(home.run(["install", "--agent", agent.name]).success());
         assert!(!read(&home.path().join(agent.file)).contains("folder"), "it was not brought up to date");
     }
@@ -406,7 +406,7 @@ fn uninstalling_takes_all_out() {
 fn the_user_is_told_what_the_agent_wants() {
     let home = Home::new();
     let codex = home.run(["install", "--agent", "codex"]).success();
-    assert!(codex.stderr.contains("note: Codex CLI runs no hook before you trust it: open `/hooks`"), "{codex:#?}");
+    assert!(codex.stderr.contains("note: Codex CLI does not run a hook until you trust it: open `/hooks`"), "{codex:#?}");
     let cursor = || home.run(["install", "--agent", "cursor"]).success().stderr;
     assert!(!cursor().contains("Claude"));
     drop(home.run(["install"]).success());
@@ -449,7 +449,7 @@ fn the_doctor_knows_every_agent() {
         );
 
         drop(home.run(["install", "--agent", name]).success());
-        let trust = if name == "codex" { "; they run once you trusted them in `/hooks`" } else { "" };
+        let trust = if name == "codex" { "; they run once you trust them in `/hooks`" } else { "" };
         let well = format!("ok: {title}: {} registered in ~/{}{trust} | ", agent.events, agent.file);
         assert_eq!(doctor(&home), [well.as_str()]);
         // Somebody is remembered: that it is not Claude Code's sessions is no failure.
@@ -462,7 +462,7 @@ fn the_doctor_knows_every_agent() {
         let said = doctor(&home);
         assert!(
             said[0].starts_with("fail: ")
-                && said[0].contains("/nowhere/throughline, which is not there")
+                && said[0].contains("/nowhere/throughline, which does not exist")
                 && said[0].ends_with(&mends),
             "{said:#?}"
         );
@@ -472,7 +472,7 @@ fn the_doctor_knows_every_agent() {
         write(&file, &text.replace(&format!("--agent {name}"), "--agent claude-code"));
         let said = doctor(&home).join("\n");
         assert!(
-            said.contains(&format!("warn: {title}: hooks are registered as another version did it | {mends}")),
+            said.contains(&format!("warn: {title}: hooks are registered in the form of another version | {mends}")),
             "{said}"
         );
         drop(home.run(["install", "--agent", name]).success());

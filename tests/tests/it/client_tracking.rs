@@ -99,10 +99,10 @@ fn the_agent_is_warned_of_what_failed_before() {
     let first = client.prompt("SCN_FAIL Run the check", &["--session-id", &session_id(1)]);
     first.assert_hooks(&["SessionStart", "PostToolUseFailure", "Stop"]);
     let shown = |ran: &client::Ran| ran.requests.iter().map(fake_api::shown).collect::<Vec<_>>().join("\n");
-    assert!(!shown(&first).contains("was met before"), "the first time it is new");
+    assert!(!shown(&first).contains("has happened before"), "the first time it is new");
     let second = client.prompt("SCN_FAIL Run the check", &["--session-id", &session_id(2)]);
     second.assert_hooks(&["SessionStart", "PostToolUseFailure", "Stop"]);
     let shown = shown(&second);
-    assert!(shown.contains("this failure was met before (once in one session)"), "{shown}");
+    assert!(shown.contains("this failure has happened before (once in one session)"), "{shown}");
     assert!(shown.contains("missing-folder-of-the-check"), "{shown}");
 }

@@ -10,7 +10,7 @@ fn the_committed_component_is_fresh() {
         tests::skip("the committed component is compared with a fresh build", &why);
         return;
     }
-    let fresh = component::build().expect("core-wasm builds");
+    let fresh = component::build().expect("the default policy builds");
     let committed = std::fs::read(component::committed()).expect("the component is committed");
     assert_eq!(
         component::digest(&fresh),

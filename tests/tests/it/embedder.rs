@@ -356,11 +356,11 @@ fn doctor_says_who_is_asked_and_what_is_missing() {
         format!("{}: {}", check["status"].as_str().expect("a word"), check["message"].as_str().expect("a sentence"))
     };
     assert_eq!(told(&home, ""), "ok: the built-in model");
-    assert_eq!(told(&home, "embedding.provider = \"none\""), "ok: no vectors are wanted: search is for words only");
+    assert_eq!(told(&home, "embedding.provider = \"none\""), "ok: embedding is turned off: search uses keywords only");
     let openai = "embedding.provider = \"openai\"";
     assert_eq!(
         told(&home, openai),
-        "warn: text-embedding-3-small at https://api.openai.com/v1: OPENAI_API_KEY is not set, so search is for words only"
+        "warn: text-embedding-3-small at https://api.openai.com/v1: OPENAI_API_KEY is not set, so search uses keywords only"
     );
     home.set("OPENAI_API_KEY", KEY);
     let named = told(&home, openai);

@@ -139,7 +139,7 @@ fn bad_lines_are_told_and_the_others_are_stored() {
     assert!(home.remembers("good one") && home.remembers("good two"));
 
     let run = process::run(home.command(["memory", "import", "-"]), b"nonsense\n".to_vec(), WATCHDOG).failure_with_hint();
-    assert!(run.stderr.contains("line 1: it is no JSON"), "{run:#?}");
+    assert!(run.stderr.contains("line 1: it is not a JSON object"), "{run:#?}");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn memory_is_off_where_the_administrator_says_so() {
     let path = Session::new(&it.machine.home, &it.project, &session_id(2)).path;
     drop(it.machine.run(Path::new("/"), &["ingest".as_ref(), path.as_os_str()], b""));
     assert_eq!(it.machine.home.memories().len(), before);
-    assert!(it.doctor().contains("nothing is remembered in this folder"), "{}", it.doctor());
+    assert!(it.doctor().contains("turns memory off in this folder"), "{}", it.doctor());
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn only_what_is_allowed_runs() {
     assert_eq!(it.policy("sound", "user")["runs"], true);
     for (text, words) in [
         ("[policies]\nuser = false\n".to_owned(), "user policies may not run"),
-        (format!("[policies]\nallow = [\"{}\"]\n", "0".repeat(64)), "not among those that may run"),
+        (format!("[policies]\nallow = [\"{}\"]\n", "0".repeat(64)), "not on this machine's list of allowed components"),
         ("[policies]\nforbid = [\"log\"]\n".to_owned(), "asks for log, which no policy on this machine may have"),
     ] {
         it.machine.lay_down("managed.d/10-test.toml", &text);
@@ -165,7 +165,7 @@ fn a_required_policy_must_serve() {
     it.stop(1);
     assert!(!it.remembers());
     assert_eq!(it.start(), "");
-    assert!(it.doctor().contains("the required policy house is not there"), "{}", it.doctor());
+    assert!(it.doctor().contains("the required policy house is missing"), "{}", it.doctor());
 
     // The administrator puts it there and grants what it asks for.
     DropIn::redactor("house", wasm::redactor(FINDS_NOTHING)).write_to(&it.machine.etc("policies/."));

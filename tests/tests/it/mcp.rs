@@ -305,7 +305,7 @@ fn a_large_database_of_an_older_version_is_not_left_to_a_call() {
     drop(database::of_first_version(&home.database(), 20 << 20));
     let mut client = Client::start(&home, &project);
     let said = client.refused("memory_search", json!({"query": "otter"}));
-    assert!(said.contains("by an older version") && said.contains("ask again"), "{said}");
+    assert!(said.contains("from an older version") && said.contains("try again"), "{said}");
     home.eventually("it is brought up to date", |home| database::number(&home.database(), "PRAGMA user_version") > 1);
     client.call("memory_search", json!({"query": "otter"}));
 }
@@ -391,9 +391,9 @@ fn what_is_paused_or_left_out_says_so() {
     let config = home.throughline().join("config");
     std::fs::create_dir_all(&config).expect("create the folder");
     std::fs::write(config.join("config.toml"), format!("[privacy]\nexclude_projects = [{shop:?}]\n")).expect("write");
-    assert!(all(&mut client).iter().all(|text| text.contains("left out")));
+    assert!(all(&mut client).iter().all(|text| text.contains("excluded")));
     std::fs::write(config.join("config.toml"), "enabled = false\n").expect("write");
-    assert!(all(&mut client).iter().all(|text| text.contains("switched off")));
+    assert!(all(&mut client).iter().all(|text| text.contains("turned off")));
     std::fs::write(config.join("config.toml"), "nonsense = [").expect("write");
     assert!(all(&mut client).iter().all(|text| text.contains("config.toml")));
 }

@@ -537,7 +537,7 @@ fn doctor_says_who_else_remembers() {
     std::fs::write(home.agent().join("settings.json"), settings.to_string()).expect("write");
     let told = others(&home);
     assert!(told.len() == 2 && told[0].contains("claude-mem") && told[1].contains("jikime-mem"), "{told:?}");
-    assert!(told.iter().all(|it| it.contains("~/.claude/settings.json") && it.contains("both remember")), "{told:?}");
+    assert!(told.iter().all(|it| it.contains("~/.claude/settings.json") && it.contains("both store memories")), "{told:?}");
 }
 
 #[test]

@@ -400,8 +400,8 @@ fn what_is_no_backup_is_refused_and_nothing_is_touched() {
     let before = database::dump(&home.database(), |_, _| false);
     for (file, said) in [
         (bytes("empty.db", b""), "empty"),
-        (bytes("text.db", b"these are my notes, and no database"), "no database"),
-        (bytes("short.db", b"SQLite"), "no database"),
+        (bytes("text.db", b"these are my notes, and no database"), "not a database"),
+        (bytes("short.db", b"SQLite"), "not a database"),
         (bytes("torn.db", &torn), "damaged"),
         (bytes("bad.db", &bad), "damaged"),
         (foreign, "another program"),
@@ -409,7 +409,7 @@ fn what_is_no_backup_is_refused_and_nothing_is_touched() {
         (sql("without.db", "DROP TABLE sightings"), "another program"),
         (logged, "log beside it"),
         (home.database(), "the database itself"),
-        (home.path().to_owned(), "no database"),
+        (home.path().to_owned(), "not a database"),
         (home.path().join("none.db"), "cannot be read"),
     ] {
         let run = restore(&home, &file).failure_with_hint();

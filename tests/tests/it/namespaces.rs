@@ -73,7 +73,7 @@ fn namespaces_never_see_each_other() {
     as_agent(&mut home, "reviewer");
     let doctor = home.run(["doctor"]).stdout;
     let place = "~/throughline/data/namespaces/reviewer";
-    assert!(doctor.contains(&format!("namespace      reviewer, which remembers in {place}\n")), "{doctor}");
+    assert!(doctor.contains(&format!("namespace      reviewer, stored in {place}\n")), "{doctor}");
     let found = home.json(["memory", "search", "quokka", "--json", "--all-projects", "--namespace", "builder"]);
     assert!(found.to_string().contains("capybara") && !found.to_string().contains("bonobo"), "{found}");
     let spaces = home.json(["namespaces", "--json"]);

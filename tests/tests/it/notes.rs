@@ -383,7 +383,7 @@ fn what_cannot_be_used_is_said_and_left_alone() {
         ("open.md", "does not end"),
         ("huge.md", "KiB"),
         ("latin.md", "line 3: it is not UTF-8"),
-        ("merge.md", "line 3: it has the marks of a merge"),
+        ("merge.md", "line 3: it contains conflict markers"),
         ("typed.md", "no-such-type"),
         ("link.md", "link"),
     ] {

@@ -360,7 +360,7 @@ fn failures_are_told_with_what_helped() {
 
     let mut other = Noted::new(&home, &project, 2);
     let warned = other.fails("cargo test exporter", "error[E0425]: cannot find function `headers` in this scope");
-    assert!(warned.contains("met before"), "{warned}");
+    assert!(warned.contains("happened before"), "{warned}");
     other.fails("make docs", "make: *** No rule to make target 'docs'.  Stop.");
     let open = asked(&home, &project, &["failures", "--open"]);
     assert_eq!((open[0]["count"].as_u64(), open[0]["sessions"].as_u64()), (Some(2), Some(2)), "{open:#}");

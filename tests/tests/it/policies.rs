@@ -158,7 +158,7 @@ fn a_component_of_another_shape() {
             (export "throughline:policy/redactor@0.1.0" (instance $r)))"#,
     )
     .expect("it parses");
-    costs_nothing(&DropIn::redactor("shape", wasm), "another type than the contract's");
+    costs_nothing(&DropIn::redactor("shape", wasm), "does not have the contract's type");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn an_import_that_nobody_can_have() {
     let wasm =
         wat::parse_str(r#"(component (import "wasi:http/outgoing-handler@0.2.0" (instance (export "handle" (func)))))"#)
             .expect("it parses");
-    costs_nothing(&DropIn::redactor("nosy", wasm), "wasi:http/outgoing-handler@0.2.0, which no policy can have");
+    costs_nothing(&DropIn::redactor("nosy", wasm), "wasi:http/outgoing-handler@0.2.0, which no policy can use");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_flood_of_the_log_is_cut() {
     flood.install(&home);
     work_on(&home, &project, 1);
     assert!(home.remembers(REQUEST));
-    assert!(home.log().contains("a policy says: floods: x"), "{}", home.log());
+    assert!(home.log().contains("a policy logged: floods: x"), "{}", home.log());
     assert!(home.log().len() < 64 << 10, "{} bytes of log", home.log().len());
 }
 
@@ -379,7 +379,10 @@ fn a_lock_file_pins_what_may_run() {
     redactor.install(&home);
     let listed = home.policy(&project, "pinned");
     assert_eq!(listed["why_not"], "unlike", "{listed:#}");
-    assert!(listed["what"].as_str().expect("words").contains("policies.lock pins another component"), "{listed:#}");
+    assert!(
+        listed["what"].as_str().expect("words").contains("policies.lock has another digest for its component"),
+        "{listed:#}"
+    );
     DropIn::redactor("late", wasm::redactor(FINDS_NOTHING)).install(&home);
     assert!(home.policy(&project, "late")["what"].as_str().expect("words").contains("does not name it"));
     drop(home.run(["policy", "lock"]).success());
@@ -395,7 +398,7 @@ fn a_component_that_is_not_the_manifests_does_not_run() {
     std::fs::write(home.policies().join("swapped/policy.wasm"), wasm::redactor("unreachable")).expect("write");
     let listed = home.policy(&project, "swapped");
     assert_eq!(listed["why_not"], "unlike", "{listed:#}");
-    assert!(listed["what"].as_str().expect("words").contains("not the one that its manifest names"), "{listed:#}");
+    assert!(listed["what"].as_str().expect("words").contains("does not match the sha256 in its manifest"), "{listed:#}");
 }
 
 /// The first hook after a policy was dropped in does not wait for its compilation.

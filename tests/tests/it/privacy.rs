@@ -96,7 +96,7 @@ fn a_pause_is_never_made_up_for() {
     session.stop("The wombat service is trusted");
     session.pre_compact();
     let doctor = home.run(["doctor"]);
-    assert!(doctor.stdout.contains("is paused since"), "{doctor:#?}");
+    assert!(doctor.stdout.contains("has been paused since"), "{doctor:#?}");
     assert_nowhere(&home, "wombat");
 
     drop(home.run(["resume", "--project", &folder]).success());

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use core_wasm::redact::scrub;
 use tests::redaction::{corpus, measure};
+use throughline_default_policy::redact::scrub;
 
 #[test]
 fn the_corpus_is_large_enough() {
@@ -75,10 +75,10 @@ fn a_line_of_ten_megabytes_is_no_trouble() {
     }
 }
 
-/// The figures of README.md are those of this corpus.
+/// The figures in docs/privacy.md are those of this corpus.
 #[test]
-fn the_readme_tells_what_is_measured() {
-    let readme = include_str!("../../../README.md");
+fn the_privacy_page_has_the_measured_figures() {
+    let page = include_str!("../../../docs/privacy.md");
     let report = measure(|text| scrub(text).into_owned()).unwrap();
     let mut innocent = (0, 0);
     for ((is_innocent, family), counts) in &report.families {
@@ -89,8 +89,8 @@ fn the_readme_tells_what_is_measured() {
         }
         let right = f64::from(counts.cases - wrong) / f64::from(counts.cases);
         let figures = format!("| {} | {right:.3} |", counts.cases);
-        let told = readme.lines().any(|line| line.starts_with(&format!("| {family}")) && line.ends_with(&figures));
-        assert!(told, "README.md does not say of {family}: {figures}");
+        let told = page.lines().any(|line| line.starts_with(&format!("| {family}")) && line.ends_with(&figures));
+        assert!(told, "docs/privacy.md does not say of {family}: {figures}");
     }
     let right = f64::from(innocent.0 - innocent.1) / f64::from(innocent.0);
     let figures = [
@@ -98,6 +98,6 @@ fn the_readme_tells_what_is_measured() {
         format!("Recall {:.4}, precision {:.1}", report.recall(), report.precision()),
     ];
     for figure in figures {
-        assert!(readme.contains(&figure), "README.md does not say: {figure}");
+        assert!(page.contains(&figure), "docs/privacy.md does not say: {figure}");
     }
 }

@@ -51,11 +51,20 @@ fn the_configuration_reference_is_fresh() {
     fresh(&root.join("docs/configuration.md"), &page);
 }
 
-/// What the documents for people point to in code spans: files of this repository, and tests as `file::name`.
+/// The documents outside of docs/ whose paths and links are checked.
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "policies/README.md"];
 
 /// Folders by which a path in a code span is recognized.
 const FOLDERS: [&str; 8] = [".ci/", ".cargo/", "core-wasm/", "docs/", "host/", "policies/", "tests/", "wit/"];
+
+/// Returns the names of the pages in docs/, sorted.
+fn pages() -> Vec<String> {
+    let folder = std::fs::read_dir(component::workspace().join("docs")).expect("docs");
+    let names = folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let mut pages: Vec<String> = names.filter(|name| Path::new(name).extension().is_some_and(|it| it == "md")).collect();
+    pages.sort();
+    pages
+}
 
 fn code_spans(document: &str) -> Vec<String> {
     let text = std::fs::read_to_string(component::workspace().join(document)).expect(document);
@@ -66,21 +75,37 @@ fn code_spans(document: &str) -> Vec<String> {
 #[test]
 fn paths_named_in_documents_exist() {
     let root = component::workspace();
-    for document in DOCUMENTS {
-        for span in code_spans(document) {
+    let documents = DOCUMENTS.map(str::to_owned).into_iter().chain(pages().into_iter().map(|page| format!("docs/{page}")));
+    for document in documents {
+        for span in code_spans(&document) {
             let path = span.trim_end_matches('/');
             if FOLDERS.iter().any(|folder| span.starts_with(folder)) && !span.contains([' ', '*', '<', '…']) {
                 assert!(root.join(path).exists(), "{document} names {span}, which does not exist");
             }
         }
-        let file = root.join(document);
-        let text = std::fs::read_to_string(&file).expect(document);
+        let file = root.join(&document);
+        let text = std::fs::read_to_string(&file).expect(&document);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
             if !link.is_empty() && !link.contains("://") {
                 assert!(file.with_file_name(link).exists(), "{document} links to {link}, which does not exist");
             }
         }
     }
+}
+
+#[test]
+fn the_index_lists_every_page() {
+    let index = std::fs::read_to_string(component::workspace().join("docs/README.md")).expect("docs/README.md");
+    for page in pages().iter().filter(|page| *page != "README.md") {
+        assert!(index.contains(&format!("| [{page}]({page}) |")), "docs/README.md does not list {page}");
+    }
+}
+
+/// A newcomer reads the README in a minute; everything else has a page in docs/.
+#[test]
+fn the_readme_stays_short() {
+    let readme = std::fs::read_to_string(component::workspace().join("README.md")).expect("README.md");
+    assert!(readme.lines().count() <= 150, "README.md has more than 150 lines; move something to docs/");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn what_another_version_left_is_made_anew_and_then_there_is_nothing_to_do() {
     of_another_version(&home);
     let (found, warning) = search(&home, "otter 7");
     assert!(found.is_empty() && warning.contains("memory reindex"), "{found:?} {warning}");
-    assert!(run(&home, &["doctor"]).stdout.contains("must be made anew"));
+    assert!(run(&home, &["doctor"]).stdout.contains("must be rebuilt"));
     let report = reindex(&home);
     assert_eq!((&report["remade"], &report["unembedded"]), (&json!(40), &json!(0)), "{report}");
     assert_eq!(search(&home, "otter 7"), (before, String::new()));
@@ -160,7 +160,7 @@ fn a_server_gives_the_vectors_once_and_search_uses_them() {
     let server = FakeProvider::start([Act::Right]);
     import(&home, (0..10).map(|n| memory(n, &format!("The otter of pond {n} sleeps by day"))));
     configure(&home, &server, "openai", "");
-    assert!(run(&home, &["doctor"]).stdout.contains("the configuration wants others"));
+    assert!(run(&home, &["doctor"]).stdout.contains("the configuration names another model"));
     let report = reindex(&home);
     let model = report["model"].as_str().expect("a model").to_owned();
     assert!(model.starts_with("openai/a-model@127.0.0.1") && model.ends_with(&format!(":{DIMS}")), "{report}");
@@ -217,7 +217,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     assert!(failed.stderr.contains("openai"), "{failed:#?}");
     assert_eq!(search(&home, "heron").0, ["The heron waits"]);
     assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories wait"));
-    assert!(home.log().contains("asked for later"), "{}", home.log());
+    assert!(home.log().contains("try again later"), "{}", home.log());
     // Who asks whoever is there falls back, and does not throw away what was paid for.
     configure(&home, &server, "auto", "");
     let report: Value = serde_json::from_str(&run(&home, &["memory", "reindex", "--json"]).stdout).expect("a report");
@@ -247,7 +247,7 @@ fn a_server_that_fails_in_the_middle_leaves_the_index_as_it_was() {
     assert!(report["model"].as_str().is_some_and(|model| model.starts_with("local/")), "{report}");
     let (found, warning) = search(&home, "otter 7");
     assert_eq!((found[0].as_str(), warning.as_str()), ("The otter of pond 7 sleeps by day", ""));
-    assert!(run(&home, &["doctor"]).stdout.contains("it is being made anew: 0 %"));
+    assert!(run(&home, &["doctor"]).stdout.contains("it is being rebuilt: 0 %"));
     let report = reindex(&home);
     assert_eq!((&report["remade"], &report["unembedded"]), (&json!(10), &json!(0)), "{report}");
     let count = |words: &str| {

@@ -132,7 +132,7 @@ fn a_failure_of_session_one_is_warned_of_in_session_two() {
     let again = "Exit code 1\nerror: could not connect to postgres at 10.0.0.7:5432 after 9 ms";
     let warned = second.failed("u1", "make migrate", again);
     let said = warned.said();
-    assert!(said.contains("met before") && said.contains("Edited compose.yaml"), "{said}");
+    assert!(said.contains("happened before") && said.contains("Edited compose.yaml"), "{said}");
     let answer: Value = serde_json::from_str(&warned.run.stdout).unwrap();
     assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "PostToolUseFailure");
     second.failed("u2", "make lint", "Exit code 1\nerror: something else entirely").silent();

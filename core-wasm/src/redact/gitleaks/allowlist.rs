@@ -1,10 +1,10 @@
-//! What a team's file lets stand: by the secret, the match or the line, by words in it.
+//! Allowlists of a team's file: exceptions by secret, match or line, and by stop words.
 
 use regex_automata::meta::Regex;
 
 use super::{engine, file};
 
-/// What an allowlist's expressions are tried on.
+/// The text that an allowlist's expressions are matched against.
 enum Target {
     Secret,
     Match,
@@ -12,25 +12,25 @@ enum Target {
 }
 
 pub(super) struct Allowlist {
-    /// Whether all checks that are there must agree.
-    all: bool,
+    /// Whether all checks of the list must agree.
+    requires_all: bool,
     target: Target,
     regexes: Vec<Regex>,
     stopwords: Vec<String>,
-    /// Checks that no text can pass: of a commit, of a path. A text has neither.
-    elsewhere: bool,
+    /// Whether the list has checks of a commit or a path. No text can pass them, because it has neither.
+    has_repository_checks: bool,
 }
 
-/// A match, and what stands around it.
-pub(super) struct Found<'t> {
+/// A match and its context.
+pub(super) struct MatchContext<'t> {
     pub secret: &'t str,
     pub whole: &'t str,
     pub line: &'t str,
 }
 
 impl Allowlist {
-    pub fn new(source: &file::Allowlist) -> Result<Self, String> {
-        let all = match source.condition.to_ascii_lowercase().as_str() {
+    pub(super) fn new(source: &file::Allowlist) -> Result<Self, String> {
+        let requires_all = match source.condition.to_ascii_lowercase().as_str() {
             "" | "or" | "||" => false,
             "and" | "&&" => true,
             other => return Err(format!("the condition {other} is neither OR nor AND")),
@@ -46,24 +46,24 @@ impl Allowlist {
         }
         let regexes = source.regexes.iter().map(|regex| engine::compile(regex)).collect::<Result<_, _>>()?;
         let stopwords = source.stopwords.iter().map(|word| word.to_lowercase()).collect();
-        let elsewhere = !source.paths.is_empty() || !source.commits.is_empty();
-        Ok(Self { all, target, regexes, stopwords, elsewhere })
+        let has_repository_checks = !source.paths.is_empty() || !source.commits.is_empty();
+        Ok(Self { requires_all, target, regexes, stopwords, has_repository_checks })
     }
 
-    /// Whether the match is to stand.
-    pub fn allows(&self, found: &Found) -> bool {
+    /// Returns whether the match is allowed to stay.
+    pub(super) fn allows(&self, context: &MatchContext) -> bool {
         let text = match self.target {
-            Target::Secret => found.secret,
-            Target::Match => found.whole,
-            Target::Line => found.line,
+            Target::Secret => context.secret,
+            Target::Match => context.whole,
+            Target::Line => context.line,
         };
         let regex = || self.regexes.iter().any(|regex| regex.is_match(text));
         let word = || {
-            let secret = found.secret.to_lowercase();
+            let secret = context.secret.to_lowercase();
             self.stopwords.iter().any(|word| secret.contains(word.as_str()))
         };
-        if self.all {
-            !self.elsewhere && (self.regexes.is_empty() || regex()) && (self.stopwords.is_empty() || word())
+        if self.requires_all {
+            !self.has_repository_checks && (self.regexes.is_empty() || regex()) && (self.stopwords.is_empty() || word())
         } else {
             regex() || word()
         }

@@ -1,4 +1,4 @@
-//! A file of rules as it is written: gitleaks' TOML, key by key. Keys are in any case, as gitleaks reads them.
+//! The contents of a rule file: gitleaks' TOML, key by key. Keys are case-insensitive, as in gitleaks.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -9,7 +9,7 @@ pub(super) struct File {
     pub extend: Extend,
     pub allowlist: Option<Value>,
     pub allowlists: Vec<Value>,
-    /// One by one, so that a bad one does not cost the others.
+    /// Parsed one by one, so that an invalid rule does not affect the others.
     pub rules: Vec<Value>,
 }
 
@@ -48,24 +48,24 @@ pub(super) struct Allowlist {
     pub commits: Vec<String>,
 }
 
-/// Reads a file. The error tells the line and no text of it.
+/// Parses a file. The error gives the line, but no text from it.
 pub(super) fn parse(text: &str) -> Result<File, String> {
     let table: Table = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         format!("line {line} is no TOML: {}", error.message())
     })?;
-    Value::Table(folded(table)).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+    Value::Table(with_lowercase_keys(table)).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
-/// The table with all keys in lower case. Nesting is bounded by the parser.
-fn folded(table: Table) -> Table {
-    table.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), folded_value(value))).collect()
+/// Converts all keys of the table to lower case. The parser bounds the nesting.
+fn with_lowercase_keys(table: Table) -> Table {
+    table.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), value_with_lowercase_keys(value))).collect()
 }
 
-fn folded_value(value: Value) -> Value {
+fn value_with_lowercase_keys(value: Value) -> Value {
     match value {
-        Value::Table(table) => Value::Table(folded(table)),
-        Value::Array(values) => Value::Array(values.into_iter().map(folded_value).collect()),
+        Value::Table(table) => Value::Table(with_lowercase_keys(table)),
+        Value::Array(values) => Value::Array(values.into_iter().map(value_with_lowercase_keys).collect()),
         other => other,
     }
 }

@@ -1,19 +1,21 @@
-//! A team's own rules, in the format of gitleaks (<https://github.com/gitleaks/gitleaks>), beside the default ones.
+//! A team's own rules in the format of gitleaks (<https://github.com/gitleaks/gitleaks>), in addition to the default
+//! rules.
 //!
-//! What the format says means here what it means there, with these differences, which come from what a redactor is:
+//! The format means the same here as in gitleaks, except for these differences, which follow from what a redactor is:
 //!
-//! - The default rules always run; `useDefault` changes nothing. `disabledRules` takes single ones out, all but `private` and
-//!   the protection of placeholders. A rule with the name of a default one takes its place if it has an expression, and else
-//!   adds its allowlists to it.
-//! - A text has no path and no commit. A rule with a path and nothing else never matches a text; one with both matches
-//!   wherever its expression does. Allowlists of paths and commits let nothing stand.
-//! - `extend.path` is the host's to read, since a policy opens no files: it hands over the extended file first, and of rules with
-//!   the same name the last one counts. `extend.url` is refused, and so are rules that require other rules.
-//! - Comments such as `gitleaks:allow` mean nothing: who writes them knows of a repository, not of a memory.
-//! - A line, for `regexTarget = "line"`, is at most [`LINE`] bytes to either side of the match.
+//! - The default rules always run; `useDefault` changes nothing. `disabledRules` disables single rules, except
+//!   `private` and the protection of placeholders. A rule with the name of a default rule replaces it if it has an
+//!   expression; otherwise it adds its allowlists to it.
+//! - A text has no path and no commit. A rule with a path and nothing else never matches a text. A rule with a path and
+//!   an expression matches wherever the expression does. Allowlists of paths and commits allow nothing.
+//! - The host reads `extend.path`, because a policy cannot open files. It passes the extended file first, and of
+//!   several rules with the same name the last one counts. `extend.url` is rejected, and so are rules that require
+//!   other rules.
+//! - Comments such as `gitleaks:allow` have no effect: their author had a repository in mind, not a memory.
+//! - For `regexTarget = "line"`, a line is at most [`LINE_WINDOW`] bytes on either side of the match.
 //!
-//! An expression is compiled when one of its keywords appears in a text; a rule without keywords of three bytes and more runs
-//! over every text. What cannot be compiled is told by [`Team::complaints`], and the other rules go on.
+//! An expression is compiled when one of its keywords appears in a text. A rule without keywords of at least three
+//! bytes runs on every text. [`TeamRules::take_problems`] reports what cannot be compiled; the other rules still work.
 
 mod allowlist;
 mod engine;
@@ -27,38 +29,38 @@ use regex_automata::meta::Regex;
 use serde::Deserialize;
 
 use super::block::placeholder_end;
-use super::keywords::{self, Index, SHORTEST};
+use super::keywords::{self, Index, MIN_KEYWORD_BYTES};
 use super::rules::{DIGITS, OPTIONAL, RULES};
 use super::scan::{self, Hit};
 use super::value::entropy;
-use allowlist::{Allowlist, Found};
+use allowlist::{Allowlist, MatchContext};
 
-/// What a target `line` sees of a line to either side, in bytes.
-pub const LINE: usize = 2048;
+/// How much of a line the target `line` sees on either side of the match, in bytes.
+pub const LINE_WINDOW: usize = 2048;
 
-/// Bytes of one file.
-const LONGEST: usize = 1 << 20;
-/// Rules of all files together.
-const MOST: usize = 4096;
-/// Bytes of a rule's name in a placeholder.
-const NAME: usize = 64;
-/// Complaints that are kept.
-const COMPLAINTS: usize = 32;
+/// The maximum size of one file in bytes.
+const MAX_FILE_BYTES: usize = 1 << 20;
+/// The maximum number of rules in all files together.
+const MAX_RULES: usize = 4096;
+/// The maximum length of a rule name in a placeholder, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+/// The maximum number of problems kept.
+const MAX_PROBLEMS: usize = 32;
 
-/// What is never turned off.
-const ALWAYS: [&str; 2] = ["private", "placeholder"];
+/// Rules that cannot be disabled.
+const PROTECTED_RULES: [&str; 2] = ["private", "placeholder"];
 
-/// All rules of a team's files, put together; and which optional default rules it wants.
-pub struct Team {
+/// The combined rules of all files of a team, and the optional default rules that it enables.
+pub struct TeamRules {
     rules: Vec<Rule>,
-    /// For all rules, or for those that it names.
+    /// Allowlists for all rules, or for the rules that they name.
     allowlists: Vec<(Vec<String>, Allowlist)>,
     disabled: Vec<String>,
-    wanted: Vec<String>,
-    /// Rules without keywords, by their places.
-    always: Vec<usize>,
+    enabled_optional: Vec<String>,
+    /// The indexes of rules without keywords, which run on every text.
+    unconditional: Vec<usize>,
     index: Option<Index>,
-    complaints: RefCell<Vec<String>>,
+    problems: RefCell<Vec<String>>,
 }
 
 struct Rule {
@@ -69,63 +71,63 @@ struct Rule {
     compiled: OnceCell<Option<Regex>>,
 }
 
-/// Which of a team's rules are to run over a text.
-pub(super) struct Woken(Vec<bool>);
+/// Which of a team's rules run on a text.
+pub(super) struct ActiveRules(Vec<bool>);
 
-impl Woken {
-    pub fn wake(&mut self, rule: u16) {
-        if let Some(woken) = usize::from(rule).checked_sub(RULES.len()).and_then(|rule| self.0.get_mut(rule)) {
-            *woken = true;
+impl ActiveRules {
+    pub(super) fn activate(&mut self, rule: u16) {
+        if let Some(active) = usize::from(rule).checked_sub(RULES.len()).and_then(|rule| self.0.get_mut(rule)) {
+            *active = true;
         }
     }
 }
 
-impl Team {
-    /// A team that has no rules.
-    pub const fn none() -> Self {
+impl TeamRules {
+    /// Creates an empty rule set.
+    pub const fn empty() -> Self {
         Self {
             rules: Vec::new(),
             allowlists: Vec::new(),
             disabled: Vec::new(),
-            wanted: Vec::new(),
-            always: Vec::new(),
+            enabled_optional: Vec::new(),
+            unconditional: Vec::new(),
             index: None,
-            complaints: RefCell::new(Vec::new()),
+            problems: RefCell::new(Vec::new()),
         }
     }
 
-    /// The rules of the settings: `rules` is a JSON array of files' texts, `optional` a JSON array of the names of optional
-    /// default rules. What is wrong with them becomes complaints.
+    /// Creates the rules from the settings: `rules` is a JSON array of the texts of rule files, `optional` a JSON array
+    /// of the names of optional default rules. Errors in them become problems.
     pub fn from_settings(rules: Option<&str>, optional: Option<&str>) -> Self {
-        let mut complaints = Vec::new();
+        let mut problems = Vec::new();
         let mut list = |setting: &str, json: Option<&str>| -> Vec<String> {
             let parsed = json.map_or_else(|| Ok(Vec::new()), serde_json::from_str);
             parsed.unwrap_or_else(|_| {
-                complaints.push(format!("setting {setting}: not an array of strings"));
+                problems.push(format!("setting {setting}: not an array of strings"));
                 Vec::new()
             })
         };
         let texts = list("redaction-rules", rules);
-        let wanted = list("redaction-optional-rules", optional);
-        let mut team = Self { wanted, ..Self::new(&texts) };
-        team.complaints.get_mut().splice(0..0, complaints);
+        let enabled_optional = list("redaction-optional-rules", optional);
+        let mut team = Self { enabled_optional, ..Self::new(&texts) };
+        team.problems.get_mut().splice(0..0, problems);
         team
     }
 
-    /// The rules of files.
+    /// Creates the rules from the texts of rule files.
     pub fn new(texts: &[String]) -> Self {
-        let mut team = Self::none();
+        let mut team = Self::empty();
         let mut keywords = Vec::new();
         for (at, text) in texts.iter().enumerate() {
-            let file = if text.len() > LONGEST { Err("it is too long".to_owned()) } else { file::parse(text) };
+            let file = if text.len() > MAX_FILE_BYTES { Err("it is too long".to_owned()) } else { file::parse(text) };
             match file {
                 Ok(file) => team.add(file, &mut keywords),
-                Err(why) => team.complain(&format!("file {} of rules", at + 1), &why),
+                Err(why) => team.report(&format!("file {} of rules", at + 1), &why),
             }
         }
         if !keywords.is_empty() {
-            let (index, left) = keywords::INDEX.with(keywords);
-            team.always.extend(left.into_iter().map(|rule| usize::from(rule) - RULES.len()));
+            let (index, rejected) = keywords::INDEX.with(keywords);
+            team.unconditional.extend(rejected.into_iter().map(|rule| usize::from(rule) - RULES.len()));
             team.index = Some(index);
         }
         team
@@ -133,19 +135,19 @@ impl Team {
 
     fn add(&mut self, file: file::File, keywords: &mut Vec<(String, u16)>) {
         if !file.extend.url.is_empty() {
-            self.complain("extend", "nothing is fetched: save the other file, and say its path");
+            self.report("extend", "nothing is fetched: save the other file, and say its path");
         }
         for id in &file.extend.disabledrules {
             self.drop_rule(&slug(id), keywords);
         }
-        self.disabled.extend(file.extend.disabledrules.into_iter().filter(|id| !ALWAYS.contains(&id.as_str())));
+        self.disabled.extend(file.extend.disabledrules.into_iter().filter(|id| !PROTECTED_RULES.contains(&id.as_str())));
         for value in file.allowlist.into_iter().chain(file.allowlists) {
             let added = file::Allowlist::deserialize(value).map_err(|error| error.message().to_owned()).and_then(|source| {
                 self.allowlists.push((source.targetrules.clone(), Allowlist::new(&source)?));
                 Ok(())
             });
             if let Err(why) = added {
-                self.complain("allowlist", &why);
+                self.report("allowlist", &why);
             }
         }
         for value in file.rules {
@@ -154,7 +156,7 @@ impl Team {
                 .map_err(|error| error.message().to_owned())
                 .and_then(|rule| self.add_rule(rule, keywords));
             if let Err(why) = added {
-                self.complain(&format!("rule {id}"), &why);
+                self.report(&format!("rule {id}"), &why);
             }
         }
     }
@@ -175,55 +177,55 @@ impl Team {
         }
         let default = is_default(&id);
         if source.regex.is_empty() {
-            // A rule of paths alone, or one that changes a default rule or one of an extended file.
+            // A rule of paths only, or one that modifies a default rule or a rule of an extended file.
             let known = default || self.rules.iter().any(|rule| rule.id == id);
             return if known || !source.path.is_empty() { Ok(()) } else { Err("it has neither regex nor path".into()) };
         }
-        let place = u16::try_from(RULES.len() + self.rules.len()).ok().filter(|_| self.rules.len() < MOST);
-        let place = place.ok_or("there are too many rules")?;
-        // What Go's syntax does not know is told at once, not when a keyword appears.
+        let number = u16::try_from(RULES.len() + self.rules.len()).ok().filter(|_| self.rules.len() < MAX_RULES);
+        let number = number.ok_or("there are too many rules")?;
+        // Report invalid Go syntax immediately, not only when a keyword appears.
         syntax::translate(&source.regex)?;
-        if default && !ALWAYS.contains(&id.as_str()) {
+        if default && !PROTECTED_RULES.contains(&id.as_str()) {
             self.disabled.push(id.clone());
         }
         self.drop_rule(&id, keywords);
         // The table folds the case of ASCII only.
-        let usable = |keyword: &String| keyword.len() >= SHORTEST && keyword.is_ascii();
+        let usable = |keyword: &String| keyword.len() >= MIN_KEYWORD_BYTES && keyword.is_ascii();
         if source.keywords.is_empty() || !source.keywords.iter().all(usable) {
-            self.always.push(self.rules.len());
+            self.unconditional.push(self.rules.len());
         } else {
-            keywords.extend(source.keywords.into_iter().map(|keyword| (keyword, place)));
+            keywords.extend(source.keywords.into_iter().map(|keyword| (keyword, number)));
         }
         let (regex, group, entropy) = (source.regex, source.secretgroup, source.entropy);
         self.rules.push(Rule { id, regex, group, entropy, compiled: OnceCell::new() });
         Ok(())
     }
 
-    /// Lets a rule of an earlier file, or one further up, sleep for ever.
+    /// Disables a rule of an earlier file, or an earlier rule of the same file.
     fn drop_rule(&mut self, id: &str, keywords: &mut Vec<(String, u16)>) {
         for at in (0..self.rules.len()).filter(|&at| self.rules[at].id == id) {
-            self.always.retain(|&rule| rule != at);
+            self.unconditional.retain(|&rule| rule != at);
             keywords.retain(|&(_, rule)| usize::from(rule) != RULES.len() + at);
         }
     }
 
-    fn complain(&self, about: &str, why: &str) {
-        /// Bytes of one complaint.
-        const LENGTH: usize = 300;
-        let mut complaints = self.complaints.borrow_mut();
-        if complaints.len() < COMPLAINTS {
-            let mut complaint = format!("{about}: {why}");
-            complaint.truncate(complaint.floor_char_boundary(LENGTH));
-            complaints.push(complaint);
+    fn report(&self, about: &str, why: &str) {
+        /// The maximum length of one problem in bytes.
+        const MAX_PROBLEM_BYTES: usize = 300;
+        let mut problems = self.problems.borrow_mut();
+        if problems.len() < MAX_PROBLEMS {
+            let mut problem = format!("{about}: {why}");
+            problem.truncate(problem.floor_char_boundary(MAX_PROBLEM_BYTES));
+            problems.push(problem);
         }
     }
 
-    /// What is wrong with the rules as far as is known by now, for the log. Each is told once.
-    pub fn complaints(&self) -> Vec<String> {
-        self.complaints.take()
+    /// Returns the problems known so far, for the log, and removes them from the list: each is reported once.
+    pub fn take_problems(&self) -> Vec<String> {
+        self.problems.take()
     }
 
-    /// Compiles every rule, so that [`Self::complaints`] knows all there is to know: for a command that checks a file.
+    /// Compiles every rule, so that [`Self::take_problems`] returns all problems. For commands that check a file.
     pub fn compile(&self) {
         for rule in &self.rules {
             self.compiled(rule);
@@ -234,42 +236,43 @@ impl Team {
         self.index.as_ref().unwrap_or(&keywords::INDEX)
     }
 
-    /// Whether an optional default rule is wanted.
-    pub(super) fn wants(&self, id: &str) -> bool {
-        self.wanted.iter().any(|wanted| wanted == id)
+    /// Returns whether an optional default rule is enabled.
+    pub(super) fn enables(&self, id: &str) -> bool {
+        self.enabled_optional.iter().any(|enabled_optional| enabled_optional == id)
     }
 
-    /// No rule is awake but those without keywords.
-    pub(super) fn sleeping(&self) -> Woken {
-        let mut woken = vec![false; self.rules.len()];
-        self.always.iter().for_each(|&rule| woken[rule] = true);
-        Woken(woken)
+    /// Returns the rules that are active before a keyword was found: those without keywords.
+    pub(super) fn initially_active(&self) -> ActiveRules {
+        let mut active = vec![false; self.rules.len()];
+        self.unconditional.iter().for_each(|&rule| active[rule] = true);
+        ActiveRules(active)
     }
 
-    /// What is left of the default rules' hits, and the hits of the team's rules that are awake.
-    pub(super) fn judge<'t>(&'t self, text: &str, mut hits: Vec<Hit<'t>>, woken: Woken) -> Vec<Hit<'t>> {
+    /// Filters the hits of the default rules, and adds the hits of the team's active rules.
+    pub(super) fn apply<'t>(&'t self, text: &str, mut hits: Vec<Hit<'t>>, active: ActiveRules) -> Vec<Hit<'t>> {
         if !self.disabled.is_empty() || !self.allowlists.is_empty() {
             hits.retain(|hit| {
                 let range = hit.start..hit.end;
                 !self.disabled.iter().any(|id| id == hit.rule)
-                    && (ALWAYS.contains(&hit.rule) || !self.allows(hit.rule, text, &range, &range))
+                    && (PROTECTED_RULES.contains(&hit.rule) || !self.allows(hit.rule, text, &range, &range))
             });
         }
-        let awake: Vec<&Rule> = self.rules.iter().zip(woken.0).filter_map(|(rule, awake)| awake.then_some(rule)).collect();
-        if awake.is_empty() {
+        let active: Vec<&Rule> =
+            self.rules.iter().zip(active.0).filter_map(|(rule, active)| active.then_some(rule)).collect();
+        if active.is_empty() {
             return hits;
         }
-        let kept = placeholders(text);
+        let placeholders = placeholders(text);
         let mut own = Vec::new();
-        for rule in awake {
-            self.run(rule, text, &kept, &mut own);
+        for rule in active {
+            self.run(rule, text, &placeholders, &mut own);
         }
         own.sort_by_key(|hit| hit.start);
-        // The team's name first: its rule was written for this.
-        scan::merged(text, own, hits)
+        // The team's rule takes precedence, because it was written for this text.
+        scan::merge(text, own, hits)
     }
 
-    fn run<'t>(&'t self, rule: &'t Rule, text: &str, kept: &[Range<usize>], own: &mut Vec<Hit<'t>>) {
+    fn run<'t>(&'t self, rule: &'t Rule, text: &str, placeholders: &[Range<usize>], own: &mut Vec<Hit<'t>>) {
         let Some(regex) = self.compiled(rule) else {
             return;
         };
@@ -280,7 +283,7 @@ impl Team {
             let value = text.get(secret.clone()).unwrap_or_default();
             let random = rule.entropy <= 0.0 || entropy(value.as_bytes()) > rule.entropy;
             if !value.is_empty() && random && !self.allows(&rule.id, text, &whole, &secret) {
-                for piece in apart(&secret, kept) {
+                for piece in outside_placeholders(&secret, placeholders) {
                     own.push(Hit { start: piece.start, end: piece.end, rule: &rule.id, certain: true });
                 }
             }
@@ -293,7 +296,7 @@ impl Team {
                 let groups = regex.captures_len();
                 if rule.group < groups { Ok(regex) } else { Err(format!("its expression has no group {}", rule.group)) }
             });
-            checked.map_err(|why| self.complain(&format!("rule {}", rule.id), &why)).ok()
+            checked.map_err(|why| self.report(&format!("rule {}", rule.id), &why)).ok()
         };
         rule.compiled.get_or_init(compile).as_ref()
     }
@@ -305,7 +308,7 @@ impl Team {
         let mut lists = self.allowlists.iter().filter(|(rules, _)| rules.is_empty() || rules.iter().any(|rule| rule == id));
         lists.any(|(_, list)| {
             let line = line(text.as_bytes(), whole);
-            list.allows(&Found { secret: get(secret.clone()), whole: get(whole.clone()), line: get(line) })
+            list.allows(&MatchContext { secret: get(secret.clone()), whole: get(whole.clone()), line: get(line) })
         })
     }
 }
@@ -316,12 +319,12 @@ fn is_default(id: &str) -> bool {
         || OPTIONAL.iter().any(|rule| rule.id == id)
 }
 
-/// A rule's name as a placeholder may hold it: `a-z`, `0-9` and hyphens.
+/// Converts a rule name to the form allowed in a placeholder: `a-z`, `0-9` and hyphens.
 fn slug(id: &str) -> String {
     let mut slug: String = id
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
-        .take(NAME)
+        .take(MAX_NAME_BYTES)
         .collect();
     if !slug.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
         slug.clear();
@@ -333,14 +336,14 @@ fn newlines<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
     bytes.take_while(|&&byte| byte == b'\n').count()
 }
 
-/// The line or lines of a match, as much of them as a target sees.
+/// Returns the line or lines of a match, as far as a target can see them.
 fn line(bytes: &[u8], whole: &Range<usize>) -> Range<usize> {
-    let start = scan::span_back(bytes, whole.start, LINE, |byte| byte != b'\n');
-    let window = &bytes[..bytes.len().min(whole.end + LINE)];
+    let start = scan::span_back(bytes, whole.start, LINE_WINDOW, |byte| byte != b'\n');
+    let window = &bytes[..bytes.len().min(whole.end + LINE_WINDOW)];
     start..scan::span(window, whole.end, |byte| byte != b'\n')
 }
 
-/// Where placeholders stand: a rule neither alters them nor takes what touches one of its own.
+/// Returns where placeholders are. A rule neither changes them nor takes what is adjacent to one of its own.
 fn placeholders(text: &str) -> Vec<Range<usize>> {
     const OPEN: &[u8] = b"[redacted:";
     let bytes = text.as_bytes();
@@ -349,13 +352,13 @@ fn placeholders(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The parts of a secret that are outside of placeholders. What touches one was left over by an earlier pass, and stays: else
-/// an expression such as `\b.` would eat a text byte by byte.
-fn apart(secret: &Range<usize>, kept: &[Range<usize>]) -> Vec<Range<usize>> {
+/// Returns the parts of a secret outside of placeholders. A match that is adjacent to a placeholder was left over by an
+/// earlier pass and stays; otherwise an expression such as `\b.` would consume a text byte by byte.
+fn outside_placeholders(secret: &Range<usize>, placeholders: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = secret.start;
-    let first = kept.partition_point(|range| range.end < secret.start);
-    for range in kept[first..].iter().take_while(|range| range.start <= secret.end) {
+    let first = placeholders.partition_point(|range| range.end < secret.start);
+    for range in placeholders[first..].iter().take_while(|range| range.start <= secret.end) {
         if range.end == secret.start || range.start == secret.end {
             return Vec::new();
         }

@@ -1,27 +1,27 @@
-//! Regular expressions in the syntax of Go (RE2), said in that of Rust's `regex`.
+//! Translates regular expressions from the syntax of Go (RE2) to that of Rust's `regex`.
 //!
-//! The two are close relatives, and differ where it is easy to overlook: `\d`, `\w`, `\s` and `\b` are of ASCII in Go and of
-//! Unicode here; `[`, `&&`, `--` and `~~` mean themselves in a Go class and are operators here; a brace that opens no count is
-//! a brace in Go and an error here; `\Q…\E`, octal numbers and `\pN` with `^` are written otherwise. So each atom is read by
-//! Go's rules and written anew. What Go itself refuses is refused.
+//! The two are closely related, and their differences are easy to overlook. `\d`, `\w`, `\s` and `\b` mean ASCII in Go
+//! and Unicode here. `[`, `&&`, `--` and `~~` are literals in a Go class and operators here. A brace that does not
+//! start a count is a literal in Go and an error here. `\Q…\E`, octal numbers and `\pN` with `^` are written
+//! differently. So each atom is parsed by Go's rules and written anew. Whatever Go rejects is rejected here.
 
 use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The most that Go lets a count be.
-const MOST: u32 = 1000;
+/// The maximum count that Go allows.
+const MAX_COUNT: u32 = 1000;
 
-/// The expression for `regex`, or why there is none.
+/// Translates a Go expression, or returns why that is impossible.
 pub(super) fn translate(go: &str) -> Result<String, String> {
     let mut translation = Translation { rest: go.chars().peekable(), out: String::with_capacity(go.len() * 2) };
     translation.run()?;
     Ok(translation.out)
 }
 
-/// What the next repetition would repeat.
+/// What a following repetition would repeat.
 #[derive(PartialEq)]
-enum Last {
+enum Previous {
     Nothing,
     Atom,
     Repetition,
@@ -34,7 +34,7 @@ struct Translation<'p> {
 
 impl Translation<'_> {
     fn run(&mut self) -> Result<(), String> {
-        let mut last = Last::Nothing;
+        let mut last = Previous::Nothing;
         while let Some(character) = self.rest.next() {
             last = match character {
                 '\\' => self.escape()?,
@@ -47,11 +47,11 @@ impl Translation<'_> {
                 },
                 '|' => {
                     self.out.push('|');
-                    Last::Nothing
+                    Previous::Nothing
                 }
                 ')' | '.' | '^' | '$' => {
                     self.out.push(character);
-                    Last::Atom
+                    Previous::Atom
                 }
                 literal => self.literal(literal),
             };
@@ -59,24 +59,24 @@ impl Translation<'_> {
         Ok(())
     }
 
-    fn literal(&mut self, literal: char) -> Last {
+    fn literal(&mut self, literal: char) -> Previous {
         push_literal(&mut self.out, literal);
-        Last::Atom
+        Previous::Atom
     }
 
-    fn repetition(&mut self, last: &Last, operator: &str) -> Result<Last, String> {
+    fn repetition(&mut self, last: &Previous, operator: &str) -> Result<Previous, String> {
         match last {
-            Last::Nothing => return Err(format!("`{operator}` has nothing to repeat")),
-            Last::Repetition => return Err(format!("`{operator}` repeats a repetition")),
-            Last::Atom => self.out.push_str(operator),
+            Previous::Nothing => return Err(format!("`{operator}` has nothing to repeat")),
+            Previous::Repetition => return Err(format!("`{operator}` repeats a repetition")),
+            Previous::Atom => self.out.push_str(operator),
         }
         if self.rest.next_if_eq(&'?').is_some() {
             self.out.push('?');
         }
-        Ok(Last::Repetition)
+        Ok(Previous::Repetition)
     }
 
-    /// A count behind an opened brace; none where the brace is but a brace.
+    /// Parses a count after an opening brace. None if the brace is a literal.
     fn count(&mut self) -> Result<Option<String>, String> {
         let mut ahead = self.rest.clone();
         let mut inside = String::new();
@@ -87,30 +87,30 @@ impl Translation<'_> {
                 _ => return Ok(None),
             }
         }
-        let (least, most) = inside.split_once(',').map_or((inside.as_str(), None), |(least, most)| (least, Some(most)));
+        let (min, max) = inside.split_once(',').map_or((inside.as_str(), None), |(min, max)| (min, Some(max)));
         let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 1 || !text.starts_with('0'));
-        let Some(least) = number(least) else {
+        let Some(min) = number(min) else {
             return Ok(None);
         };
-        let most = match most {
+        let max = match max {
             Some("") => None,
-            Some(most) => match number(most) {
-                Some(most) => Some(most),
+            Some(max) => match number(max) {
+                Some(max) => Some(max),
                 None => return Ok(None),
             },
-            None => Some(least),
+            None => Some(min),
         };
-        if least > MOST || most.is_some_and(|most| most > MOST || most < least) {
+        if min > MAX_COUNT || max.is_some_and(|max| max > MAX_COUNT || max < min) {
             return Err(format!("`{{{inside}}}` is beyond what a count may be"));
         }
         self.rest = ahead;
         Ok(Some(format!("{{{inside}}}")))
     }
 
-    fn group(&mut self) -> Result<Last, String> {
+    fn group(&mut self) -> Result<Previous, String> {
         self.out.push('(');
         if self.rest.next_if_eq(&'?').is_none() {
-            return Ok(Last::Nothing);
+            return Ok(Previous::Nothing);
         }
         let mut named = self.rest.clone();
         let python = named.next_if_eq(&'P').is_some();
@@ -118,8 +118,12 @@ impl Translation<'_> {
             self.rest = named;
             let name: String = self.rest.by_ref().take_while(|&character| character != '>').collect();
             let valid = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-            // The name itself is of no use to a rule: it says its group by number.
-            return if valid { Ok(Last::Nothing) } else { Err("a group's name is not made of letters and digits".into()) };
+            // The name itself does not matter: a rule refers to its group by number.
+            return if valid {
+                Ok(Previous::Nothing)
+            } else {
+                Err("a group's name is not made of letters and digits".into())
+            };
         }
         if python {
             return Err("`(?P=` and `(?P>` are not in Go's syntax".into());
@@ -137,7 +141,7 @@ impl Translation<'_> {
                         return Err(format!("`(?{flags}{end}` sets no flag"));
                     }
                     let _ = write!(self.out, "?{flags}{end}");
-                    return Ok(Last::Nothing);
+                    return Ok(Previous::Nothing);
                 }
                 Some(other) => return Err(format!("`(?{flags}{other}` is not in Go's syntax")),
                 None => return Err("a group is not closed".into()),
@@ -145,7 +149,7 @@ impl Translation<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<Last, String> {
+    fn escape(&mut self) -> Result<Previous, String> {
         match self.rest.peek().copied() {
             Some('Q') => {
                 self.rest.next();
@@ -157,7 +161,7 @@ impl Translation<'_> {
                     'A' | 'z' => self.out.extend(['\\', anchor]),
                     _ => self.out.extend(["(?-u:\\", &anchor.to_string(), ")"]),
                 }
-                return Ok(Last::Atom);
+                return Ok(Previous::Atom);
             }
             _ => {}
         }
@@ -167,12 +171,12 @@ impl Translation<'_> {
                 let _ = write!(self.out, "[{set}]");
             }
         }
-        Ok(Last::Atom)
+        Ok(Previous::Atom)
     }
 
-    /// `\Q…\E`: characters that mean themselves, to the end of the pattern where nothing ends them.
-    fn quotation(&mut self) -> Last {
-        let mut last = Last::Nothing;
+    /// Parses `\Q…\E`: literal characters, up to the end of the pattern if `\E` is missing.
+    fn quotation(&mut self) -> Previous {
+        let mut last = Previous::Nothing;
         while let Some(character) = self.rest.next() {
             if character == '\\' && self.rest.next_if_eq(&'E').is_some() {
                 break;
@@ -182,7 +186,7 @@ impl Translation<'_> {
         last
     }
 
-    /// What may stand behind a backslash in a class and outside.
+    /// Parses what may follow a backslash, inside and outside of a class.
     fn escaped(&mut self) -> Result<Escaped, String> {
         let Some(character) = self.rest.next() else {
             return Err("a backslash at the end".into());
@@ -212,7 +216,7 @@ impl Translation<'_> {
         Ok(found)
     }
 
-    /// `\pN`, `\p{Greek}`, `\p{^Greek}`
+    /// Parses `\pN`, `\p{Greek}` and `\p{^Greek}`.
     fn property(&mut self, negated: bool) -> Result<String, String> {
         let first = self.rest.next().ok_or(r"`\p` without a name")?;
         let name: String = if first == '{' {
@@ -228,7 +232,7 @@ impl Translation<'_> {
         Ok(format!(r"\{letter}{{{name}}}"))
     }
 
-    /// `\x7F`, `\x{10FFFF}`
+    /// Parses `\x7F` and `\x{10FFFF}`.
     fn hexadecimal(&mut self) -> Result<char, String> {
         let digits: String = if self.rest.next_if_eq(&'{').is_some() {
             self.rest.by_ref().take_while(|&character| character != '}').collect()
@@ -240,7 +244,7 @@ impl Translation<'_> {
         number.and_then(char::from_u32).ok_or_else(|| format!(r"`\x{{{digits}}}` is no character"))
     }
 
-    /// `\0`, `\12`, `\377`; `\1` alone would be a reference back.
+    /// Parses `\0`, `\12` and `\377`. `\1` alone would be a backreference.
     fn octal(&mut self, first: char) -> Result<char, String> {
         let mut number = first.to_digit(8).unwrap_or_default();
         let mut more = 0;
@@ -257,7 +261,7 @@ impl Translation<'_> {
         char::from_u32(number).ok_or_else(|| "no character".to_owned())
     }
 
-    fn class(&mut self) -> Result<Last, String> {
+    fn class(&mut self) -> Result<Previous, String> {
         let unclosed = || "a class is not closed".to_owned();
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -305,10 +309,10 @@ impl Translation<'_> {
             }
         }
         self.out.push(']');
-        Ok(Last::Atom)
+        Ok(Previous::Atom)
     }
 
-    /// `[:alpha:]` within a class; none where the bracket is but a bracket.
+    /// Parses `[:alpha:]` within a class. None if the bracket is a literal.
     fn posix(&mut self) -> Result<Option<()>, String> {
         const NAMES: &[&str] = &[
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
@@ -329,7 +333,7 @@ impl Translation<'_> {
     }
 }
 
-/// What an escape stands for: a character, or the inside of a class.
+/// The meaning of an escape: a character, or the content of a class.
 enum Escaped {
     Character(char),
     Set(String),
@@ -357,7 +361,7 @@ mod tests {
             .unwrap_or_else(|why| panic!("{go} as {pattern}: {why}"))
     }
 
-    /// Each line: an expression, a text, and what Go's `FindString` finds in it.
+    /// Each row: an expression, a text, and what Go's `FindString` finds in it.
     #[test]
     fn what_go_finds_is_found() {
         for (go, text, found) in [

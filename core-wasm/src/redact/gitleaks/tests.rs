@@ -1,4 +1,5 @@
-//! A team's file: what it finds, what it lets stand, what is refused, and that nothing in it makes time quadratic.
+//! Tests of a team's file: what it finds, what it allows, what is rejected, and that no expression takes quadratic
+//! time.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +8,21 @@ use proptest::prelude::*;
 use super::super::redact;
 use super::*;
 
-fn team(toml: &str) -> Team {
-    let team = Team::new(&[toml.to_owned()]);
+fn team(toml: &str) -> TeamRules {
+    let team = TeamRules::new(&[toml.to_owned()]);
     team.compile();
     team
 }
 
-fn scrub(text: &str, team: &Team) -> String {
+fn scrub(text: &str, team: &TeamRules) -> String {
     redact(&[text.to_owned()], team).remove(0).text.unwrap_or_else(|| text.to_owned())
 }
 
-/// The text, by the rules of a file in which nothing is wrong.
-fn by(toml: &str, text: &str) -> String {
+/// Scrubs a text by the rules of a file, and asserts that the file has no problems.
+fn scrub_with(toml: &str, text: &str) -> String {
     let team = team(toml);
     let scrubbed = scrub(text, &team);
-    assert_eq!(team.complaints(), Vec::<String>::new());
+    assert_eq!(team.take_problems(), Vec::<String>::new());
     scrubbed
 }
 
@@ -33,31 +34,31 @@ keywords = ["BADGE="]
 "#;
 
 #[test]
-fn the_secret_is_the_group_or_the_first_that_holds_something() {
-    assert_eq!(by(BADGE, "a badge=ab12-77 b"), "a badge=[redacted:acme-badge]-77 b");
-    assert_eq!(by(&format!("{BADGE}secretGroup = 2"), "badge=ab12-77"), "badge=ab12-[redacted:acme-badge]");
-    assert_eq!(by("[[rules]]\nid = \"x\"\nregex = 'zq\\d+'", "zq12 zq3"), "[redacted:x] [redacted:x]");
-    assert_eq!(by("[[rules]]\nid = \"x\"\nregex = '(a1)?zq(\\d+)'", "zq12"), "zq[redacted:x]");
+fn the_secret_is_the_group_or_the_first_non_empty_one() {
+    assert_eq!(scrub_with(BADGE, "a badge=ab12-77 b"), "a badge=[redacted:acme-badge]-77 b");
+    assert_eq!(scrub_with(&format!("{BADGE}secretGroup = 2"), "badge=ab12-77"), "badge=ab12-[redacted:acme-badge]");
+    assert_eq!(scrub_with("[[rules]]\nid = \"x\"\nregex = 'zq\\d+'", "zq12 zq3"), "[redacted:x] [redacted:x]");
+    assert_eq!(scrub_with("[[rules]]\nid = \"x\"\nregex = '(a1)?zq(\\d+)'", "zq12"), "zq[redacted:x]");
 }
 
 #[test]
-fn a_rule_sleeps_until_a_keyword_appears() {
+fn a_rule_is_inactive_until_a_keyword_appears() {
     let rule = "[[rules]]\nid = \"x\"\nregex = 'q\\d{4}'\nkeywords = [\"acme\"]";
-    assert_eq!(by(rule, "q1234"), "q1234");
-    assert_eq!(by(rule, "q1234 ACME"), "[redacted:x] ACME");
+    assert_eq!(scrub_with(rule, "q1234"), "q1234");
+    assert_eq!(scrub_with(rule, "q1234 ACME"), "[redacted:x] ACME");
     let team = team(&rule.replace("'q", "'(q"));
     assert_eq!(scrub("q1234", &team), "q1234");
-    assert_eq!(team.complaints().len(), 1);
-    // Too short for the table, or none: it runs over every text.
+    assert_eq!(team.take_problems().len(), 1);
+    // Keywords that are too short for the table, or no keywords: the rule runs on every text.
     for keywords in ["keywords = [\"q\"]", ""] {
-        assert_eq!(by(&rule.replace("keywords = [\"acme\"]", keywords), "q1234"), "[redacted:x]");
+        assert_eq!(scrub_with(&rule.replace("keywords = [\"acme\"]", keywords), "q1234"), "[redacted:x]");
     }
 }
 
 #[test]
 fn entropy_is_a_floor() {
     let rule = "[[rules]]\nid = \"x\"\nregex = 'zq=(\\w+)'\nentropy = 2.5";
-    assert_eq!(by(rule, "zq=aaaaaaab zq=a1b2c3d4"), "zq=aaaaaaab zq=[redacted:x]");
+    assert_eq!(scrub_with(rule, "zq=aaaaaaab zq=a1b2c3d4"), "zq=aaaaaaab zq=[redacted:x]");
 }
 
 #[test]
@@ -94,22 +95,22 @@ fn allowlists_let_stand() {
         ("[[allowlists]]\ntargetRules = ['y', 'x']\nregexes = ['.']", text),
     ] {
         let file = format!("[[rules]]\nid = 'x'\nregex = 'zq=(\\w+)'\n{list}");
-        assert_eq!(by(&file, text), expected, "{list}");
+        assert_eq!(scrub_with(&file, text), expected, "{list}");
     }
 }
 
 #[test]
-fn a_default_rule_is_turned_off_narrowed_or_replaced() {
+fn default_rules_can_be_disabled_narrowed_and_replaced() {
     let text = "DB_PASSWORD=sunny2024 <private>x</private>";
     let off = "[extend]\nuseDefault = true\ndisabledRules = ['generic-password', 'private']";
-    assert_eq!(by(off, text), "DB_PASSWORD=sunny2024 [redacted:private]");
+    assert_eq!(scrub_with(off, text), "DB_PASSWORD=sunny2024 [redacted:private]");
     let narrowed = "[[rules]]\nid = 'generic-password'\n[[rules.allowlists]]\nregexes = ['^sunny']";
-    assert_eq!(by(narrowed, text), "DB_PASSWORD=sunny2024 [redacted:private]");
-    assert_eq!(by(narrowed, "DB_PASSWORD=rainy2024"), "DB_PASSWORD=[redacted:generic-password]");
+    assert_eq!(scrub_with(narrowed, text), "DB_PASSWORD=sunny2024 [redacted:private]");
+    assert_eq!(scrub_with(narrowed, "DB_PASSWORD=rainy2024"), "DB_PASSWORD=[redacted:generic-password]");
     let replaced = "[[rules]]\nid = 'generic-password'\nregex = 'PW=(\\w+)'";
-    assert_eq!(by(replaced, "DB_PASSWORD=sunny2024 PW=x1"), "DB_PASSWORD=sunny2024 PW=[redacted:generic-password]");
+    assert_eq!(scrub_with(replaced, "DB_PASSWORD=sunny2024 PW=x1"), "DB_PASSWORD=sunny2024 PW=[redacted:generic-password]");
     let everything = "[[allowlists]]\nregexes = ['.*']";
-    assert_eq!(by(everything, text), "DB_PASSWORD=sunny2024 [redacted:private]");
+    assert_eq!(scrub_with(everything, text), "DB_PASSWORD=sunny2024 [redacted:private]");
 }
 
 #[test]
@@ -125,23 +126,23 @@ fn a_file_changes_what_it_extends() {
             "badge=[redacted:acme-badge]-77 zq1 zq[redacted:x]",
         ),
     ] {
-        let team = Team::new(&[base.clone(), own.to_owned()]);
+        let team = TeamRules::new(&[base.clone(), own.to_owned()]);
         assert_eq!(scrub(text, &team), expected, "{own}");
-        assert_eq!(team.complaints(), Vec::<String>::new());
+        assert_eq!(team.take_problems(), Vec::<String>::new());
     }
 }
 
 #[test]
 fn rules_of_paths_match_no_text() {
-    assert_eq!(by("[[rules]]\nid = 'x'\npath = '.*'", "anything"), "anything");
-    assert_eq!(by("[[rules]]\nid = 'x'\npath = 'nowhere'\nregex = 'zq\\d'", "zq1"), "[redacted:x]");
+    assert_eq!(scrub_with("[[rules]]\nid = 'x'\npath = '.*'", "anything"), "anything");
+    assert_eq!(scrub_with("[[rules]]\nid = 'x'\npath = 'nowhere'\nregex = 'zq\\d'", "zq1"), "[redacted:x]");
 }
 
 #[test]
 fn the_optional_rules_are_named() {
     let text = "write to kim@acme.kr or +82 10-1234-5678, not to git@github.com:a/b";
-    assert_eq!(scrub(text, &Team::none()), text);
-    let team = Team::from_settings(None, Some(r#"["email-address","phone-number"]"#));
+    assert_eq!(scrub(text, &TeamRules::empty()), text);
+    let team = TeamRules::from_settings(None, Some(r#"["email-address","phone-number"]"#));
     assert_eq!(
         scrub(text, &team),
         "write to [redacted:email-address] or [redacted:phone-number], not to git@github.com:a/b"
@@ -149,8 +150,8 @@ fn the_optional_rules_are_named() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
-    for (file, complaint) in [
+fn problems_are_reported_and_the_other_rules_run() {
+    for (file, problem) in [
         ("[[rules]]\nid = 'bad'\nregex = '(?=a)'", "rule bad: look-around"),
         ("[[rules]]\nid = 'bad'\nregex = 'a('", "rule bad: unclosed group"),
         ("[[rules]]\nid = 'bad'\nregex = 'a(b)'\nsecretGroup = 2", "rule bad: its expression has no group 2"),
@@ -173,23 +174,23 @@ fn what_is_wrong_is_told_by_name_and_the_rest_goes_on() {
     ] {
         let team = team(&format!("{file}\n[[rules]]\nid = 'good'\nregex = 'zq\\d'"));
         assert_eq!(scrub("zq1", &team), "[redacted:good]", "{file}");
-        let complaints = team.complaints();
-        assert!(complaints.iter().any(|told| told.starts_with(complaint)), "{complaints:?}");
-        assert!(team.complaints().is_empty());
+        let problems = team.take_problems();
+        assert!(problems.iter().any(|told| told.starts_with(problem)), "{problems:?}");
+        assert!(team.take_problems().is_empty());
     }
-    let torn = Team::new(&["title = 'x'\n[[rules".to_owned(), BADGE.to_owned()]);
+    let torn = TeamRules::new(&["title = 'x'\n[[rules".to_owned(), BADGE.to_owned()]);
     assert_eq!(scrub("badge=ab12-1", &torn), "badge=[redacted:acme-badge]-1");
-    let complaints = torn.complaints();
-    assert!(complaints[0].starts_with("file 1 of rules: line 2 is no TOML"), "{complaints:?}");
-    let team = Team::from_settings(Some("7"), Some("[1]"));
-    assert_eq!(team.complaints().len(), 2);
+    let problems = torn.take_problems();
+    assert!(problems[0].starts_with("file 1 of rules: line 2 is no TOML"), "{problems:?}");
+    let team = TeamRules::from_settings(Some("7"), Some("[1]"));
+    assert_eq!(team.take_problems().len(), 2);
     assert_eq!(scrub("DB_PASSWORD=sunny2024", &team), "DB_PASSWORD=[redacted:generic-password]");
 }
 
 #[test]
-fn keys_are_in_any_case_and_strange_ones_are_passed_over() {
+fn keys_are_case_insensitive_and_unknown_ones_are_ignored() {
     let file = "TITLE = 'x'\n[[Rules]]\nID = 'x'\nRegex = 'a(b)(c)'\nSECRETGROUP = 2\ntags = ['t']\ndescription = 'd'";
-    assert_eq!(by(file, "abc"), "ab[redacted:x]");
+    assert_eq!(scrub_with(file, "abc"), "ab[redacted:x]");
 }
 
 #[test]
@@ -225,7 +226,7 @@ fn pathological_expressions_stay_linear() {
 fn long_matches_and_late_ones_are_found() {
     let rule = "[[rules]]\nid = 'x'\nregex = 'BEGIN[a-z ]*END'";
     let text = format!("{}BEGIN{}END tail", "- ".repeat(40_000), "ab ".repeat(8_000));
-    assert_eq!(by(rule, &text), format!("{}[redacted:x] tail", "- ".repeat(40_000)));
+    assert_eq!(scrub_with(rule, &text), format!("{}[redacted:x] tail", "- ".repeat(40_000)));
 }
 
 /// Expressions that a team could write.
@@ -259,7 +260,7 @@ proptest! {
             "[ab1= \n]{1,4}",
         ], 0..10),
     ) {
-        let team = Team::new(&[format!("[[rules]]\nid = 'x'\nregex = '''{regex}'''")]);
+        let team = TeamRules::new(&[format!("[[rules]]\nid = 'x'\nregex = '''{regex}'''")]);
         let text = pieces.concat();
         let before = text.matches("[redacted:jwt]").count();
         let once = scrub(&text, &team);
@@ -268,9 +269,9 @@ proptest! {
 
     #[test]
     fn any_file_is_handled(file in r"(\[\[?(rules|allowlists|extend|rules\.allowlists)\]\]?|id = '[a-z]'|regex = '[a-z(\[*\\]{0,4}'|keywords = \['[a-z]{0,4}'\]|\n|[a-z=\[\]' ]){0,12}") {
-        let team = Team::new(&[file]);
+        let team = TeamRules::new(&[file]);
         team.compile();
         scrub("a text [redacted:jwt] with aaaa", &team);
-        prop_assert!(team.complaints().len() <= COMPLAINTS);
+        prop_assert!(team.take_problems().len() <= MAX_PROBLEMS);
     }
 }

@@ -1,45 +1,46 @@
-//! What is in a model's folder: read whole, bounded, and refused where it asks for more than can be done here, since a vector that
-//! is nearly right is wrong.
+//! Reads a model's folder into memory, with size limits. Unsupported settings are refused, because a vector that is
+//! nearly right is wrong.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use candle_transformers::models::bert::Config;
-use embedder_wire::{Fault, Purpose};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use throughline_embedder_wire::{Fault, Purpose};
 
 use super::unusable;
 
-/// The largest file of settings, bytes.
+/// The largest settings file, in bytes.
 const MOST_SETTINGS: u64 = 1 << 20;
 
-/// The largest vocabulary, bytes: those of a quarter of a million tokens have 17 MB.
+/// The largest tokenizer file, in bytes. A vocabulary of 250,000 tokens takes 17 MB.
 const MOST_TOKENIZER: u64 = 128 << 20;
 
-/// The largest weights, bytes. They are read into memory; large models of the family have 1.3 GB.
+/// The largest weights file, in bytes. Weights are read into memory; large models of the family take 1.3 GB.
 const MOST_WEIGHTS: u64 = 4 << 30;
 
-/// The fingerprint looks at so many places of the weights, evenly spread …
+/// How many evenly spaced samples of the weights the fingerprint covers.
 const PLACES: usize = 256;
 
-/// … of so many bytes: another training changes nearly every weight, and reading on would cost more than the model.
+/// The size of each sample, in bytes. Sampling is enough because retraining changes nearly every weight, and hashing
+/// all of them would cost more than running the model.
 const PLACE: usize = 1 << 10;
 
-/// So many bytes of the hash tell one model from another.
+/// How many bytes of the hash go into the fingerprint.
 const FINGERPRINT: usize = 6;
 
-/// How the vectors of the tokens become one.
+/// How the token vectors are combined into one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
     /// Their mean.
     Mean,
-    /// The first one's, of the token `[CLS]`.
+    /// The vector of the first token, `[CLS]`.
     First,
 }
 
-/// A model's files.
+/// The contents of a model's folder.
 pub struct Layout {
     /// `config.json`.
     pub config: Config,
@@ -49,7 +50,7 @@ pub struct Layout {
     pub weights: Vec<u8>,
     /// `1_Pooling/config.json`.
     pub pooling: Pooling,
-    /// The most tokens of a text; what is beyond is cut.
+    /// The maximum number of tokens per text; longer texts are truncated.
     pub longest: usize,
     prompts: Value,
     folder: String,
@@ -64,11 +65,11 @@ impl Layout {
         match settings["model_type"].as_str() {
             None | Some("bert") => {}
             Some(other) => {
-                return Err(unusable(format!("config.json: models of type {other:?} are not known here, \"bert\" is")));
+                return Err(unusable(format!("config.json: models of type {other:?} are not supported, only \"bert\" is")));
             }
         }
         let config: Config = serde_json::from_value(settings)
-            .map_err(|error| unusable(format!("config.json is of no BERT model: {error}")))?;
+            .map_err(|error| unusable(format!("config.json does not describe a BERT model: {error}")))?;
         check(&config)?;
         modules(&optional(folder, "modules.json")?)?;
         let pooling = pooling(&optional(folder, "1_Pooling/config.json")?)?;
@@ -91,13 +92,14 @@ impl Layout {
         })
     }
 
-    /// The folder's name and what is in it, such as `all-MiniLM-L6-v2-0123456789ab`.
+    /// Returns the model's name, built from the folder's name and the fingerprint, such as
+    /// `all-MiniLM-L6-v2-0123456789ab`.
     pub fn name(&self) -> String {
         let folder: String = self.folder.chars().filter(|c| !c.is_control()).take(60).collect();
         format!("{folder}-{}", self.fingerprint)
     }
 
-    /// What the model wants before a text; nothing for most.
+    /// Returns the prefix that the model expects before a text. It is empty for most models.
     pub fn prompt(&self, purpose: Purpose) -> &str {
         let names = match purpose {
             Purpose::Query => &["query"][..],
@@ -107,13 +109,13 @@ impl Layout {
     }
 }
 
-/// A file's bytes.
+/// Reads a file of at most `most` bytes.
 fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
     let path = folder.join(name);
     let fault = |what: String| unusable(format!("{} {what}", path.display()));
     let meta = std::fs::metadata(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
     if !meta.is_file() || meta.len() > most {
-        return Err(fault(format!("is no file of at most {most} bytes")));
+        return Err(fault(format!("is not a file of at most {most} bytes")));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
     let read = File::open(&path).and_then(|file| file.take(most).read_to_end(&mut bytes));
@@ -122,10 +124,10 @@ fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
 }
 
 fn json(name: &str, bytes: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is no JSON: {error}")))
+    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is not valid JSON: {error}")))
 }
 
-/// A file of settings; null where there is none.
+/// Reads an optional settings file; returns null if it does not exist.
 fn optional(folder: &Path, name: &str) -> Result<Value, Fault> {
     if folder.join(name).try_exists().unwrap_or(true) {
         json(name, &file(folder, name, MOST_SETTINGS)?)
@@ -134,12 +136,12 @@ fn optional(folder: &Path, name: &str) -> Result<Value, Fault> {
     }
 }
 
-/// Sizes by which nothing is divided or asked for that there is not.
+/// Checks the sizes in the configuration, so that nothing divides by zero or allocates absurd amounts of memory.
 fn check(config: &Config) -> Result<(), Fault> {
     let heads = config.num_attention_heads;
     let sizes = [
         ("vocab_size", config.vocab_size, 4_000_000),
-        ("hidden_size", config.hidden_size, embedder_wire::MOST_DIMS),
+        ("hidden_size", config.hidden_size, throughline_embedder_wire::MOST_DIMS),
         ("num_hidden_layers", config.num_hidden_layers, 200),
         ("num_attention_heads", heads, config.hidden_size),
         ("intermediate_size", config.intermediate_size, 1 << 17),
@@ -148,28 +150,28 @@ fn check(config: &Config) -> Result<(), Fault> {
     ];
     for (name, size, most) in sizes {
         if !(1..=most).contains(&size) {
-            return Err(unusable(format!("config.json: {name} is {size}, and must be between 1 and {most}")));
+            return Err(unusable(format!("config.json: {name} is {size}, but must be between 1 and {most}")));
         }
     }
     if !config.hidden_size.is_multiple_of(heads) || config.max_position_embeddings < 3 {
-        return Err(unusable("config.json: its sizes do not fit together"));
+        return Err(unusable("config.json: the sizes are inconsistent"));
     }
     Ok(())
 }
 
-/// What is done one after another: the model, pooling, length 1, and nothing else.
+/// Checks that the pipeline consists of only the supported modules: transformer, pooling and normalization.
 fn modules(modules: &Value) -> Result<(), Fault> {
     let kinds = modules.as_array().into_iter().flatten().filter_map(|module| module["type"].as_str());
     for kind in kinds {
         let name = kind.rsplit('.').next().unwrap_or(kind);
         if !["Transformer", "Pooling", "Normalize"].contains(&name) {
-            return Err(unusable(format!("modules.json: {name} is not known here")));
+            return Err(unusable(format!("modules.json: {name} is not supported")));
         }
     }
     Ok(())
 }
 
-/// Which pooling the settings want; the mean where there are none.
+/// Returns the configured pooling; the mean if there are no settings.
 fn pooling(settings: &Value) -> Result<Pooling, Fault> {
     let wanted: Vec<&str> = settings
         .as_object()
@@ -182,11 +184,11 @@ fn pooling(settings: &Value) -> Result<Pooling, Fault> {
         [] if settings.is_null() => Ok(Pooling::Mean),
         ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
         ["pooling_mode_cls_token"] => Ok(Pooling::First),
-        _ => Err(unusable("1_Pooling/config.json: only the mean of the tokens and the first token are known here")),
+        _ => Err(unusable("1_Pooling/config.json: only mean and first-token pooling are supported")),
     }
 }
 
-/// Twelve hexadecimal digits by which a model is told from another.
+/// Returns twelve hexadecimal digits that identify a model.
 fn fingerprint(settings: &[&[u8]], weights: &[u8]) -> String {
     let mut hash = Sha256::new();
     for part in settings {

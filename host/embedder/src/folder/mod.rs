@@ -1,5 +1,6 @@
-//! A sentence model of the BERT family from a folder on this machine, as sentence-transformers lays it out: `config.json`,
-//! `tokenizer.json`, `model.safetensors`, and what `modules.json` and `1_Pooling` say of what comes after. Nothing is downloaded.
+//! Runs a sentence model of the BERT family from a local folder in the sentence-transformers layout: `config.json`,
+//! `tokenizer.json`, `model.safetensors`, and optionally `modules.json` and `1_Pooling/config.json`. Nothing is
+//! downloaded.
 
 mod layout;
 #[cfg(test)]
@@ -10,20 +11,20 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
+use throughline_embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use layout::{Layout, Pooling};
 
-/// So many texts go through the model at once. More would only be padded more.
+/// How many texts are run through the model at once. Larger groups would only add padding.
 const AT_ONCE: usize = 16;
 
-/// A fault of what is in the folder: it is as wrong the next time.
+/// Returns a permanent fault about the folder's contents.
 fn unusable(what: impl std::fmt::Display) -> Fault {
     Fault::lasting(Kind::Model, what.to_string())
 }
 
-/// Runs the model.
+/// Loads the model and embeds the request's texts.
 pub fn embed(folder: &Path, request: &Request) -> Result<Embedded, Fault> {
     let layout = Layout::read(folder)?;
     let model = Model::load(&layout)?;
@@ -44,11 +45,11 @@ impl Model {
     fn load(layout: &Layout) -> Result<Self, Fault> {
         let mut tokenizer = Tokenizer::from_bytes(&layout.tokenizer)
             .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
-        // Padding is done here, group by group.
+        // `pooled` pads each group of texts.
         tokenizer.with_padding(None);
         let cut = TruncationParams { max_length: layout.longest, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(cut)).map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
-        let weights = |error| unusable(format!("model.safetensors does not fit config.json: {error}"));
+        let weights = |error| unusable(format!("model.safetensors does not match config.json: {error}"));
         let tensors = candle_core::safetensors::load_buffer(&layout.weights, &Device::Cpu).map_err(weights)?;
         let variables = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
         let bert = BertModel::load(variables, &layout.config).map_err(weights)?;
@@ -57,28 +58,29 @@ impl Model {
         Ok(Self { bert, tokenizer, pooling: layout.pooling, padding })
     }
 
-    /// The vectors of the texts, in their order.
+    /// Returns the vectors of the texts, in order.
     fn vectors(&self, texts: &[String]) -> Result<Vec<Vector>, Fault> {
         let encoded = self
             .tokenizer
             .encode_batch(texts.iter().map(String::as_str).collect(), true)
             .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
         let tokens: Vec<&[u32]> = encoded.iter().map(tokenizers::Encoding::get_ids).collect();
-        // Texts of like length go together, so that little is padded.
+        // Group texts of similar length, so that little padding is needed.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|place| tokens[*place].len());
         let mut vectors = vec![Vector(Vec::new()); tokens.len()];
         for places in order.chunks(AT_ONCE) {
             let group: Vec<&[u32]> = places.iter().map(|place| tokens[*place]).collect();
-            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model cannot be run: {error}")))?;
+            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model failed: {error}")))?;
             for (place, vector) in places.iter().zip(pooled) {
-                vectors[*place] = Vector(normalized(vector).map_err(|what| unusable(format!("of the model {what}")))?);
+                vectors[*place] =
+                    Vector(normalized(vector).map_err(|what| unusable(format!("in the model's output, {what}")))?);
             }
         }
         Ok(vectors)
     }
 
-    /// One vector for each list of tokens.
+    /// Returns one vector for each list of tokens.
     fn pooled(&self, group: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
         let width = group.iter().map(|tokens| tokens.len()).max().unwrap_or_default().max(1);
         let padded = |tokens: &[u32]| {

@@ -1,18 +1,18 @@
-//! A tiny model with weights that are made here, and folders that hold none.
+//! Tests with a tiny model whose weights are generated here, and with broken model folders.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use embedder_wire::{Limits, Provider, Purpose};
 use serde_json::{Value, json};
+use throughline_embedder_wire::{Limits, Provider, Purpose};
 
 use super::*;
 
 const HIDDEN: usize = 8;
 const WORDS: [&str; 9] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "token", "refresh", "the", "cache", "##s"];
 
-/// The same numbers on every machine: what they are does not matter, but that they differ.
+/// Generates weights that are the same on every machine. Their values do not matter as long as they differ.
 fn weights(shape: &[usize], seed: &mut u64) -> Tensor {
     let numbers: Vec<f32> = (0..shape.iter().product())
         .map(|_| {
@@ -23,7 +23,7 @@ fn weights(shape: &[usize], seed: &mut u64) -> Tensor {
     Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap()
 }
 
-/// Writes a model of two layers.
+/// Writes a two-layer model.
 fn write(folder: &Path) {
     let config = json!({"model_type": "bert", "vocab_size": WORDS.len(), "hidden_size": HIDDEN, "num_hidden_layers": 2,
         "num_attention_heads": 2, "intermediate_size": 16, "hidden_act": "gelu", "hidden_dropout_prob": 0.1,
@@ -99,7 +99,7 @@ fn a_text_means_the_same_alone_and_among_others() {
         assert!((length - 1.0).abs() < 1e-5);
     }
     assert!(!close(&together.vectors[2], &together.vectors[3]));
-    // Longer than the model can read: it is cut.
+    // A text longer than the model's limit is truncated.
     assert!(ask(folder.path(), &[&"token ".repeat(1_000)]).is_ok());
 }
 

@@ -1,10 +1,10 @@
-//! How many texts go into one request.
+//! Splits texts into batches, one per request.
 
 use std::ops::Range;
 
 use crate::Limits;
 
-/// Cuts texts of these lengths (bytes) into consecutive batches within the limits; one text at least is in each.
+/// Splits texts of these lengths (bytes) into consecutive batches within the limits. Each batch has at least one text.
 pub fn batches(lengths: impl IntoIterator<Item = usize>, limits: &Limits) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0_usize;

@@ -1,26 +1,27 @@
-//! The address of a server: https, or plain http on this machine only, so that no key and no text crosses a network in clear.
+//! Server addresses: https, or plain http on this machine only, so that no key and no text crosses a network
+//! unencrypted.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A base URL that was looked at, such as `https://api.openai.com/v1`.
+/// A validated base URL, such as `https://api.openai.com/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Without a slash at its end.
+    /// The URL without a trailing slash.
     pub url: String,
-    /// Host and port as they stand in it.
+    /// The host and port as written in the URL.
     pub authority: String,
-    /// Whether it is on this machine: then no proxy is asked.
+    /// Whether the host is this machine. If so, no proxy is used.
     pub is_loopback: bool,
 }
 
-/// The longest address that is taken, bytes.
+/// The longest accepted URL, in bytes.
 const LONGEST: usize = 2_000;
 
 impl Endpoint {
-    /// Reads a base URL. The error says what is wrong with it, and does not repeat it: somebody may have put a key in it.
+    /// Parses a base URL. Errors say what is wrong but never quote the URL, since it may contain a key.
     ///
-    /// Only what every reader of URLs understands alike is let through, so that the host which is looked at here is the one
-    /// that is connected to.
+    /// Accepts only URLs that every parser reads the same way, so that the host checked here is the host that is
+    /// connected to.
     pub fn parse(url: &str) -> Result<Self, &'static str> {
         if url.len() > LONGEST {
             return Err("it is too long");
@@ -32,38 +33,38 @@ impl Endpoint {
         };
         let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
         if authority.contains('@') {
-            return Err("it holds a user's name or a password; keys come from the environment");
+            return Err("it contains a user name or a password; keys must come from the environment");
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
         if path.contains(['?', '#']) {
             return Err("it has a query or a fragment");
         }
         if !path.chars().all(|c| is_plain(c) || "/:".contains(c)) || path.split('/').any(|part| part == "..") {
-            return Err("its path holds characters other than letters, digits and -._~:/");
+            return Err("its path contains characters other than letters, digits and -._~:/");
         }
         let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
-            let (address, port) = bracketed.split_once(']').ok_or("its host is no address")?;
-            let address: Ipv6Addr = address.parse().map_err(|_| "its host is no address")?;
+            let (address, port) = bracketed.split_once(']').ok_or("its host is not a valid address")?;
+            let address: Ipv6Addr = address.parse().map_err(|_| "its host is not a valid address")?;
             (Host::Address(address.into()), port.strip_prefix(':').or(port.is_empty().then_some("443")))
         } else {
             let (name, port) = authority.split_once(':').unwrap_or((authority, "443"));
             let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
             if !is_name {
-                return Err("its host is no name and no address");
+                return Err("its host is neither a name nor an address");
             }
             (name.parse().map_or(Host::Name(name), Host::Address), Some(port))
         };
         if !port
             .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|n| n > 0))
         {
-            return Err("its port is no number from 1 to 65535");
+            return Err("its port is not a number from 1 to 65535");
         }
         let is_loopback = match host {
             Host::Address(address) => address.is_loopback(),
             Host::Name(name) => name.eq_ignore_ascii_case("localhost"),
         };
         if !is_secure && !is_loopback {
-            return Err("plain http is for this machine only (localhost, 127.0.0.1, [::1]); use https");
+            return Err("plain http is allowed only for this machine (localhost, 127.0.0.1, [::1]); use https");
         }
         Ok(Self { url: url.trim_end_matches('/').to_owned(), authority: authority.to_owned(), is_loopback })
     }

@@ -1,6 +1,7 @@
-//! What Throughline and its embedder say to each other: one request on standard input, one answer on standard output, both JSON.
+//! The protocol between Throughline and its embedder: one JSON request on standard input, one JSON answer on standard
+//! output.
 //!
-//! The two programs are installed one by one, so each message names the version of this form.
+//! The two programs are installed separately, so each message carries the protocol version.
 
 #![forbid(unsafe_code)]
 
@@ -14,179 +15,180 @@ pub use batch::batches;
 pub use endpoint::Endpoint;
 pub use vector::{MOST_DIMS, Vector, normalized};
 
-/// The version of this form. A program that meets another one says so and does nothing.
+/// The protocol version. A program that receives another version reports that and does nothing else.
 pub const VERSION: u32 = 1;
 
-/// The longest request that is read, bytes.
+/// The longest accepted request, in bytes.
 pub const MOST_REQUEST: u64 = 64 << 20;
 
-/// What is to be embedded, and by whom.
+/// A request to embed texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// [`VERSION`].
     pub version: u32,
-    /// Who computes.
+    /// The provider that computes the vectors.
     pub provider: Provider,
-    /// What for.
+    /// What the texts are embedded for.
     pub purpose: Purpose,
-    /// What; none is empty.
+    /// The texts; none is empty.
     pub texts: Vec<String>,
-    /// How long and how often.
+    /// Deadlines, batch sizes and retries.
     pub limits: Limits,
 }
 
-/// Who computes vectors.
+/// A provider of vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Provider {
-    /// `POST {base_url}/embeddings`, as OpenAI and many servers after it have it.
+    /// `POST {base_url}/embeddings`, as OpenAI and many other servers implement it.
     Openai {
-        /// Where.
+        /// The server.
         server: Server,
-        /// How vectors are asked for; both forms are understood in any case.
+        /// The vector encoding to ask for. Answers in either encoding are accepted.
         encoding_format: EncodingFormat,
     },
-    /// `POST {base_url}/models/{model}:batchEmbedContents`, as Gemini has it.
+    /// `POST {base_url}/models/{model}:batchEmbedContents`, as Gemini implements it.
     Gemini {
-        /// Where.
+        /// The server.
         server: Server,
     },
     /// A model of the BERT family on this machine.
     Folder {
-        /// Absolute; holds `config.json`, `tokenizer.json` and `model.safetensors`.
+        /// The absolute path of a folder with `config.json`, `tokenizer.json` and `model.safetensors`.
         path: String,
     },
 }
 
-/// A server.
+/// A server and its model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Where it is; see [`Endpoint`].
+    /// The server's address; see [`Endpoint`].
     pub base_url: String,
-    /// As the server calls it.
+    /// The model's name on the server.
     pub model: String,
-    /// How many numbers a vector is to have; none: as many as the model gives by itself.
+    /// How many numbers each vector should have, or `None` for the model's default.
     pub dimensions: Option<usize>,
-    /// The environment variable that holds the key; none: the server wants none.
+    /// The environment variable that holds the key, or `None` if the server needs no key.
     pub key_env: Option<String>,
 }
 
-/// How a server is asked to write vectors.
+/// How the server should encode vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EncodingFormat {
-    /// JSON numbers: every server knows it.
+    /// JSON numbers, which every server supports.
     #[default]
     Float,
     /// Base64 of little-endian 32-bit floats: a third of the bytes.
     Base64,
 }
 
-/// What texts are embedded for.
+/// The purpose of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// What is searched for.
+    /// A search query.
     Query,
-    /// What is searched through.
+    /// A text to search through.
     Document,
 }
 
-/// How long and how often the embedder may try.
+/// Limits on time, batch size and retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The longest that one batch may take with all its tries, milliseconds.
+    /// The maximum time for one batch, including retries, in milliseconds.
     pub timeout_ms: u64,
-    /// The most texts of one batch.
+    /// The maximum number of texts in a batch.
     pub batch: usize,
-    /// The most bytes of text of one batch. A text that is longer by itself is a batch of its own.
+    /// The maximum bytes of text in a batch. A longer text gets a batch of its own.
     pub batch_bytes: usize,
-    /// The most tries of one batch, the first included.
+    /// The maximum number of attempts for a batch, including the first.
     pub tries: u32,
-    /// The wait before the second try, milliseconds; it doubles from try to try.
+    /// The wait before the second attempt, in milliseconds. It doubles with each attempt.
     pub backoff_ms: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        // Gemini takes 100 texts a request, and OpenAI 300,000 tokens: 250 KB are fewer in any script.
+        // Gemini accepts 100 texts per request and OpenAI 300,000 tokens; 250 KB is fewer tokens than that in any
+        // script.
         Self { timeout_ms: 10_000, batch: 96, batch_bytes: 250_000, tries: 4, backoff_ms: 500 }
     }
 }
 
-/// What the embedder answers.
+/// The embedder's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
     /// A vector for each text, in the order of the texts.
     Embedded(Embedded),
-    /// There are none.
+    /// The request failed.
     Failed(Fault),
 }
 
-/// The vectors.
+/// The vectors of a request's texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Embedded {
     /// [`VERSION`].
     pub version: u32,
-    /// The model's name; of a folder with a fingerprint of what is in it.
+    /// The model's name; for a folder, it includes a fingerprint of the contents.
     pub model: String,
     /// How many numbers each vector has.
     pub dims: usize,
-    /// One for each text.
+    /// One vector for each text.
     pub vectors: Vec<Vector>,
 }
 
-/// Why there are no vectors.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Of which kind.
+    /// The kind of fault.
     pub kind: Kind,
-    /// What happened and where, one sentence without a full stop. It holds no key.
+    /// What happened and where, in one sentence without a full stop. It never contains a key.
     pub message: String,
     /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// How long the server wants to be left alone, milliseconds.
+    /// How long the server asks clients to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
-/// Kinds of faults, by what one can do about them.
+/// Kinds of faults, distinguished by what the user can do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// What was asked for cannot be asked for: a setting, an empty text, another version of this form.
+    /// The request is invalid: a bad setting, an empty text, or another protocol version.
     Request,
-    /// There is no key, or the server does not take it.
+    /// The key is missing or the server rejects it.
     Key,
-    /// The server understood and does not want to: an unknown model, too long a text.
+    /// The server understood the request and refused it: an unknown model, a text that is too long.
     Refused,
     /// Too many requests.
     Rate,
     /// No answer in time.
     Timeout,
-    /// No connection, or one that broke.
+    /// The connection could not be made, or broke.
     Connection,
     /// The server failed.
     Server,
-    /// What came back is no answer to what was asked.
+    /// The answer is not a valid answer to the request.
     Answer,
-    /// The folder holds no model that can be run.
+    /// The folder contains no model that can be run.
     Model,
-    /// This embedder was built without what was asked for.
+    /// This embedder was built without the requested feature.
     Unsupported,
 }
 
 impl Fault {
-    /// One that will be the same next time.
+    /// Creates a permanent fault: the same request would fail again.
     pub fn lasting(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: false, retry_after_ms: None }
     }
 
-    /// One that may be over next time.
+    /// Creates a temporary fault: the same request may succeed later.
     pub fn passing(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: true, retry_after_ms: None }
     }

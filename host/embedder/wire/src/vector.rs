@@ -1,11 +1,11 @@
-//! A vector as it travels: base64 of little-endian 32-bit floats. That is 5.3 bytes a number and exact to the bit; as JSON
-//! numbers it would be about 11 and parsed digit by digit.
+//! The wire format of vectors: base64 of little-endian 32-bit floats. It takes 5.3 bytes a number and is exact to the
+//! bit; JSON numbers would take about 11 and have to be parsed digit by digit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The most numbers that a vector may have: twice what the largest models give.
+/// The maximum number of numbers in a vector: twice what the largest models produce.
 pub const MOST_DIMS: usize = 8_192;
 
 /// The numbers of a vector.
@@ -27,32 +27,32 @@ impl<'de> Deserialize<'de> for Vector {
 }
 
 impl Vector {
-    /// Reads base64 of little-endian 32-bit floats.
+    /// Decodes base64 of little-endian 32-bit floats.
     pub fn from_base64(text: &str) -> Result<Self, &'static str> {
-        let bytes = STANDARD.decode(text).map_err(|_| "a vector is no base64")?;
+        let bytes = STANDARD.decode(text).map_err(|_| "a vector is not valid base64")?;
         let (numbers, rest) = bytes.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err("a vector's bytes are no whole number of 32-bit floats");
+            return Err("a vector's bytes are not a whole number of 32-bit floats");
         }
         Ok(Self(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
     }
 }
 
-/// The vector of length 1 in the same direction. An error where it has none: nothing in it, zero, infinite or no number.
+/// Scales a vector to length 1. Fails if the vector has no direction: it is empty, zero, infinite or not a number.
 pub fn normalized(mut vector: Vec<f32>) -> Result<Vec<f32>, &'static str> {
     if vector.is_empty() || vector.len() > MOST_DIMS {
-        return Err("a vector has no numbers, or more than any model gives");
+        return Err("a vector has no numbers, or more than any model produces");
     }
     if vector.iter().any(|number| !number.is_finite()) {
-        return Err("a vector holds what is no finite number");
+        return Err("a vector contains a number that is not finite");
     }
-    // In 64 bits, where no square of a 32-bit number overflows.
+    // Sum in f64, where the square of an f32 cannot overflow.
     let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
     if length < f64::from(f32::MIN_POSITIVE) {
         return Err("a vector is zero");
     }
     for number in &mut vector {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 1, and rounded")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most 1, so only precision is lost")]
         let scaled = (f64::from(*number) / length) as f32;
         *number = scaled;
     }

@@ -1,0 +1,286 @@
+//! The page of a new session: what the earlier sessions left.
+
+use super::line::{self, MAX_LINE_CHARS};
+use super::page::{Entry, Page, SectionKind, discovery, memory_text};
+use super::{Memories, add_standing};
+use crate::bindings::exports::throughline::policy::context_builder::Request;
+use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, SessionRecord};
+use crate::extract::labels;
+use crate::text;
+
+/// The line below the heading.
+pub(super) const INTRO: &str =
+    "What earlier sessions of this project left. It may be outdated: the user and the code have the last word.";
+
+/// How many sessions are examined. Some of them may contain nothing.
+const MAX_SESSIONS: u32 = 12;
+
+/// The minimum importance at which a memory is shown although its kind alone does not qualify it.
+const MIN_IMPORTANCE: f32 = 0.4;
+
+/// Builds the page of a session that knows nothing yet.
+pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
+    let mut page = Page::new(&request.session.root);
+    let sessions = memories.sessions(MAX_SESSIONS);
+    let last = sessions.iter().position(has_result).or_else(|| sessions.iter().position(has_words));
+    if let Some(last) = last {
+        let record = &sessions[last];
+        let stored = memories.of_session(&record.id, &[], 60);
+        add_last_session(&mut page, record, &stored);
+    }
+    for (kinds, limit) in [(&["decision"][..], 20), (&["error_fix", "failure", "learning", "correction"], 24)] {
+        for memory in page.checked_for_more(memories.important(kinds, limit), limit as usize) {
+            page.add_memory(&memory, 1.0);
+        }
+    }
+    add_standing(&mut page, memories, 8, 1.0);
+    let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
+    add_topics(&mut page, earlier.filter(|record| has_words(record)));
+    add_others(&mut page, memories);
+    page
+}
+
+/// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
+/// may be done by now.
+fn add_others(page: &mut Page, memories: &dyn Memories) {
+    let mut all = memories.important(&["plan", "task"], 10);
+    all.extend(memories.important(&[], 30));
+    for memory in all.iter().filter(|memory| memory.importance >= MIN_IMPORTANCE) {
+        match (SectionKind::of(&memory.kind), line::day(memory.created)) {
+            (Some(SectionKind::Other), Some(day)) => {
+                let label = if memory.kind == "task" { "left undone" } else { &memory.kind };
+                let line = format!("{day}, {label}: {}", memory_text(memory));
+                page.add(SectionKind::Other, Entry::from_memory(memory, &line, 0.8));
+            }
+            _ => page.add_memory(memory, 0.8),
+        }
+    }
+}
+
+/// Returns whether the session had a result, or left something unfinished.
+fn has_result(record: &SessionRecord) -> bool {
+    let Some(notes) = &record.notes else {
+        return !record.summary.trim().is_empty();
+    };
+    let learned = [&notes.done, &notes.commits, &notes.learnings, &notes.preferences];
+    !notes.outcome.is_empty()
+        || !notes.changes.is_empty()
+        || !notes.decisions.is_empty()
+        || learned.iter().any(|list| !list.is_empty())
+        || is_unfinished(notes)
+}
+
+fn has_words(record: &SessionRecord) -> bool {
+    let asked = record.notes.as_ref().is_some_and(|notes| !notes.original_request.trim().is_empty());
+    asked || !record.summary.trim().is_empty()
+}
+
+fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) {
+    if let Some(dates) = dates(record) {
+        page.lead(SectionKind::LastSession, format!("Date: {dates}"));
+    }
+    add_saved(page, SectionKind::LastSession, stored);
+    match &record.notes {
+        Some(notes) if has_result(record) => add_notes(page, notes, stored),
+        _ => {
+            page.add(SectionKind::LastSession, Entry::session_line("Summary", &record.summary, 1.0));
+            let paths: Vec<String> = record.files.iter().map(|file| page.path(file)).collect();
+            page.add(
+                SectionKind::LastSession,
+                Entry::session_line("Files", &line::join(&paths, ", ", MAX_LINE_CHARS - 10), 0.9),
+            );
+        }
+    }
+    for memory in stored.iter().filter(|memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other)) {
+        page.add_memory(memory, 1.0);
+    }
+}
+
+/// Adds what was saved by hand, or by the agent when it was asked to.
+pub(super) fn add_saved(page: &mut Page, kind: SectionKind, stored: &[Memory]) {
+    let by_hand = |memory: &&Memory| {
+        memory.kind == "session_summary"
+            && memory.attributes.iter().any(|(name, value)| name == "source" && value == "saved")
+    };
+    for memory in stored.iter().filter(by_hand) {
+        for piece in pieces(&memory.content) {
+            page.add(kind, Entry::session_line("Saved", &piece, 1.0));
+        }
+    }
+}
+
+/// Splits a text at white space into pieces that fit on one line each.
+fn pieces(text: &str) -> Vec<String> {
+    const PIECE: usize = MAX_LINE_CHARS - 20;
+    const MAX_PIECES: usize = 8;
+    let mut pieces: Vec<String> = Vec::new();
+    for line in text.lines() {
+        pieces.push(String::new());
+        for word in line.split_whitespace() {
+            let last = pieces.last().map_or(0, |piece| piece.chars().count());
+            if last > 0 && last + 1 + word.chars().count() > PIECE {
+                pieces.push(String::new());
+            }
+            if let Some(piece) = pieces.last_mut() {
+                if !piece.is_empty() {
+                    piece.push(' ');
+                }
+                piece.push_str(word);
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces.truncate(MAX_PIECES);
+    pieces
+}
+
+fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+    page.add(SectionKind::LastSession, Entry::session_line("Asked", &notes.original_request, 1.0));
+    // A standing rule that was stated last appears under the preferences.
+    let is_rule = notes.preferences.contains(&notes.current_objective);
+    if is_unfinished(notes) && !is_rule {
+        page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
+    }
+    add_outcome(page, SectionKind::LastSession, "Outcome", notes);
+    add_files(page, SectionKind::LastSession, notes);
+    let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
+    for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
+        add_joined(page, SectionKind::LastSession, label, items);
+    }
+    add_learned(page, notes, stored);
+}
+
+fn dates(record: &SessionRecord) -> Option<String> {
+    let notes = record.notes.as_ref();
+    let started = record.started.or(notes.and_then(|notes| notes.started)).and_then(line::day);
+    let ended = record.ended.or(notes.and_then(|notes| notes.ended)).and_then(line::day);
+    match (started, ended) {
+        (Some(started), Some(ended)) if started != ended => Some(format!("{started} to {ended}")),
+        (started, ended) => ended.or(started),
+    }
+}
+
+fn is_unfinished(notes: &SessionNotes) -> bool {
+    [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
+}
+
+/// Adds the outcome, with commits and test counts unless its text contains them already.
+pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let mut outcome = notes.outcome.trim().to_owned();
+    if let Some(tests) = attribute(notes, "tests")
+        && !outcome.to_lowercase().contains(words.tests)
+        && !outcome.to_lowercase().contains("test")
+    {
+        outcome = format!("{outcome} ({}: {tests})", words.tests);
+    }
+    let commits: Vec<&String> = notes.commits.iter().filter(|commit| !outcome.contains(commit.as_str())).collect();
+    let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
+    let mut shown: Vec<String> =
+        latest.iter().map(|commit| format!("\"{}\"", line::truncate(&line::sanitize(commit), 85))).collect();
+    if !earlier.is_empty() {
+        shown.push(format!("+{}", earlier.len()));
+    }
+    let commits = shown.join(", ");
+    let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
+    if commits.is_empty() || joined.chars().count() + label.len() + 2 <= MAX_LINE_CHARS {
+        let outcome = if commits.is_empty() { outcome } else { joined };
+        page.add(kind, Entry::session_line(label, outcome.trim(), 0.99));
+    } else {
+        page.add(kind, Entry::session_line(label, &outcome, 0.99));
+        page.add(kind, Entry::session_line("Commits", &commits, 0.94));
+    }
+}
+
+fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
+    notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Adds the files with the most changes, in the order of their last change. Files outside the project come last,
+/// because a session is rarely about them.
+pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
+    let changes: Vec<(bool, &Change)> =
+        notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
+    order.truncate(8);
+    order.sort_by_key(|&at| (changes[at].0, at));
+    let mut items: Vec<String> = order.iter().map(|&at| change_text(page, changes[at].1)).collect();
+    if changes.len() > order.len() {
+        items.push(format!("+{}", changes.len() - order.len()));
+    }
+    page.add(kind, Entry::session_line("Files", &line::join(&items, ", ", MAX_LINE_CHARS - 10), 0.9));
+}
+
+fn change_text(page: &Page, change: &Change) -> String {
+    let path = line::sanitize(&page.path(&change.path));
+    match (change.added, change.removed) {
+        (0, 0) => path,
+        (added, 0) => format!("{path} (+{added})"),
+        (0, removed) => format!("{path} (−{removed})"),
+        (added, removed) => format!("{path} (+{added} −{removed})"),
+    }
+}
+
+/// Adds the items as one line of the section.
+pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
+    let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
+    page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
+}
+
+/// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections
+/// from rules, which the notes keep in one list.
+pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
+    for (importance, decision) in by_recency(0.6, &notes.decisions) {
+        let rejected: Vec<String> =
+            decision.rejected.iter().map(|option| line::truncate(&line::sanitize(option), 90)).collect();
+        let text = line::decision_line(&decision.what, &decision.why, &line::join(&rejected, "; ", MAX_LINE_CHARS / 2));
+        page.add(SectionKind::Decisions, Entry::new(&text, importance).with_key(&decision.what));
+    }
+    for (importance, learning) in by_recency(0.6, &notes.learnings) {
+        page.add(SectionKind::WatchOut, Entry::new(learning, importance));
+    }
+    for (importance, rule) in by_recency(0.85, &notes.preferences) {
+        let of_rule = stored
+            .iter()
+            .filter(|memory| memory.kind == "preference" || memory.kind == "correction")
+            .find(|memory| text::one_line(&memory.content) == *rule || memory.title == *rule);
+        let corrects = of_rule.is_some_and(|memory| memory.kind == "correction");
+        let kind = if corrects { SectionKind::WatchOut } else { SectionKind::Preferences };
+        page.add(kind, Entry::new(rule, if corrects { importance - 0.2 } else { importance }));
+    }
+    for (importance, found) in by_recency(0.5, &notes.discoveries) {
+        let text = discovery(&page.path(&found.file), &found.insight);
+        page.add(SectionKind::Knowledge, Entry::new(&text, importance).with_key(&found.insight));
+    }
+}
+
+/// Returns the items with their importance. Later items get slightly more, because the latest state counts.
+pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item = (f32, &T)> {
+    items.iter().enumerate().map(move |(at, item)| {
+        let later = u8::try_from(at).unwrap_or(u8::MAX).min(40);
+        (importance + f32::from(later) / 1000.0, item)
+    })
+}
+
+/// Adds one line about each session before the last.
+fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>) {
+    for (record, age) in sessions.zip(0_u8..6) {
+        let line_text = match &record.notes {
+            Some(notes) if !notes.original_request.trim().is_empty() => {
+                let asked = line::truncate(&line::sanitize(&notes.original_request), 120);
+                match text::first_sentence(&notes.outcome) {
+                    Some(outcome) => format!("{asked} → {}", line::truncate(&line::sanitize(&outcome), 120)),
+                    None => asked,
+                }
+            }
+            _ => line::truncate(&line::sanitize(&record.summary), 240),
+        };
+        let day = record.ended.or(record.started).and_then(line::day);
+        let text = day.map_or_else(|| line_text.clone(), |day| format!("{day}: {line_text}"));
+        page.add(
+            SectionKind::Topics,
+            Entry::new(&text, 0.45 - f32::from(age) / 100.0).with_key(&line_text).into_session_line(),
+        );
+    }
+}

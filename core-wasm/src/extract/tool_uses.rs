@@ -1,0 +1,149 @@
+//! Tool calls whose results have not arrived yet.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use super::memories::LineRef;
+use super::questions::{self, Question};
+use crate::text;
+use crate::transcript::json::Raw;
+
+/// The maximum number of pending calls. The oldest is dropped first.
+const MAX_PENDING: usize = 24;
+/// The maximum length of a command in bytes. Commands contain commit messages.
+const MAX_COMMAND_BYTES: usize = 2500;
+/// The maximum length of a plan in bytes.
+const MAX_PLAN_BYTES: usize = 5000;
+
+/// The purpose of a tool, as far as memory is concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Tool {
+    /// Runs a shell command.
+    Shell,
+    /// Changes a file.
+    Edit,
+    /// Reads a file.
+    Read,
+    /// Searches for text or files.
+    Search,
+    /// Asks the user questions.
+    Ask,
+    /// Presents a plan to the user.
+    Plan,
+    /// Replaces the whole to-do list.
+    Todo,
+    /// Adds a task.
+    TaskCreate,
+    /// Changes a task.
+    TaskUpdate,
+    /// Runs another agent.
+    Agent,
+    /// Fetches from the web.
+    Web,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+impl Tool {
+    fn of(name: &str) -> Self {
+        match name {
+            "Bash" | "PowerShell" | "Shell" => Tool::Shell,
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
+            "Read" | "NotebookRead" => Tool::Read,
+            "Grep" | "Glob" | "LS" => Tool::Search,
+            "AskUserQuestion" => Tool::Ask,
+            "ExitPlanMode" => Tool::Plan,
+            "TodoWrite" => Tool::Todo,
+            "TaskCreate" => Tool::TaskCreate,
+            "TaskUpdate" => Tool::TaskUpdate,
+            "Task" | "Agent" => Tool::Agent,
+            "WebFetch" | "WebSearch" => Tool::Web,
+            _ => Tool::Other,
+        }
+    }
+}
+
+/// One tool call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ToolUse {
+    id: u32,
+    /// The purpose of the tool.
+    pub tool: Tool,
+    /// The agent's name for the tool.
+    pub name: String,
+    /// The command, file, pattern, plan, task number or task subject.
+    pub what: String,
+    /// Further information: a description or a status.
+    pub detail: String,
+    /// The questions that were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// The transcript line of the call.
+    pub source: LineRef,
+}
+
+impl ToolUse {
+    /// Reads a call. Paths are made relative to `root`.
+    pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
+        let tool = Tool::of(name);
+        let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
+        input.fields(|key, value| this.take(key, value, root));
+        this
+    }
+
+    fn take(&mut self, key: &[u8], value: Raw<'_>, root: &str) {
+        let line = |max| value.text().map(|text| clean::line(&text, max)).unwrap_or_default();
+        match (self.tool, key) {
+            (Tool::Shell, b"command") => {
+                let command = value.text().unwrap_or_default();
+                // Absolute paths inside the project only say where it is on one machine.
+                let inside = clean::relative_paths(&command, root);
+                self.what = clean::block(&inside, MAX_COMMAND_BYTES);
+            }
+            (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
+                self.what = value.text().map(|text| clean::path(&text, root)).unwrap_or_default();
+            }
+            (Tool::Search, b"pattern") => self.what = line(160),
+            (Tool::Search | Tool::Shell | Tool::Agent, b"path" | b"description") | (Tool::TaskCreate, b"description") => {
+                self.detail = line(300);
+            }
+            (Tool::Ask, b"questions") => self.questions = questions::read(value),
+            (Tool::Plan, b"plan") => {
+                self.what = value.text().map(|text| clean::block(&text, MAX_PLAN_BYTES)).unwrap_or_default();
+            }
+            (Tool::TaskCreate, b"subject")
+            | (Tool::Web, b"url" | b"query")
+            | (Tool::Other, b"skill" | b"command" | b"query" | b"prompt" | b"url" | b"path" | b"file_path") => {
+                self.what = line(200);
+            }
+            (Tool::TaskUpdate, b"taskId") => self.what = line(64),
+            (Tool::TaskUpdate, b"status") => self.detail = line(64),
+
+            _ => {}
+        }
+    }
+}
+
+/// All pending calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PendingToolUses {
+    pending: Vec<ToolUse>,
+}
+
+impl PendingToolUses {
+    /// Adds a pending call.
+    pub(super) fn push(&mut self, tool_use: ToolUse) {
+        self.pending.push(tool_use);
+        if self.pending.len() > MAX_PENDING {
+            self.pending.remove(0);
+        }
+    }
+
+    /// Removes and returns the call whose result arrived.
+    pub(super) fn take(&mut self, id: &str) -> Option<ToolUse> {
+        let id = text::hash(id);
+        let at = self.pending.iter().position(|pending| pending.id == id)?;
+        Some(self.pending.remove(at))
+    }
+}

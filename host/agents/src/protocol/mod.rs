@@ -1,0 +1,188 @@
+//! The wire formats of the supported agents: what their hooks send and expect, and how their transcripts begin. Wire
+//! types are kept apart from domain types, and unknown fields and events are ignored.
+
+pub mod claude_code;
+pub mod codex;
+mod copilot;
+mod cursor;
+pub mod doubles;
+mod droid;
+pub mod fields;
+mod gemini;
+pub mod name;
+mod patch;
+pub mod shorten;
+mod terms;
+pub mod transcripts;
+
+use std::path::PathBuf;
+
+use fields::{Fields, Unreadable};
+use name::Agent;
+use throughline_model::digest::sha256_hex;
+
+/// Parses a hook's payload. `name` is the event or the hook name that was given on the command line.
+pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+    match agent {
+        Agent::ClaudeCode => claude_code::parse(input, name),
+        Agent::Codex => codex::parse(input),
+        Agent::Gemini => gemini::parse(input, name),
+        Agent::Cursor => cursor::parse(input, event_of(name)),
+        Agent::Copilot => copilot::parse(input, event_of(name)),
+        Agent::Droid => droid::parse(input),
+    }
+}
+
+/// Returns the event that a hook name stands for. Agents that also run hooks registered with Claude Code need it.
+fn event_of(name: Option<&str>) -> Option<&str> {
+    let event = claude_code::HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| *event);
+    event.or(name)
+}
+
+/// Guesses which agent sent a payload when the command line does not say: some agents also run the hooks that are
+/// registered with Claude Code.
+pub fn recognize(input: &[u8]) -> Agent {
+    match Fields::of_payload(input) {
+        Ok(fields) if cursor::is_from(&fields) => Agent::Cursor,
+        Ok(fields) if copilot::is_from(&fields) => Agent::Copilot,
+        _ => Agent::ClaudeCode,
+    }
+}
+
+/// Returns the response that makes the agent show `context` to the model, or `None` if the event has no such response.
+pub fn answer(event: &Event, context: &str) -> Option<String> {
+    let answer = match event.agent {
+        Agent::ClaudeCode => claude_code::answer,
+        Agent::Codex | Agent::Droid => codex::answer,
+        Agent::Gemini => gemini::answer,
+        Agent::Cursor => cursor::answer,
+        Agent::Copilot => copilot::answer,
+    };
+    answer(&event.moment, context)
+}
+
+/// Returns whether the model sees the response to the event. If it does not, there is nothing to look up.
+pub fn can_tell(event: &Event) -> bool {
+    match event.agent {
+        Agent::Cursor => !matches!(event.moment, Moment::Prompted { .. }),
+        Agent::Copilot => copilot::can_tell(&event.moment),
+        _ => true,
+    }
+}
+
+/// Makes an identifier for something that has none: the same parts always give the same identifier.
+fn made_id(parts: &[&str]) -> String {
+    format!("made-{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
+}
+
+/// A hook event in agent-independent form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The agent that called the hook.
+    pub agent: Agent,
+    /// The agent's identifier of the session.
+    pub session: String,
+    /// Where the agent says the transcript is. The file need not exist.
+    pub transcript: Option<PathBuf>,
+    /// The agent's working directory.
+    pub cwd: PathBuf,
+    /// The model, if the agent reports it.
+    pub model: Option<String>,
+    /// The sub-agent in which the event happened; `None` for the main conversation.
+    pub sub_agent: Option<String>,
+    /// The agent's identifier of the prompt that the event belongs to.
+    pub prompt: Option<String>,
+    /// What happened.
+    pub moment: Moment,
+}
+
+/// A single tool call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Unique within the session.
+    pub id: String,
+    /// The agent's name for the tool.
+    pub tool: String,
+    /// The input as JSON. Long strings in it are shortened, see [`shorten`].
+    pub input: String,
+    /// The output as JSON, shortened like the input.
+    pub output: String,
+    /// The error that the agent saw, if the call failed.
+    pub error: Option<String>,
+    /// Whether the user interrupted the call.
+    pub interrupted: bool,
+    /// The duration in milliseconds, if the agent reports it.
+    pub duration: Option<u32>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    /// A session starts or continues. `source` is `startup`, `resume`, `clear`, `compact`, `fork`, …
+    Start {
+        /// Why the session starts.
+        source: String,
+    },
+    /// The context is about to be compacted.
+    Compacting {
+        /// `manual` or `auto`.
+        trigger: String,
+    },
+    /// The context was compacted.
+    Compacted {
+        /// The agent's own summary of the compacted context.
+        summary: String,
+    },
+    /// The agent finished its turn.
+    Answered {
+        /// The last message of the turn, which the transcript may not contain yet.
+        last_message: Option<String>,
+        /// Whether a hook already kept the agent from stopping.
+        again: bool,
+    },
+    /// The turn ended with an error.
+    GaveUp {
+        /// `rate_limit`, `overloaded`, …
+        error: String,
+        /// The message that the user was shown.
+        message: Option<String>,
+    },
+    /// The agent wrote a message before the end of its turn.
+    Said {
+        /// The message.
+        text: String,
+    },
+    /// A prompt was submitted.
+    Prompted {
+        /// The text of the prompt.
+        prompt: String,
+    },
+    /// Tools were called. Several calls if the agent reports a batch at once.
+    Used {
+        /// The calls.
+        uses: Vec<ToolUse>,
+        /// Whether this is a batch event. Calls that have an event of their own were already reported individually.
+        batch: bool,
+    },
+    /// A sub-agent finished.
+    SubAgentDone {
+        /// The sub-agent's identifier.
+        id: String,
+        /// The sub-agent's type; empty for the agent's own forks.
+        kind: String,
+        /// Where the sub-agent's transcript should be. The file need not exist.
+        transcript: Option<PathBuf>,
+        /// The sub-agent's last message.
+        last_message: Option<String>,
+    },
+    /// The session ends.
+    End {
+        /// `clear`, `resume`, `logout`, `prompt_input_exit`, `other`, …
+        reason: String,
+    },
+    /// An event that Throughline does not use.
+    Other {
+        /// The agent's name for the event.
+        name: String,
+    },
+}

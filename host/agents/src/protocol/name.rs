@@ -1,0 +1,42 @@
+//! The supported agents and their names.
+
+use clap::ValueEnum;
+
+/// An agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// OpenAI's Codex CLI.
+    Codex,
+    /// Google's Gemini CLI.
+    Gemini,
+    /// Cursor.
+    Cursor,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// Factory's droid.
+    Droid,
+}
+
+impl Agent {
+    /// All supported agents.
+    pub const ALL: [Self; 6] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor, Self::Copilot, Self::Droid];
+
+    /// Returns the name that sessions and commands use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Copilot => "copilot",
+            Self::Droid => "droid",
+        }
+    }
+
+    /// Returns the agent with that name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+}

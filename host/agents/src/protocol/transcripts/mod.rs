@@ -1,0 +1,416 @@
+//! Translators: convert other agents' transcripts to Claude Code's format. Each line becomes zero or more lines. The
+//! result depends only on the line and on the transcript's first line, so reading can begin anywhere.
+//!
+//! Only what users and agents said and did is translated. What an agent adds to the model's context by itself
+//! (instructions, environment, output of hooks) is left out.
+
+pub mod codex;
+pub mod copilot;
+mod droid;
+mod gemini;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::claude_code::{self, Head};
+use super::name::Agent;
+use super::terms::{self, Outcome};
+use throughline_model::digest::sha256_hex;
+
+/// How many bytes of a transcript are read to find its first line. Codex's first line has 21 KB.
+pub const HEAD_BYTES: usize = 1 << 20;
+
+/// How many bytes of the first line are searched for the marks of a format.
+pub const MARK_BYTES: usize = 4 << 10;
+
+/// Translates the lines of one transcript of another agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Translator {
+    agent: Agent,
+    session: Option<String>,
+    cwd: Option<PathBuf>,
+    /// Whether the transcript belongs to a sub-agent.
+    aside: bool,
+}
+
+impl Translator {
+    /// Returns whether a file that begins like this is another agent's transcript.
+    pub fn may_be(beginning: &[u8]) -> bool {
+        agent_of(first_line(beginning)).is_some()
+    }
+
+    /// Creates the translator for a transcript that begins like this; `None` for Claude Code's and for unknown formats.
+    pub fn of(beginning: &[u8]) -> Option<Self> {
+        let first = first_line(beginning);
+        let agent = agent_of(first)?;
+        let line: Value = serde_json::from_slice(first).ok()?;
+        let said = |value: &Value| value.as_str().filter(|text| !text.is_empty() && text.len() <= 4096).map(str::to_owned);
+        let (session, cwd, aside) = match agent {
+            Agent::Codex => {
+                let head = &line["payload"];
+                (said(&head["id"]), said(&head["cwd"]), codex::is_aside(head))
+            }
+            Agent::Gemini => (said(&line["sessionId"]), None, line["kind"] == "subagent"),
+            Agent::Copilot => {
+                let data = &line["data"];
+                (said(&data["sessionId"]), said(&data["context"]["cwd"]).or_else(|| said(&data["cwd"])), false)
+            }
+            _ => (said(&line["id"]), said(&line["cwd"]), false),
+        };
+        Some(Self { agent, session: session.filter(|id| id.len() <= 128), cwd: cwd.map(PathBuf::from), aside })
+    }
+
+    /// Returns the agent that wrote the transcript.
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// Returns the session and the folder that the first line names.
+    pub fn head(&self) -> Head {
+        Head { session: self.session.clone(), cwd: self.cwd.clone() }
+    }
+
+    /// Sets the folder of the session unless the first line named one.
+    #[must_use]
+    pub fn in_folder(mut self, cwd: Option<PathBuf>) -> Self {
+        self.cwd = self.cwd.or(cwd);
+        self
+    }
+
+    /// Translates one line to zero or more lines in Claude Code's format. `place` is the byte offset at which the line
+    /// begins. A line that is not JSON is returned unchanged, so that it is counted.
+    pub fn translate(&self, place: u64, text: &str) -> Vec<String> {
+        let text = text.trim_start_matches(['\0', '\u{feff}']).trim();
+        if text.is_empty() {
+            return Vec::new();
+        }
+        let Ok(line) = serde_json::from_str::<Value>(text) else {
+            return vec![text.to_owned()];
+        };
+        let mut told = Told { translator: self, lines: Vec::new(), place: place.to_string(), at: String::new() };
+        match self.agent {
+            Agent::Codex => codex::tell(&line, &mut told),
+            Agent::Gemini => gemini::tell(&line, &mut told),
+            Agent::Copilot => copilot::tell(&line, &mut told),
+            Agent::Droid => droid::tell(&line, &mut told),
+            Agent::ClaudeCode | Agent::Cursor => {}
+        }
+        told.lines
+    }
+}
+
+fn first_line(beginning: &[u8]) -> &[u8] {
+    beginning.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
+}
+
+/// Returns the agent that wrote a first line. Quotes in a string inside the JSON would be escaped, so the marks can
+/// only be fields.
+fn agent_of(first: &[u8]) -> Option<Agent> {
+    let has = |mark: &str| memchr::memmem::find(&first[..first.len().min(MARK_BYTES)], mark.as_bytes()).is_some();
+    if has("\"type\":\"session_meta\"") {
+        Some(Agent::Codex)
+    } else if has("\"projectHash\":") && has("\"sessionId\":") {
+        Some(Agent::Gemini)
+    } else if has("\"type\":\"session.start\"") {
+        Some(Agent::Copilot)
+    } else if has("\"type\":\"session_start\"") {
+        Some(Agent::Droid)
+    } else {
+        None
+    }
+}
+
+/// Returns the project folder of a Gemini CLI chat. The chat does not name it; a file next to the chats does.
+pub fn folder_of(path: &Path) -> Option<PathBuf> {
+    const LONGEST: u64 = 4096;
+    let chats = path.ancestors().find(|it| it.ends_with("chats"))?;
+    let mut text = String::new();
+    let file = File::open(chats.parent()?.join(".project_root")).ok()?;
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(PathBuf::from(text.trim())).filter(|folder| folder.is_absolute())
+}
+
+/// Collects the translated lines of one line.
+struct Told<'a> {
+    translator: &'a Translator,
+    lines: Vec<String>,
+    /// Identifies the line within its session.
+    place: String,
+    at: String,
+}
+
+impl Told<'_> {
+    /// Sets the time at which the line was written.
+    fn at(&mut self, timestamp: &Value) {
+        timestamp.as_str().unwrap_or_default().clone_into(&mut self.at);
+    }
+
+    fn cwd(&self) -> Option<&Path> {
+        self.translator.cwd.as_deref()
+    }
+
+    fn line(&mut self, role: &str, part: &str, content: Value, more: Option<(&str, Value)>) {
+        let session = self.translator.session.as_deref().unwrap_or_default();
+        let line = Written { session, cwd: self.cwd(), at: &self.at, aside: self.translator.aside }.line(
+            &format!("{}/{part}", self.place),
+            role,
+            content,
+            more,
+        );
+        self.lines.push(line);
+    }
+
+    /// Adds a prompt.
+    fn prompt(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.line("user", "said", text.into(), None);
+        }
+    }
+
+    /// Adds the agent's summary of compacted context.
+    fn summary(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.line("user", "summary", text.into(), Some(("isCompactSummary", true.into())));
+        }
+    }
+
+    /// Adds the mark for an interruption by the user.
+    fn interrupted(&mut self) {
+        self.line("user", "stop", "[Request interrupted by user]".into(), None);
+    }
+
+    /// Adds a message of the agent.
+    fn says(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.line("assistant", "said", json!([{"type": "text", "text": text}]), None);
+        }
+    }
+
+    /// Adds a tool call.
+    fn uses(&mut self, id: &str, tool: &str, input: &Value) {
+        let blocks = use_blocks(id, tool, input, self.cwd());
+        self.line("assistant", &format!("use/{id}"), blocks.into(), None);
+    }
+
+    /// Adds the result of a tool call.
+    fn result(&mut self, id: &str, outcome: &Outcome) {
+        let block = result_block(id, &outcome.text, outcome.failed);
+        self.line("user", &format!("result/{id}"), json!([block]), None);
+    }
+}
+
+/// Returns a tool call as content blocks; several blocks for a patch of several files.
+fn use_blocks(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Value> {
+    let block = |it: terms::Use| json!({"type": "tool_use", "id": it.id, "name": it.tool, "input": it.input});
+    terms::uses(id, tool, input, cwd).into_iter().map(block).collect()
+}
+
+/// Returns a tool result as a content block.
+fn result_block(id: &str, text: &str, failed: bool) -> Value {
+    let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    if failed {
+        block["is_error"] = true.into();
+    }
+    block
+}
+
+/// What all synthesized lines of a session have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// The session's identifier.
+    pub session: &'a str,
+    /// The session's folder, if it is known.
+    pub cwd: Option<&'a Path>,
+    /// The time in RFC 3339 format; empty if it is not known.
+    pub at: &'a str,
+    /// Whether a sub-agent wrote the line.
+    pub aside: bool,
+}
+
+impl Written<'_> {
+    /// Returns one line in Claude Code's format. `place` identifies the line within the session: the same place gives
+    /// the same line identifier.
+    pub fn line(&self, place: &str, role: &str, content: Value, more: Option<(&str, Value)>) -> String {
+        let mut line = Map::new();
+        let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
+        put("type", role.into());
+        let uuid = &sha256_hex(format!("{}\0{place}", self.session).as_bytes())[..32];
+        put("uuid", format!("told-{uuid}").into());
+        put("sessionId", self.session.into());
+        if !self.at.is_empty() {
+            put("timestamp", self.at.into());
+        }
+        if let Some(cwd) = self.cwd {
+            put("cwd", cwd.to_string_lossy().into());
+        }
+        if self.aside {
+            put("isSidechain", true.into());
+        }
+        if let Some((key, value)) = more {
+            put(key, value);
+        }
+        let mut message = Map::new();
+        message.insert("role".to_owned(), role.into());
+        message.insert("content".to_owned(), content);
+        put("message", message.into());
+        Value::Object(line).to_string()
+    }
+
+    /// Returns a tool call and its result as two lines.
+    pub fn use_lines(&self, id: &str, tool: &str, input: &Value, text: &str, failed: bool) -> [String; 2] {
+        let used = json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
+        let result = json!([result_block(id, text, failed)]);
+        [self.line(&format!("use/{id}"), "assistant", used, None), self.line(&format!("result/{id}"), "user", result, None)]
+    }
+}
+
+/// Returns the session that a transcript's path contains: `<uuid>.jsonl` for Claude Code and droid,
+/// `rollout-<time>-<uuid>.jsonl` for Codex, and the name of the directory for Copilot.
+pub fn session_of_name(path: &Path) -> Option<String> {
+    const UUID: usize = 36;
+    if path.file_name()? == "events.jsonl" {
+        return claude_code::session_of_name(&path.parent()?.with_extension("jsonl"));
+    }
+    let stem = path.file_stem()?.to_str()?;
+    if stem.starts_with("rollout-") {
+        let id = stem.get(stem.len().checked_sub(UUID)?..)?;
+        return claude_code::session_of_name(&path.with_file_name(format!("{id}.{}", path.extension()?.to_str()?)));
+    }
+    claude_code::session_of_name(path)
+}
+
+/// Returns whether a file name is a transcript's, even if it does not contain the session: Gemini CLI uses
+/// `session-<time>-<first characters of the identifier>.jsonl`.
+pub fn is_transcript_name(path: &Path) -> bool {
+    let is_gemini = || {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("session-")
+            && path.extension().is_some_and(|ending| ending == "jsonl")
+            && path.parent().is_some_and(|it| it.ends_with("chats"))
+    };
+    session_of_name(path).is_some() || is_gemini()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// First lines in the agents' formats.
+    pub(super) const HEADS: [&str; 4] = [
+        r#"{"timestamp":"2026-11-22T22:57:06.501Z","ordinal":0,"type":"session_meta","payload":{"session_id":"s","id":"s","cwd":"/p","thread_source":"user"}}"#,
+        r#"{"sessionId":"s","projectHash":"h","startTime":"2026-11-22T22:57:06.501Z","lastUpdated":"2026-11-22T22:57:06.501Z"}"#,
+        r#"{"type":"session.start","data":{"sessionId":"s","version":1,"context":{"cwd":"/p"}},"id":"1","timestamp":"2026-11-22T22:57:06.501Z","parentId":null}"#,
+        r#"{"type":"session_start","id":"s","title":"x","cwd":"/p","version":2}"#,
+    ];
+
+    #[test]
+    fn forms_are_known_by_their_heads() {
+        let agents = [Agent::Codex, Agent::Gemini, Agent::Copilot, Agent::Droid];
+        for (head, agent) in HEADS.into_iter().zip(agents) {
+            let translator = Translator::of(format!("\n{head}\n{{}}").as_bytes()).unwrap();
+            assert_eq!((translator.agent(), translator.head().session.as_deref()), (agent, Some("s")));
+        }
+        assert_eq!(Translator::of(br#"{"type":"user","message":{"content":"\"type\":\"session_meta\""}}"#), None);
+        assert_eq!(Translator::of(b""), None);
+        assert_eq!(Translator::of(b"{\"type\":\"session_meta\",\"pay"), None);
+    }
+
+    #[test]
+    fn names() {
+        let of = |name: &str| session_of_name(Path::new(name));
+        let id = Some("61d299fc-d26a-498a-b04f-cc8059ceb9a2".to_owned());
+        assert_eq!(of("/x/rollout-2026-11-22T22-57-06-61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl"), id);
+        assert_eq!(of("/x/61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl"), id);
+        assert_eq!(of("/x/61d299fc-d26a-498a-b04f-cc8059ceb9a2/events.jsonl"), id);
+        assert_eq!(of("/x/rollout-é.jsonl"), None);
+        assert_eq!(of("/x/session-2026-11-22T22-57-61d299fc.jsonl"), None);
+        assert!(is_transcript_name(Path::new("/x/chats/session-2026-11-22T22-57-61d299fc.jsonl")));
+        assert!(!is_transcript_name(Path::new("/x/session-2026-11-22T22-57-61d299fc.jsonl")));
+    }
+
+    /// Generates JSON that resembles the agents' lines, and JSON that does not.
+    fn line() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            prop::sample::select(vec![
+                "response_item",
+                "event_msg",
+                "message",
+                "user",
+                "assistant",
+                "gemini",
+                "function_call",
+                "compacted",
+                "message",
+                "function_call_output",
+                "tool.execution_complete",
+                "user.message",
+                "assistant.message",
+                "*** Begin Patch",
+                "x",
+            ])
+            .prop_map(Value::from),
+        ];
+        let keys = prop::sample::select(vec![
+            "type",
+            "payload",
+            "content",
+            "role",
+            "text",
+            "output",
+            "arguments",
+            "name",
+            "call_id",
+            "toolCalls",
+            "id",
+            "args",
+            "result",
+            "data",
+            "message",
+            "timestamp",
+            "item",
+            "changes",
+            "toolRequests",
+            "toolCallId",
+            "action",
+            "command",
+            "$set",
+            "messages",
+        ]);
+        leaf.prop_recursive(4, 40, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(keys.clone().prop_map(str::to_owned), inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+        .prop_map(|value| value.to_string())
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_them_fail(lines in prop::collection::vec(line(), 1..6), noise in "\\PC{0,200}",
+                                   bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Translator::of(&bytes);
+            for head in HEADS {
+                let translator = Translator::of(head.as_bytes()).unwrap();
+                for (place, text) in lines.iter().chain([&noise]).enumerate() {
+                    let told = translator.translate(place as u64, text);
+                    // The result does not depend on when the line is read.
+                    prop_assert_eq!(&told, &translator.translate(place as u64, text));
+                    let is_json = serde_json::from_str::<Value>(text.trim()).is_ok();
+                    for told in told {
+                        prop_assert!(!told.contains('\n'));
+                        prop_assert!(!is_json || serde_json::from_str::<Value>(&told).unwrap()["uuid"].is_string());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The agents' settings files: where they are, and how Throughline's hooks and plugin are added and removed without
+//! touching anything else.
+
+pub mod agents;
+mod hooks;
+mod json;
+mod plugin;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub use agents::{Hook, Profile};
+pub use hooks::{Malformed, Registration, is_set};
+pub use plugin::{Plugin, plugin};
+
+use crate::protocol::name::Agent;
+use throughline_platform::files;
+use throughline_platform::paths::Paths;
+
+/// The largest settings file that is read, in bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// How many symbolic links are followed from a settings file at most.
+const MOST_LINKS: u32 = 40;
+
+/// Whom a settings file applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This user in all projects.
+    User,
+    /// Everybody who works on the project. The file is meant to be committed.
+    Project,
+    /// This user in this project.
+    Local,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
+
+    /// Returns Claude Code's settings file of this scope, for the project around `folder`.
+    pub fn file(self, paths: &Paths, folder: &Path) -> PathBuf {
+        match self {
+            Self::User => paths.claude.join("settings.json"),
+            Self::Project => checkout(folder).join(".claude/settings.json"),
+            Self::Local => checkout(folder).join(".claude/settings.local.json"),
+        }
+    }
+}
+
+/// Returns the root of the work tree around `folder`, or `folder` itself. Unlike a project's root, a linked worktree
+/// has its own: Claude Code looks for settings there.
+fn checkout(folder: &Path) -> &Path {
+    folder.ancestors().find(|candidate| candidate.join(".git").exists()).unwrap_or(folder)
+}
+
+/// Returns the settings files that an administrator wrote. Users cannot change them.
+pub fn managed() -> Vec<PathBuf> {
+    let folder =
+        Path::new(if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" });
+    let mut files = vec![folder.join("managed-settings.json")];
+    let mut more: Vec<PathBuf> = fs::read_dir(folder.join("managed-settings.d"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        .collect();
+    more.sort();
+    files.extend(more);
+    files
+}
+
+/// Why settings cannot be read or changed. The file is left unchanged.
+#[derive(Debug)]
+pub enum SettingsError {
+    /// The file cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// The agent could not read the file either.
+    Malformed(PathBuf, Malformed),
+    /// The file cannot be written.
+    Unwritable(PathBuf, io::Error),
+    /// Another program changed the file at the same time.
+    Changed(PathBuf),
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(path, error) => {
+                write!(f, "{} cannot be read: {error}", path.display())
+            }
+            Self::Malformed(path, what) => {
+                write!(f, "{} is not valid: {what}", path.display())
+            }
+            Self::Unwritable(path, error) => {
+                write!(f, "{} cannot be written: {error}", path.display())
+            }
+            Self::Changed(path) => write!(f, "{} was changed by another program at the same time", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl SettingsError {
+    /// Returns what the user can do about the error.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable(..) | Self::Unwritable(..) => "check the owner and the permissions of the file and its folder",
+            Self::Malformed(..) => "fix the file; it was not changed",
+            Self::Changed(_) => "run the command again",
+        }
+    }
+}
+
+/// Returns whether settings that Claude Code reads in `folder` register Throughline's hook for the event, with a
+/// program that exists. A plugin's hooks are not in these files.
+pub fn register(paths: &Paths, folder: &Path, event: &str, program: &Path) -> bool {
+    let files = Scope::ALL.map(|scope| scope.file(paths, folder)).into_iter().chain(managed());
+    files.filter_map(|file| Some((read(&file).ok()??, file))).any(|(text, file)| {
+        let found = registered(Agent::ClaudeCode, &file, &text, program).unwrap_or_default();
+        // A bare name is resolved with the agent's PATH, which may be a different one.
+        found.iter().any(|it| it.event == event && (it.program.is_relative() || it.program.is_file()))
+    })
+}
+
+/// Returns the text of a settings file, or `None` if the file does not exist.
+pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
+    let unreadable = |error| SettingsError::Unreadable(file.into(), error);
+    match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+        Ok(meta) if !meta.is_file() || meta.len() > MOST_BYTES => {
+            return Err(unreadable(io::Error::other("it is not a regular file, or it is too large")));
+        }
+        Ok(_) => {}
+    }
+    fs::read_to_string(file).map(Some).map_err(unreadable)
+}
+
+/// Returns Throughline's hooks in the text of the agent's `file`, in the order of the text.
+///
+/// # Errors
+///
+/// The text is not valid settings for the agent either.
+pub fn registered(agent: Agent, file: &Path, text: &str, program: &Path) -> Result<Vec<Registration>, Malformed> {
+    hooks::registered(text, &agents::layout(agent, file, text), program)
+}
+
+/// Parses a file that may contain comments. Returns `None` if it cannot be parsed.
+pub fn lenient(text: &str) -> Option<serde_json::Value> {
+    json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
+}
+
+/// A planned change of a settings file.
+#[derive(Debug)]
+pub struct Change {
+    agent: Agent,
+    /// The file itself, after following links.
+    file: PathBuf,
+    /// The current text; `None` if the file does not exist.
+    before: Option<String>,
+    /// The new text; `None` if the file is to be removed, or not to be created.
+    after: Option<String>,
+}
+
+impl Change {
+    /// Plans the installation of Throughline's hooks, which call `program`, in the agent's `file`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not valid settings for the agent either.
+    pub fn install(agent: Agent, file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
+        Self::plan(agent, file, |text, layout, _| hooks::install(text, agent, layout, program, profile).map(Some))
+    }
+
+    /// Plans to enable Throughline's plugin, from the marketplace in `folder`, in Claude Code's `file`, in place of
+    /// hooks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn install_plugin(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        Self::plan(Agent::ClaudeCode, file, |text, layout, _| {
+            plugin::enable(&hooks::uninstall(text, Agent::ClaudeCode, layout, program)?, folder).map(Some)
+        })
+    }
+
+    /// Plans the removal of hooks and plugin. If the file is exactly what `install` made of a backup, the backup is
+    /// restored. A file that only contains hooks is removed with the last of them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn uninstall(agent: Agent, file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        Self::plan(agent, file, |text, layout, file| {
+            let mut after = hooks::uninstall(text, agent, layout, program)?;
+            if agent == Agent::ClaudeCode {
+                after = plugin::disable(&after, folder)?;
+            }
+            if after == text {
+                return Ok(Some(after));
+            }
+            let present = hooks::registered(text, layout, program)?;
+            let profile = Profile::of(agent, present.iter().map(|it| it.event.as_str()));
+            let original = kept(file).find(|kept| {
+                let layout = agents::layout(agent, file, kept);
+                let is_without = hooks::registered(kept, &layout, program).is_ok_and(|found| found.is_empty());
+                is_without && hooks::install(kept, agent, &layout, program, profile).is_ok_and(|it| it == text)
+            });
+            if original.is_some() {
+                return Ok(original);
+            }
+            Ok((!layout.only_hooks || !hooks::is_empty(&after, layout)).then_some(after))
+        })
+    }
+
+    fn plan(
+        agent: Agent,
+        file: &Path,
+        edit: impl FnOnce(&str, &agents::Layout, &Path) -> Result<Option<String>, Malformed>,
+    ) -> Result<Self, SettingsError> {
+        let named = file;
+        let file = behind_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
+        let before = read(&file)?;
+        let text = before.as_deref().unwrap_or_default();
+        let mut after = edit(text, &agents::layout(agent, named, text), &file)
+            .map_err(|what| SettingsError::Malformed(file.clone(), what))?;
+        if before.is_none() && after.as_deref() == Some("") {
+            after = None;
+        }
+        Ok(Self { agent, file, before, after })
+    }
+
+    /// Returns the events that will call `program` after the change.
+    pub fn events(&self, program: &Path) -> Vec<String> {
+        let after = self.after.as_deref().unwrap_or_default();
+        let found = registered(self.agent, &self.file, after, program).unwrap_or_default();
+        found.into_iter().map(|registration| registration.event).collect()
+    }
+
+    /// Returns whether the plugin will be enabled after the change.
+    pub fn has_plugin(&self) -> bool {
+        let after = self.after.as_deref().unwrap_or_default();
+        self.agent == Agent::ClaudeCode && plugin(after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
+    }
+
+    /// Returns the agent whose settings change.
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// Returns the file that changes.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns whether there is nothing to change.
+    pub fn is_nothing(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// Returns whether the whole file is removed.
+    pub fn removes_file(&self) -> bool {
+        self.before.is_some() && self.after.is_none()
+    }
+
+    /// Returns a diff of the change with three lines of context.
+    pub fn diff(&self) -> String {
+        let name = self.file.display().to_string();
+        let side = |text: &Option<String>| if text.is_some() { name.clone() } else { "/dev/null".into() };
+        let (before, after) = (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
+        let (from, to) = (side(&self.before), side(&self.after));
+        similar::TextDiff::from_lines(before, after).unified_diff().header(&from, &to).to_string()
+    }
+
+    /// Makes the change. Returns the path of the backup, or `None` if there was no file or nothing to change.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written, or the file changed after the change was planned.
+    pub fn apply(&self) -> Result<Option<PathBuf>, SettingsError> {
+        if self.is_nothing() {
+            return Ok(None);
+        }
+        let unwritable = |error| SettingsError::Unwritable(self.file.clone(), error);
+        let mut mode = 0o600;
+        let mut backup = None;
+        if let Some(before) = &self.before {
+            let meta = fs::metadata(&self.file).map_err(unwritable)?;
+            mode = meta.permissions().mode() & 0o7777;
+            backup = Some(keep(&self.file, before, mode).map_err(unwritable)?);
+        } else if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        if read(&self.file)? != self.before {
+            return Err(SettingsError::Changed(self.file.clone()));
+        }
+        match &self.after {
+            Some(after) => files::replace(&self.file, after.as_bytes(), mode).map_err(unwritable)?,
+            None => fs::remove_file(&self.file).map_err(unwritable)?,
+        }
+        Ok(backup)
+    }
+}
+
+/// Returns the path of the backup with this number, counted from 1.
+fn backup(file: &Path, number: u32) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".throughline-backup");
+    if number > 1 {
+        name.push(format!(".{number}"));
+    }
+    PathBuf::from(name)
+}
+
+/// Returns the backups of the file, oldest first.
+fn kept(file: &Path) -> impl Iterator<Item = String> {
+    (1..).map_while(move |number| read(&backup(file, number)).ok().flatten())
+}
+
+/// Saves `text` as a backup next to `file`. An existing backup with another text is kept, because it may be the only
+/// copy of the file from before the installation; the new backup gets a number.
+fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
+    let mut number = 1_u32;
+    loop {
+        let backup = backup(file, number);
+        match fs::read_to_string(&backup) {
+            Ok(kept) if kept == text => return Ok(backup),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                files::replace(&backup, text.as_bytes(), mode)?;
+                return Ok(backup);
+            }
+            _ => number += 1,
+        }
+    }
+}
+
+/// Follows the symbolic links of a settings file, because users keep such files among their dotfiles. The target need
+/// not exist.
+fn behind_links(file: &Path) -> io::Result<PathBuf> {
+    let mut file = std::path::absolute(file)?;
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&file) {
+            Ok(target) => {
+                file = file.parent().unwrap_or(Path::new("/")).join(target);
+            }
+            Err(_) => return Ok(file),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const PROGRAM: &str = "/opt/bin/throughline";
+
+    fn install(file: &Path) -> Change {
+        Change::install(Agent::ClaudeCode, file, Path::new(PROGRAM), None).unwrap()
+    }
+
+    fn mode(file: &Path) -> u32 {
+        fs::metadata(file).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_has_no_backup() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("deep/settings.json");
+        assert_eq!(install(&file).apply().unwrap(), None);
+        assert_eq!(mode(&file), 0o600);
+        assert!(install(&file).is_nothing());
+    }
+
+    #[test]
+    fn links_modes_and_backups_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("dotfiles/claude.json");
+        fs::create_dir(real.parent().unwrap()).unwrap();
+        fs::write(&real, "{\"model\": \"opus\"}").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+        let file = dir.path().join("settings.json");
+        symlink("dotfiles/claude.json", &file).unwrap();
+
+        let change = install(&file);
+        assert!(change.diff().contains("\n-{\"model\": \"opus\"}\n"), "{}", change.diff());
+        let first = change.apply().unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&first).unwrap(), "{\"model\": \"opus\"}");
+        assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+        assert_eq!(mode(&real), 0o644);
+        assert!(fs::read_to_string(&real).unwrap().contains(PROGRAM));
+
+        let removed = Change::uninstall(Agent::ClaudeCode, &file, Path::new(PROGRAM), dir.path()).unwrap();
+        let second = removed.apply().unwrap().unwrap();
+        assert_ne!(first, second);
+        // A backup with the same content exists already.
+        fs::write(&real, "{\"model\": \"opus\"}").unwrap();
+        assert_eq!(install(&file).apply().unwrap(), Some(first));
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        symlink("there.json", &file).unwrap();
+        install(&file).apply().unwrap();
+        assert!(dir.path().join("there.json").is_file());
+        symlink("loop.json", dir.path().join("loop.json")).unwrap();
+        assert!(Change::install(Agent::ClaudeCode, &dir.path().join("loop.json"), Path::new(PROGRAM), None).is_err());
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        fs::write(&file, "{}").unwrap();
+        let change = install(&file);
+        fs::write(&file, "{\"a\": 1}").unwrap();
+        assert!(matches!(change.apply(), Err(SettingsError::Changed(_))));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{\"a\": 1}");
+    }
+
+    #[test]
+    fn what_is_broken_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        fs::write(&file, "{ // mine\n}").unwrap();
+        let error = Change::install(Agent::ClaudeCode, &file, Path::new(PROGRAM), None).unwrap_err();
+        assert!(error.to_string().contains("line 1, column 3"), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}");
+        assert!(Change::install(Agent::ClaudeCode, dir.path(), Path::new(PROGRAM), None).is_err());
+    }
+
+    #[test]
+    fn scopes() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
+        fs::create_dir_all(dir.path().join("repo/src")).unwrap();
+        assert_eq!(checkout(&dir.path().join("repo/src")), dir.path().join("repo"));
+        assert_eq!(checkout(Path::new("/")), Path::new("/"));
+    }
+}

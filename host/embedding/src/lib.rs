@@ -1,0 +1,106 @@
+//! Turns texts into vectors, so that search finds texts with the same meaning even if they share no word.
+//!
+//! The model in [`local`] is built in and has no requirements. Any other provider runs in a separate process, which is
+//! started only if the configuration names such a provider. This program itself opens no connection and loads no model
+//! from disk.
+
+use std::fmt;
+
+use throughline_platform::log::{Level, Log};
+
+pub mod choice;
+pub mod failure;
+pub mod local;
+pub mod process;
+pub mod remote;
+pub mod settings;
+pub mod wish;
+
+pub use choice::Choice;
+pub use failure::Failure;
+pub use remote::Embedder;
+pub use settings::{Provider, Settings};
+
+/// The purpose of an embedding. Some models treat questions and the texts that answer them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A search query.
+    Query,
+    /// A text to search through.
+    Document,
+}
+
+/// The name of a model. Vectors of different models, or of one model with different dimensions, cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// The provider: `local`, `openai`, `gemini` or `folder`.
+    pub provider: String,
+    /// The provider's name for the model.
+    pub name: String,
+    /// How many numbers a vector has.
+    pub dims: usize,
+}
+
+/// Formats the model as it is stored in the database, such as `local/minilm-256-2:256`.
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}:{}", self.provider, self.name, self.dims)
+    }
+}
+
+/// The embedding of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// A vector of length 1, so that the dot product of two is their cosine. All numbers are finite.
+    pub vector: Vec<f32>,
+    /// The share of the text that the model knows, 0 to 1. A model of English knows none of a Korean sentence, and its
+    /// vector for that sentence is meaningless.
+    pub known: f32,
+}
+
+/// The result of an embedding request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Embedded {
+    /// Vectors from an external provider: one for each text, in order.
+    Remote(Model, Vec<Embedding>),
+    /// The caller should use the built-in model, [`local`].
+    Local,
+    /// Embeddings are turned off.
+    Nobody,
+}
+
+/// Asks the configured provider to embed these texts, none of which may be empty.
+///
+/// With `auto`, failures are logged and the next provider is tried. A provider that the user named has no fallback: if
+/// it fails, the caller searches by words only and must report the failure.
+pub fn embed(
+    settings: &Settings,
+    embedder: &Embedder<'_>,
+    texts: &[String],
+    purpose: Purpose,
+    log: &Log,
+) -> Result<Embedded, Failure> {
+    let choice = Provider::choose(settings, |name| embedder.is_set(name));
+    let mut failed = None;
+    for provider in choice.order {
+        if let Some(failure) = failed.take() {
+            note(log, &failure);
+        }
+        if provider == Provider::Local {
+            return Ok(Embedded::Local);
+        }
+        match embedder.embed(settings, provider, texts, purpose) {
+            Ok((model, vectors)) => return Ok(Embedded::Remote(model, vectors)),
+            Err(failure) => failed = Some(failure),
+        }
+    }
+    match (failed, choice.passed_over.into_iter().next()) {
+        (Some(failure), _) => Err(failure),
+        (None, Some((provider, what))) => Err(Failure::not_asked(settings, provider, what)),
+        (None, None) => Ok(Embedded::Nobody),
+    }
+}
+
+fn note(log: &Log, failure: &Failure) {
+    log.note(Level::Warn, "an embedding provider failed; trying the next one", failure.to_string());
+}

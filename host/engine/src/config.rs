@@ -1,0 +1,449 @@
+//! The configuration: reads and validates `config.toml`. The commented default file is the documentation.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use throughline_platform::paths;
+use throughline_store::Step;
+
+/// The commented default configuration.
+pub const DEFAULT: &str = include_str!("config.default.toml");
+
+/// The largest configuration file that is read, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Everything a user can set. Every field has its default in [`DEFAULT`].
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// If false, hooks do nothing.
+    pub enabled: bool,
+    /// Section `[context]`.
+    pub context: Context,
+    /// Section `[hooks]`.
+    pub hooks: Hooks,
+    /// Section `[transcripts]`.
+    pub transcripts: Transcripts,
+    /// Section `[redaction]`.
+    pub redaction: Redaction,
+    /// Section `[privacy]`.
+    pub privacy: throughline_privacy::Settings,
+    /// Section `[log]`.
+    pub log: Log,
+    /// Section `[search]`.
+    pub search: Search,
+    /// Section `[sharing]`.
+    pub sharing: Sharing,
+    /// Section `[gc]`.
+    pub gc: Gc,
+    /// Section `[compress]`.
+    pub compress: Compress,
+    /// Section `[observations]`.
+    pub observations: Observations,
+    /// Section `[checkpoint]`.
+    pub checkpoint: Checkpoint,
+    /// Section `[projections]`.
+    pub projections: Projections,
+    /// Section `[embedding]`.
+    pub embedding: throughline_embedding::Settings,
+    /// Sections `[policy.NAME]`: the tables that policies see through their `settings`.
+    pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+}
+
+/// The context that the agent is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Context {
+    /// The most text, in UTF-16 code units. Claude Code cuts text longer than 10,000 units down to a preview.
+    pub budget: u32,
+}
+
+/// How long hooks may take, milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Hooks {
+    /// `SessionStart`.
+    pub load_ms: u64,
+    /// `PreCompact` and `PostCompact`.
+    pub flush_ms: u64,
+    /// `Stop`.
+    pub stop_ms: u64,
+    /// `SessionEnd`.
+    pub save_ms: u64,
+    /// The time that `SessionStart` may spend on sessions that were left unread.
+    pub catch_up_ms: u64,
+    /// `PostToolUse`, `PostToolUseFailure`, `PostToolBatch`.
+    pub track_ms: u64,
+    /// `UserPromptSubmit`.
+    pub search_ms: u64,
+}
+
+/// Where transcripts may be read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Transcripts {
+    /// Folders in addition to the agents' own.
+    pub roots: Vec<PathBuf>,
+}
+
+/// What is redacted in addition to the default policy's rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Redaction {
+    /// Files of rules in gitleaks' format.
+    pub rules: Vec<PathBuf>,
+}
+
+/// The log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// The size at which the log is rotated, bytes; one older file is kept.
+    pub max_bytes: u64,
+}
+
+/// How memories are searched.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// How `memory search` ranks: the name of one of [`throughline_search::rank::PROFILES`].
+    pub profile: String,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { profile: throughline_search::rank::DEFAULT.name.to_owned() }
+    }
+}
+
+/// Memories that were shared with all projects.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Sharing {
+    /// Whether policies, and so the agent, see shared memories.
+    pub context: bool,
+}
+
+impl Default for Sharing {
+    /// On by default: only a person shares a memory, and only because agents should see it.
+    fn default() -> Self {
+        Self { context: true }
+    }
+}
+
+/// Which memories `memory gc` drops.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Gc {
+    /// Days after which an unused memory may be dropped.
+    pub max_age_days: u32,
+    /// The number of a project's most important memories that are kept whatever their age.
+    pub keep: u32,
+}
+
+/// Which memories are folded into digests.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Compress {
+    /// Whether to fold in the background after the end of a session.
+    pub auto: bool,
+    /// Days after which an unused memory counts as old.
+    pub older_than_days: u32,
+    /// Memories worth less than this, from 0 to 1, are folded: see [`throughline_search::rank::worth`].
+    pub below: f64,
+    /// Whether archived turns are folded too.
+    pub turns: bool,
+    /// The number of newest session summaries that a project keeps; older ones are folded whatever their age.
+    pub summaries: u32,
+    /// Days after which `memory gc --purge` deletes the sources of a digest.
+    pub purge_after_days: u32,
+}
+
+/// How long observations are kept.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Observations {
+    /// Days that an unused observation is kept.
+    pub days: u32,
+    /// The conditions for promotion from each retention tier to the next, lowest tier first. The last tier is
+    /// permanent.
+    pub ladder: Vec<Step>,
+}
+
+/// When a session is saved before its end.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Checkpoint {
+    /// What a checkpoint does.
+    pub mode: Mode,
+    /// What triggers a checkpoint.
+    pub by: By,
+    /// Tool calls between two checkpoints.
+    pub every: u32,
+    /// The longest summary that the agent is asked for, characters.
+    pub summary_max_length: u32,
+    /// Size of the agent's context window, tokens.
+    pub context_window: u32,
+    /// Tokens before the reserve at which a checkpoint is due.
+    pub soft_threshold_tokens: u32,
+    /// Tokens that the agent keeps free.
+    pub reserve_tokens_floor: u32,
+}
+
+/// What a checkpoint does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Continues reading the transcript.
+    Auto,
+    /// Asks the agent for a summary.
+    Ask,
+    /// Nothing.
+    Off,
+}
+
+/// What triggers a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// The number of tool calls.
+    Tools,
+    /// The number of tokens in the context.
+    Tokens,
+}
+
+/// Files generated from the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Projections {
+    /// A folder for `NAME/memory.md` and `NAME/sessions/…` of each project; `None` to write none.
+    pub folder: Option<PathBuf>,
+    /// Whether to write `.claude/session-context.json` in each project.
+    pub session_context: bool,
+}
+
+impl Default for Observations {
+    fn default() -> Self {
+        // The values that the original system shipped: access, confidence, sessions, days.
+        let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+        Self {
+            days: 30,
+            ladder: vec![step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)],
+        }
+    }
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        // 5, 500, 4,000 and 20,000 are the figures of the original designs.
+        Self {
+            mode: Mode::Auto,
+            by: By::Tools,
+            every: 5,
+            summary_max_length: 500,
+            context_window: 200_000,
+            soft_threshold_tokens: 4_000,
+            reserve_tokens_floor: 20_000,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            context: Context::default(),
+            hooks: Hooks::default(),
+            transcripts: Transcripts::default(),
+            redaction: Redaction::default(),
+            privacy: throughline_privacy::Settings::default(),
+            log: Log::default(),
+            search: Search::default(),
+            sharing: Sharing::default(),
+            gc: Gc::default(),
+            compress: Compress::default(),
+            observations: Observations::default(),
+            checkpoint: Checkpoint::default(),
+            projections: Projections::default(),
+            embedding: throughline_embedding::Settings::default(),
+            policy: std::collections::BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self { budget: 9_500 }
+    }
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        // Each is well below the timeout that `install` sets in the client (10, 15, 5 and 15 s). `SessionEnd` is below
+        // the 1.5 s that it gets without such a setting.
+        Self {
+            load_ms: 5_000,
+            flush_ms: 10_000,
+            stop_ms: 3_000,
+            save_ms: 1_200,
+            catch_up_ms: 250,
+            track_ms: 2_000,
+            search_ms: 2_000,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { max_bytes: 1 << 20 }
+    }
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        // 90 days and 1,000 memories are the defaults of the system that this one grew out of.
+        Self { max_age_days: 90, keep: 1_000 }
+    }
+}
+
+impl Default for Compress {
+    fn default() -> Self {
+        // Half a year is twice the age for `gc`, since a digest still says what each memory was about.
+        Self { auto: true, older_than_days: 180, below: 0.45, turns: false, summaries: 50, purge_after_days: 90 }
+    }
+}
+
+impl Hooks {
+    /// Returns the whole time budget of a hook.
+    pub fn budget(&self, moment: &str) -> Duration {
+        Duration::from_millis(match moment {
+            "memory-load" => self.load_ms,
+            "memory-save" => self.save_ms,
+            "memory-complete" | "memory-subagent" => self.stop_ms,
+            "memory-track" => self.track_ms,
+            "memory-search" => self.search_ms,
+            _ => self.flush_ms,
+        })
+    }
+}
+
+impl Config {
+    /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
+    pub fn load(file: &Path) -> Result<Self, String> {
+        match fs::metadata(file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
+            Ok(meta) if meta.len() > MOST_BYTES => {
+                return Err(format!("{} is too large", file.display()));
+            }
+            Ok(_) => {}
+        }
+        let text = fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    /// Parses and validates the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        if !(500..=10_000).contains(&config.context.budget) {
+            return Err(format!("context.budget is {}, but must be between 500 and 10000", config.context.budget));
+        }
+        if let Some(root) = config.transcripts.roots.iter().find(|root| !root.is_absolute()) {
+            return Err(format!("transcripts.roots contains {}, which is not absolute", root.display()));
+        }
+        if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
+            return Err(format!("redaction.rules contains {}, which is not absolute", file.display()));
+        }
+        if throughline_search::rank::profile(&config.search.profile).is_none() {
+            let known = throughline_search::rank::PROFILES.map(|profile| profile.name).join(", ");
+            return Err(format!("search.profile is {:?}, but must be one of {known}", config.search.profile));
+        }
+        if config.checkpoint.every == 0 {
+            return Err("checkpoint.every is 0; to turn checkpoints off, set checkpoint.mode to \"off\"".into());
+        }
+        if !(0.0..=1.0).contains(&config.compress.below) {
+            return Err(format!("compress.below is {}, but must be between 0 and 1", config.compress.below));
+        }
+        if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
+            return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
+        }
+        config.embedding.check()?;
+        // The rules are compiled again where they are needed. If none are set, this costs nothing.
+        throughline_privacy::Rules::new(&config.privacy, Path::new("/"))?;
+        Ok(config)
+    }
+}
+
+/// Writes [`DEFAULT`] to `file` and creates its folder. If the file exists, it is kept and an error is returned.
+pub fn init(file: &Path) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        paths::create_private(folder)?;
+    }
+    let mut out = fs::File::options().write(true).create_new(true).mode(0o600).open(file)?;
+    out.write_all(DEFAULT.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throughline_agents::protocol::name::Agent;
+    use throughline_agents::settings::agents;
+
+    #[test]
+    fn the_commented_default_is_the_default() {
+        assert_eq!(Config::parse(DEFAULT).unwrap(), Config::default());
+        let uncommented: String = DEFAULT
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+            .fold(String::new(), |text, line| text + line + "\n");
+        assert_ne!(uncommented, DEFAULT);
+        assert_eq!(Config::parse(&uncommented).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(Config::parse("[context]\nbudgte = 1").unwrap_err().contains("budgte"));
+        assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().contains("20000"));
+        assert!(Config::parse("[compress]\nbelow = 2.0").unwrap_err().contains("compress.below"));
+        assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().contains("absolute"));
+    }
+
+    #[test]
+    fn agents_give_more_time_than_is_taken() {
+        let config = Config::default();
+        for agent in Agent::ALL {
+            for hook in agents::hooks(agent) {
+                let budget = config.hooks.budget(if hook.task == "memory-failure" { "memory-track" } else { hook.task });
+                // What the program waits before it ends itself by force comes on top.
+                assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
+            }
+            assert!(
+                agents::hooks(agent)
+                    .iter()
+                    .all(|hook| agent != Agent::Codex || hook.event != "SessionEnd" || hook.timeout <= 3)
+            );
+        }
+    }
+}

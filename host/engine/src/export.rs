@@ -1,0 +1,193 @@
+//! Exports memories: as lines of JSON that `memory import` reads, and as Markdown files of notes. Lines that are
+//! exported, imported into an empty store and exported again stay the same.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE};
+use crate::note_sync::folder::Folder;
+use crate::redaction;
+use crate::runtime::Runtime;
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
+use throughline_notes::registry::Registry;
+use throughline_notes::{FOLDER, markdown, slug};
+use throughline_store::{EXTERNAL_ID, Store};
+
+/// How many notes are redacted at once.
+const BATCH: usize = 200;
+
+/// The start of a placeholder. An external identifier that contains one is not exported, since two different
+/// identifiers may have become equal by redaction.
+const PLACEHOLDER: &str = "[redacted:";
+
+/// One exported line: the fields that `import/line.rs` reads.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fields<'a> {
+    id: &'a str,
+    project: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    session_id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    title: &'a str,
+    content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keywords: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<&'a str>,
+    importance: f32,
+    created_at: String,
+}
+
+/// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own
+/// identifier.
+///
+/// Values that the format does not allow are adjusted here, not at import: a type that is not a plain word, a title
+/// longer than 200 characters, and empty content, which is replaced by the title.
+pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
+    let content = content(memory);
+    let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
+    let title = title(memory, content);
+    let session = memory.session_id.as_str();
+    let fields = |id| Fields {
+        id,
+        project: place(project),
+        session_id: if session.len() > MOST_ID || session.trim().is_empty() { "" } else { session },
+        kind: &kind,
+        title: &title,
+        content,
+        keywords: list(&memory.keywords),
+        files: list(&memory.files),
+        importance: if memory.importance.is_finite() { memory.importance.clamp(0.0, 1.0) } else { 0.0 },
+        created_at: written(memory.created),
+    };
+    let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
+    let mut ids: Vec<&str> =
+        names.filter(|id| !id.trim().is_empty() && id.len() <= MOST_ID && !id.contains(PLACEHOLDER)).collect();
+    if ids.is_empty() {
+        ids.push(&memory.id);
+    }
+    // Texts, numbers and lists of texts can always be serialized as JSON.
+    ids.into_iter().filter_map(|id| serde_json::to_string(&fields(id)).ok()).collect()
+}
+
+/// Returns the project as a line writes it: a plain name, or the root folder.
+fn place(project: &Project) -> &str {
+    match project.identity.strip_prefix("name:") {
+        Some(name) => name,
+        None => project.root.to_str().unwrap_or(&project.identity),
+    }
+}
+
+fn content(memory: &Memory) -> &str {
+    let content = if memory.content.trim().is_empty() { memory.title.as_str() } else { &memory.content };
+    &content[..content.floor_char_boundary(MOST_CONTENT)]
+}
+
+fn title<'a>(memory: &'a Memory, content: &str) -> Cow<'a, str> {
+    let title = memory.title.trim();
+    if title.is_empty() {
+        let title = line::title_of(content);
+        return Cow::Owned(line::cut(title.trim(), MOST_TITLE).trim_end().to_owned());
+    }
+    Cow::Borrowed(line::cut(title, MOST_TITLE).trim_end())
+}
+
+/// Formats a time as RFC 3339, UTC, to the millisecond. Times that are too large are clamped to the last one that can
+/// be written.
+pub fn written(at: u64) -> String {
+    let at = i64::try_from(at).unwrap_or(i64::MAX).min(jiff::Timestamp::MAX.as_millisecond());
+    jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
+}
+
+fn list(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MOST_LIST).collect()
+}
+
+/// Returns the name of a project's folder beside those of others: a readable name and part of the project's identifier.
+pub fn folder_of(project: &Project) -> String {
+    let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let id: String = project.id.chars().take(8).collect();
+    format!("{}-{id}", slug::slug(&name))
+}
+
+/// Writes the notes of a project into a folder, one file each, including memories from policies whose type is a note
+/// type. Returns the number of files.
+pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
+    let registry = Registry::of(&project.root.join(FOLDER)).map_err(anyhow::Error::msg)?;
+    let notes = store.notes_to_export(&project.id, &registry)?;
+    let folder = Folder::open(path, notes.is_empty()).with_context(|| path.display().to_string())?;
+    let (Some(folder), false) = (folder, notes.is_empty()) else { return Ok(0) };
+    let mut taken = HashSet::with_capacity(notes.len());
+    for notes in notes.chunks(BATCH) {
+        let mut texts: Vec<String> = notes.iter().map(|it| markdown::write(&it.note, &registry)).collect();
+        // The redaction rules may be newer than the stored texts.
+        redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
+        for (it, text) in notes.iter().zip(texts) {
+            let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
+            let file = file(&slug::free(&it.stem, |stem| taken.contains(&file(stem))));
+            folder.write(&file, &text).with_context(|| folder.path.join(&file).display().to_string())?;
+            taken.insert(file);
+        }
+    }
+    Ok(taken.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the memory that importing a line creates.
+    fn imported(text: &str) -> Memory {
+        let line = line::parse(text.as_bytes()).unwrap_or_else(|why| panic!("{why}: {text}"));
+        Memory {
+            id: "0123456789ab".into(),
+            session_id: line.session,
+            kind: line.kind,
+            title: if line.title.is_empty() { line::title_of(&line.content) } else { line.title },
+            content: line.content,
+            keywords: line.keywords,
+            files: line.files,
+            importance: line.importance,
+            created: line.created.expect("every line has its time"),
+            seen: 1,
+            score: 0.0,
+            attributes: line.id.map(|id| (EXTERNAL_ID.to_owned(), id)).into_iter().collect(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_imported_is_written_the_same_again(
+            title in "(\\PC{0,30}|\\s{0,3}|[a-z ]{150,320})",
+            content in "(\\PC{1,60}|[\\PC\\n\\t\"\\\\]{1,200}| )",
+            kind in "([a-z_]{1,10}|[A-Z][a-z]{1,4}[ ./][a-z]{1,5}|결정|)",
+            session in "([a-f0-9-]{0,36}|\\PC{0,10}|[a-z]{140})",
+            lists in prop::collection::vec("\\PC{0,12}", 0..4),
+            ids in prop::collection::vec("([a-z0-9-]{1,12}|\\PC{1,10}|\\[redacted:key#00a\\])", 0..3),
+            importance in prop::num::f32::ANY,
+            created in prop_oneof![0_u64..4_000_000_000_000, any::<u64>()],
+        ) {
+            prop_assume!(!(title.trim().is_empty() && content.trim().is_empty()));
+            let memory = Memory {
+                id: "ba9876543210".into(), session_id: session, kind, title, content, keywords: lists.clone(), files: lists,
+                importance, created, seen: 3, score: 0.0,
+                attributes: ids.into_iter().map(|id| (EXTERNAL_ID.to_owned(), id)).collect(),
+            };
+            let project = Project::named("shop");
+            let written = lines(&memory, &project);
+            prop_assert!(!written.is_empty());
+            for text in written {
+                prop_assert_eq!(lines(&imported(&text), &project), [text]);
+            }
+        }
+    }
+}

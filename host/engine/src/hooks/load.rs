@@ -1,0 +1,165 @@
+//! `SessionStart`: reads earlier sessions that were left unread, and returns the context for the agent.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::reading::{self, Job};
+use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
+use crate::runtime::Runtime;
+use throughline_agents::protocol::Event;
+use throughline_model::contract::Session;
+use throughline_platform::log::Level;
+use throughline_store::journal::{self, Seen};
+use throughline_store::{self as store, Access, Store, StoreError};
+
+/// How long to wait for other writers when the context does not depend on the write.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
+/// How often observations are promoted or expired, milliseconds.
+const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
+
+/// Opens the store. If the database is being upgraded, waits as long as the deadline allows: otherwise the agent would
+/// get no context.
+fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
+    /// The time that the rest of the start needs.
+    const START: Duration = Duration::from_secs(1);
+    const STEP: Duration = Duration::from_millis(20);
+    let opened = runtime.store(Access::Write, PATIENCE);
+    let Err(StoreError::Older(database)) = &opened else { return opened };
+    while Instant::now() + START < deadline {
+        thread::sleep(STEP);
+        if !store::is_long_behind(database) {
+            return runtime.store(Access::Write, PATIENCE);
+        }
+    }
+    opened
+}
+
+/// Returns the context for the agent at the start of a session.
+pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
+    let mut store = open(runtime, deadline)?;
+    if let Err(error) = catch_up(runtime, &mut store, event) {
+        runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
+    }
+    if let Err(error) = noting::take_up(runtime, &mut store, &event.session) {
+        runtime.log.note(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
+    }
+    let project = reading::project_of(&store, &event.session, &event.cwd)?;
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+        return Ok(None);
+    }
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
+    let store = Rc::new(store);
+    let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
+    // The rest is bookkeeping that nobody waits for.
+    if matches!(source, "compact" | "clear") {
+        // The memories that were shown are no longer in the agent's context.
+        noting::bookkeep(runtime, event, journal::SHOWN_NOTHING, Seen::default());
+    }
+    noting::shown(runtime, event, source, &used);
+    let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
+    noting::bookkeep(runtime, event, "session_start", seen);
+    if store.leaves_much() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
+        background::tidy(runtime);
+    }
+    background::reindex(runtime, &store);
+    Ok(text)
+}
+
+/// Builds the context for `session` and `source`, redacted and within `budget` UTF-16 units. Returns it with the
+/// identifiers of the memories in it.
+pub fn context(
+    runtime: &Runtime,
+    store: &Rc<Store>,
+    session: &Session,
+    source: &str,
+    budget: u32,
+    deadline: Instant,
+) -> Result<(Option<String>, Vec<String>)> {
+    if runtime.is_off(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
+        return Ok((None, Vec::new()));
+    }
+    let memories = ProjectMemories {
+        store: Rc::clone(store),
+        project: session.project.clone(),
+        session: session.id.clone(),
+        now: runtime.now,
+        shared: runtime.config.sharing.context,
+    };
+    let policies = runtime.policies(Some(Path::new(&session.root)))?;
+    runtime.secrets.look_in(Path::new(&session.root), Path::new(&session.cwd));
+    let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
+    let Some(built) = work.build_context(session, source, budget, &[], deadline)? else {
+        return Ok((None, Vec::new()));
+    };
+    let mut texts = [built.text];
+    work.redact(&mut texts, deadline)?;
+    let [text] = texts;
+    if text.encode_utf16().count() > budget as usize {
+        // Placeholders can be longer than the secrets they replace. Whole lines are cut from the end.
+        return Ok((Some(cut(&text, budget as usize)), built.used));
+    }
+    Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
+}
+
+/// Returns the first lines of `text` that fit into `budget` UTF-16 units.
+pub(super) fn cut(text: &str, budget: usize) -> String {
+    let mut units = 0;
+    text.split_inclusive('\n')
+        .take_while(|line| {
+            units += line.encode_utf16().count();
+            units <= budget
+        })
+        .collect()
+}
+
+/// Reads transcripts of earlier sessions of this project that were left unread, within a small time budget of its own.
+/// The rest is read in the background.
+fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
+    let Some(folder) = event.transcript.as_deref().and_then(Path::parent) else {
+        return Ok(());
+    };
+    let roots = runtime.transcript_roots();
+    if !roots.iter().any(|root| folder.starts_with(root)) || !folder.is_dir() {
+        return Ok(());
+    }
+    let unread = reading::unread(runtime, store, folder, &event.session)?;
+    if !unread.is_empty() {
+        // If the policy must be compiled, that does not count against this budget.
+        runtime.default_policy()?;
+    }
+    let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
+    store.patience(BRIEFLY);
+    for path in unread.into_iter().filter(|path| Some(path) != event.transcript.as_ref()) {
+        if Instant::now() >= until {
+            background::catch_up(runtime, folder, &event.session);
+            return Ok(());
+        }
+        let job = Job { path: Some(path), roots: roots.clone(), moment: "catch-up", only_if_new: true, ..Job::default() };
+        match reading::read(runtime, store, &job, until) {
+            Ok(report) if !report.finished => {
+                background::catch_up(runtime, folder, &event.session);
+                return Ok(());
+            }
+            Ok(_) => {}
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_loses_whole_lines() {
+        assert_eq!(cut("abc\n한글\nx\n", 7), "abc\n한글\n");
+        assert_eq!(cut("abcdef", 3), "");
+    }
+}

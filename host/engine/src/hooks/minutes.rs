@@ -1,0 +1,377 @@
+//! Synthesized transcripts. Some agents keep no transcript that can be read. For their sessions the hooks write one
+//! themselves, with prompts, tool calls and answers, which is then read like any other. The texts are redacted before
+//! they are written; files are bounded in size, readable by this user only, and deleted when they are old.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::tracking;
+use crate::redaction;
+use crate::runtime::Runtime;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::shorten::shorten_text;
+use throughline_agents::protocol::transcripts::{Written, copilot};
+use throughline_agents::protocol::{Event, Moment, ToolUse};
+use throughline_agents::transcript;
+use throughline_model::digest::sha256_hex;
+use throughline_model::project::Project;
+use throughline_platform::files;
+use throughline_platform::log::Level;
+use throughline_platform::paths;
+use throughline_sandbox::chain::NotCompiled;
+use throughline_store::journal::Journal;
+use throughline_store::{Selection, folded};
+
+/// The largest size of one session's synthesized transcript, bytes. Anything beyond is not written.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// The longest text of one line after redaction, bytes.
+const MOST_TEXT: usize = 32 << 10;
+
+/// How many bytes at the end are searched for the last answer.
+const TAIL: u64 = 256 << 10;
+
+/// The longest wait until Copilot CLI has written what happened before a hook. It took up to 0.3 s.
+const LATE: Duration = Duration::from_millis(600);
+
+/// Returns the event with the transcript to read for it: the agent's own if there is one, otherwise the synthesized
+/// one, to which the event is appended.
+pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -> Cow<'e, Event> {
+    if event.agent == Agent::ClaudeCode {
+        return Cow::Borrowed(event);
+    }
+    let mut event = event.clone();
+    let path = file(&runtime.paths.minutes(), event.agent, &event.session);
+    // A session that started with a synthesized transcript continues with it: two sources for one session would
+    // duplicate everything.
+    if !path.exists() && has_transcript(runtime, &mut event) {
+        if event.agent == Agent::Copilot {
+            wait(runtime, &mut event, deadline);
+        }
+        return Cow::Owned(event);
+    }
+    match add(runtime, &event, &path, deadline) {
+        Ok(()) => {}
+        // The hook itself logs this too.
+        Err(error) if error.is::<NotCompiled>() => {}
+        Err(error) => {
+            runtime.log.note(Level::Warn, "a session's synthesized transcript could not be written", format!("{error:#}"))
+        }
+    }
+    if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {
+        *last = last_answer(&path).ok().flatten();
+    }
+    event.transcript = path.is_file().then_some(path);
+    Cow::Owned(event)
+}
+
+/// The path of a session's synthesized transcript.
+fn file(folder: &Path, agent: Agent, session: &str) -> PathBuf {
+    folder.join(agent.name()).join(format!("{}.jsonl", Journal::stem(session)))
+}
+
+/// Returns the agent that a synthesized transcript belongs to.
+pub(super) fn agent_of(folder: &Path, path: &Path) -> Option<Agent> {
+    Agent::of(path.parent()?.strip_prefix(folder).ok()?.to_str()?)
+}
+
+/// Returns whether the agent keeps a transcript itself. The file may not exist before the first answer.
+fn has_transcript(runtime: &Runtime, event: &mut Event) -> bool {
+    if event.agent == Agent::Copilot && event.transcript.is_none() {
+        // Most events of Copilot CLI do not give the path.
+        let session = Path::new(&event.session);
+        let is_name = session.components().count() == 1 && session.file_name() == Some(session.as_os_str());
+        let folder = runtime.paths.copilot.join("session-state").join(session);
+        if is_name && folder.is_dir() {
+            event.transcript = Some(folder.join("events.jsonl"));
+        }
+    }
+    event.transcript.is_some()
+}
+
+/// Waits until Copilot CLI has written what happened before the end of a turn or of the session. Takes the answer from
+/// the transcript, since the event does not include it.
+fn wait(runtime: &Runtime, event: &mut Event, deadline: Instant) {
+    /// The polling interval.
+    const STEP: Duration = Duration::from_millis(20);
+    let (Moment::Answered { .. } | Moment::End { .. }, Some(path)) = (&event.moment, &event.transcript) else { return };
+    let until = deadline.min(Instant::now() + LATE);
+    let ending = loop {
+        let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.ending(TAIL).ok());
+        if ending.as_ref().is_some_and(|ending| copilot::is_up_to_end(ending)) || Instant::now() >= until {
+            break ending;
+        }
+        std::thread::sleep(STEP);
+    };
+    if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {
+        *last = ending.as_ref().and_then(|ending| copilot::last_answer(ending));
+    }
+}
+
+/// Appends the event to the synthesized transcript.
+fn add(runtime: &Runtime, event: &Event, path: &Path, deadline: Instant) -> Result<()> {
+    let mut said = said(runtime, event);
+    if said.is_empty() {
+        return Ok(());
+    }
+    let project = Project::of(&event.cwd);
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+        return Ok(());
+    }
+    let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &event.cwd);
+    let mut work = policies.work(None, deadline)?;
+    work.redact_in_place(said.iter_mut().flat_map(Said::texts_mut).collect(), deadline)?;
+    let at = jiff::Timestamp::from_millisecond(i64::try_from(runtime.now)?)?.to_string();
+    let written = Written { session: &event.session, cwd: Some(&event.cwd), at: &at, aside: event.sub_agent.is_some() };
+    let mut text = String::new();
+    for mut one in said {
+        one.texts_mut().into_iter().for_each(cut);
+        for line in one.lines(&written) {
+            text.push('\n');
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    Ok(append(path, text.as_bytes())?)
+}
+
+/// One entry of the synthesized transcript.
+enum Said {
+    Text { role: &'static str, place: String, text: String },
+    Use { id: String, tool: String, input: Value, output: String, failed: bool },
+}
+
+impl Said {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Text { text, .. } => vec![text],
+            Self::Use { input, output, .. } => {
+                let mut texts = vec![output];
+                strings(input, &mut texts);
+                texts
+            }
+        }
+    }
+
+    fn lines(&self, written: &Written<'_>) -> Vec<String> {
+        match self {
+            Self::Text { role: "user", place, text } => vec![written.line(place, "user", text.as_str().into(), None)],
+            Self::Text { role, place, text } => {
+                vec![written.line(place, role, serde_json::json!([{"type": "text", "text": text}]), None)]
+            }
+            Self::Use { id, tool, input, output, failed } => written.use_lines(id, tool, input, output, *failed).into(),
+        }
+    }
+}
+
+fn strings<'a>(value: &'a mut Value, into: &mut Vec<&'a mut String>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, into)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| strings(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn cut(text: &mut String) {
+    if text.len() > MOST_TEXT {
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
+        text.push('…');
+    }
+}
+
+/// Converts the event to entries, without what the user excluded.
+fn said(runtime: &Runtime, event: &Event) -> Vec<Said> {
+    let clean = |text: &str| {
+        let text = shorten_text(text);
+        runtime.privacy.clean(&text).unwrap_or(text)
+    };
+    // An event that is reported twice must produce the same line.
+    let place = |kind: &str, text: &str| match &event.prompt {
+        Some(prompt) => format!("{kind}/{prompt}/{}", &sha256_hex(text.as_bytes())[..16]),
+        None => format!("{kind}/{}", runtime.now),
+    };
+    let text = |role, kind: &str, text: &str| {
+        let said = Said::Text { role, place: place(kind, text), text: clean(text) };
+        if text.trim().is_empty() { Vec::new() } else { vec![said] }
+    };
+    match &event.moment {
+        Moment::Prompted { prompt } => text("user", "prompt", prompt),
+        Moment::Said { text: said } | Moment::Answered { last_message: Some(said), .. } => text("assistant", "said", said),
+        Moment::Used { uses, .. } => {
+            uses.iter().filter_map(|it| tracking::allowed(&runtime.privacy, it)).map(|it| used(&it)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn used(tool_use: &ToolUse) -> Said {
+    let output: Value = serde_json::from_str(&tool_use.output).unwrap_or_default();
+    let output = tool_use.error.clone().unwrap_or_else(|| match output {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    });
+    Said::Use {
+        id: tool_use.id.clone(),
+        tool: tool_use.tool.clone(),
+        input: serde_json::from_str(&tool_use.input).unwrap_or_default(),
+        output,
+        failed: tool_use.error.is_some(),
+    }
+}
+
+/// Appends with a single write, so that two hooks writing at once do not interleave.
+fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let open = || File::options().append(true).create(true).mode(0o600).open(path);
+    let mut file = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(path);
+            paths::create_private(folder.parent().unwrap_or(folder))?;
+            paths::create_private(folder)?;
+            open()?
+        }
+        other => other?,
+    };
+    if file.metadata()?.len() + bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("{} would grow beyond {MOST_BYTES} bytes", path.display())));
+    }
+    file.write_all(bytes)
+}
+
+/// Returns the agent's last answer since the last prompt.
+fn last_answer(path: &Path) -> io::Result<Option<String>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    for line in bytes.split(|&byte| byte == b'\n').rev() {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { continue };
+        let content = &line["message"]["content"];
+        if content.is_string() {
+            break;
+        }
+        if let Some(text) = content[0]["text"].as_str() {
+            return Ok(Some(text.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Removes the selected lines.
+pub fn forget(runtime: &Runtime, selection: &Selection) -> Result<()> {
+    // Most lines of a session have the same folder, so its project is looked up once.
+    let mut projects: HashMap<String, String> = HashMap::new();
+    rewrite(&runtime.paths.minutes(), |lines| {
+        lines.retain(|line| {
+            let text = |key: &str| line[key].as_str().unwrap_or_default();
+            let cwd = text("cwd");
+            let mut is_of_project = |wanted: &String| {
+                let of = projects.entry(cwd.to_owned()).or_insert_with(|| Project::of(Path::new(cwd)).id);
+                of == wanted
+            };
+            let at = text("timestamp").parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
+            let is_meant = selection.session.as_ref().is_none_or(|session| session == text("sessionId"))
+                && selection.project.as_ref().is_none_or(&mut is_of_project)
+                && selection.before.is_none_or(|before| u64::try_from(at).unwrap_or(0) < before);
+            !(is_meant && holds(line, &selection.words))
+        });
+        Ok(())
+    })
+}
+
+fn holds(line: &Value, words: &[String]) -> bool {
+    let line = folded(&line.to_string());
+    words.iter().all(|word| line.contains(word.as_str()))
+}
+
+/// Redacts all lines again.
+pub fn scrub(runtime: &Runtime) -> Result<()> {
+    rewrite(&runtime.paths.minutes(), |lines| {
+        let root = lines.iter().find_map(|line| Some(Project::of(Path::new(line["cwd"].as_str()?)).root));
+        let mut texts = Vec::new();
+        for line in lines.iter_mut() {
+            strings(&mut line["message"]["content"], &mut texts);
+        }
+        redaction::in_place(runtime, root.as_deref(), texts)
+    })
+}
+
+/// Rewrites each file in which `change` alters lines.
+fn rewrite(folder: &Path, mut change: impl FnMut(&mut Vec<Value>) -> Result<()>) -> Result<()> {
+    for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(agent.path())?.flatten() {
+            let bytes = fs::read(file.path())?;
+            // A torn line is never read, so it need not be kept.
+            let before: Vec<Value> =
+                bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+            let mut lines = before.clone();
+            change(&mut lines)?;
+            if lines.is_empty() {
+                fs::remove_file(file.path())?;
+            } else if lines != before {
+                let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
+                files::replace(&file.path(), text.as_bytes(), 0o600)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Deletes synthesized transcripts that were not appended to since `before`.
+pub(super) fn tidy(folder: &Path, before: SystemTime) {
+    for agent in fs::read_dir(folder).into_iter().flatten().flatten() {
+        for file in fs::read_dir(agent.path()).into_iter().flatten().flatten() {
+            let is_old = file.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
+            if is_old {
+                // If it cannot be deleted now, the next run tries again.
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_appended_is_private_and_bounded() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = file(&dir.path().join("minutes"), Agent::Cursor, "../x");
+        assert!(path.starts_with(dir.path().join("minutes/cursor")));
+        append(&path, b"a\n").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        fs::File::options().write(true).open(&path).unwrap().set_len(MOST_BYTES).unwrap();
+        assert!(append(&path, b"b").is_err());
+        assert_eq!(agent_of(&dir.path().join("minutes"), &path), Some(Agent::Cursor));
+        tidy(&dir.path().join("minutes"), SystemTime::now() + std::time::Duration::from_mins(1));
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_last_answer_is_that_of_the_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.jsonl");
+        let written = Written { session: "s", cwd: None, at: "", aside: false };
+        let said = |role: &'static str, text: &str| {
+            Said::Text { role, place: text.into(), text: text.into() }.lines(&written)[0].clone()
+        };
+        fs::write(&path, [said("user", "q"), said("assistant", "a")].join("\n")).unwrap();
+        assert_eq!(last_answer(&path).unwrap().as_deref(), Some("a"));
+        fs::write(&path, [said("assistant", "a"), said("user", "q")].join("\n")).unwrap();
+        assert_eq!(last_answer(&path).unwrap(), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Runs the hooks: what Throughline does at each moment of a session. A hook must never harm the session: it finishes
+//! in time, with valid output or none, whatever is broken. Errors go to the log.
+
+pub mod background;
+mod checkpoints;
+pub mod finding;
+mod gathered;
+mod load;
+mod memories;
+pub mod minutes;
+mod noting;
+pub mod reading;
+mod recall;
+mod saving;
+mod tracking;
+pub mod trial;
+
+use std::io::{self, ErrorKind};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+pub use load::context;
+pub use memories::ProjectMemories;
+pub use noting::store as store_journal;
+
+use crate::runtime::Runtime;
+use throughline_agents::protocol::{self as agent, Event, Moment};
+use throughline_platform::log::Level;
+use throughline_platform::namespace;
+use throughline_sandbox::chain::{Compiling, NotCompiled};
+use throughline_store::{self as store, Store, StoreError};
+
+/// The longest a hook waits for another process to finish writing to the database.
+pub const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Handles the event and returns the text for standard output, in the agent's own format.
+pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
+    if runtime.is_off(&event.cwd) || runtime.is_paused(&event.cwd, &event.session) {
+        return None;
+    }
+    // Log lines must be free of these secrets too, whatever happens next.
+    runtime.secrets.look_in(&event.cwd, &event.cwd);
+    runtime.ignore_strangers();
+    runtime.before_opening(leave_older_database);
+    // Only the start of a session needs the default policy at once: without it the agent would get no context. All
+    // other compiling is left to a background process.
+    runtime.compile(match event.moment {
+        Moment::Start { .. } => Compiling::Default(deadline),
+        _ => Compiling::Never,
+    });
+    if let Err(error) = namespace::claim(&runtime.paths, &event.session) {
+        runtime.log.note(
+            Level::Warn,
+            "could not record the session's namespace; the session is not read",
+            error.to_string(),
+        );
+        return None;
+    }
+    let event = &minutes::keep(runtime, event, deadline);
+    let outcome = match &event.moment {
+        Moment::Start { source } => load::start(runtime, event, source, deadline),
+        Moment::Compacting { .. }
+        | Moment::Compacted { .. }
+        | Moment::Answered { .. }
+        | Moment::GaveUp { .. }
+        | Moment::End { .. } => saving::save(runtime, event, deadline),
+        Moment::Prompted { prompt } => recall::recall(runtime, event, prompt, deadline),
+        Moment::Used { uses, batch } => tracking::track(runtime, event, uses, *batch, deadline),
+        Moment::SubAgentDone { .. } => saving::sub_agent(runtime, event, deadline).map(|()| None),
+        Moment::Said { .. } => Ok(None),
+        Moment::Other { name } => {
+            runtime.log.note(Level::Debug, "ignored an event that this version does not know", name);
+            Ok(None)
+        }
+    };
+    if runtime.reporter().uncompiled.get() {
+        background::compile(runtime, &event.cwd);
+    }
+    let context = outcome.unwrap_or_else(|error| {
+        if error.is::<NotCompiled>() {
+            // This happens right after an upgrade that only replaced the program.
+            runtime.log.note(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
+            background::compile(runtime, &event.cwd);
+            return None;
+        }
+        let (level, details) = match error.downcast_ref() {
+            Some(StoreError::Older(_)) => (Level::Info, String::new()),
+            _ => (Level::Error, format!("{error:#}")),
+        };
+        runtime.log.note(level, what_failed(&error), details);
+        None
+    });
+    context.and_then(|context| agent::answer(event, &context))
+}
+
+/// Upgrades a large database from an older version in a background process. A hook would be killed before the upgrade
+/// is done, and the next hook would start over.
+fn leave_older_database(runtime: &Runtime) -> std::result::Result<(), StoreError> {
+    let database = runtime.paths.database();
+    if !store::is_long_behind(&database) {
+        return Ok(());
+    }
+    background::upgrade(runtime);
+    Err(StoreError::Older(database))
+}
+
+/// Moves the journals of all sessions into the database, so that the latest events are visible. If the database cannot
+/// be written, returns Ok and the caller works with what is there.
+pub fn take_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
+    let is_refusal = |error: &anyhow::Error| {
+        let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        matches!(error.downcast_ref(), Some(StoreError::ReadOnly(..)))
+            || matches!(io, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
+    };
+    // No session's file has an empty name, so this takes every journal.
+    match noting::take_up(runtime, store, "") {
+        Err(error) if is_refusal(&error) => Ok(()),
+        other => other,
+    }
+}
+
+/// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
+fn what_failed(error: &anyhow::Error) -> &'static str {
+    match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
+        Some(StoreError::Missing(_)) => "hook: there is no database",
+        Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
+        Some(StoreError::Older(_)) => "the database is from an older version; upgrading it in the background",
+        Some(StoreError::Damaged(..)) => "hook: the database is damaged",
+        Some(StoreError::Locked(_)) => "hook: the database is locked",
+        Some(StoreError::ReadOnly(..)) => "hook: the database cannot be written",
+        Some(StoreError::Full(_)) => "hook: the disk is full",
+        Some(StoreError::Conflict | StoreError::Other(_)) => "hook: the database failed",
+        None => "hook failed",
+    }
+}
+
+/// Returns the hook's name, under which the configuration gives its time budget.
+pub fn budget_name(moment: &Moment) -> &'static str {
+    match moment {
+        Moment::Start { .. } => "memory-load",
+        Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => "memory-flush",
+        Moment::Answered { .. } | Moment::GaveUp { .. } => "memory-complete",
+        Moment::SubAgentDone { .. } => "memory-subagent",
+        Moment::Prompted { .. } => "memory-search",
+        Moment::Used { .. } | Moment::Said { .. } => "memory-track",
+        Moment::End { .. } => "memory-save",
+    }
+}
+
+/// The result of all reading and writing in the hooks.
+type Outcome<T> = Result<T>;

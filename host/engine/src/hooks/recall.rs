@@ -1,0 +1,130 @@
+//! `UserPromptSubmit`: records the prompt as an event, and injects memories that are relevant to it.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::reading::project_of;
+use super::{Outcome, PATIENCE, ProjectMemories, noting};
+use crate::runtime::Runtime;
+use throughline_agents::protocol::shorten::shorten_text;
+use throughline_agents::protocol::{self as agent, Event};
+use throughline_model::contract::{Memory, Session};
+use throughline_model::digest::sha256_hex;
+use throughline_model::project::Project;
+use throughline_search::query::Query;
+use throughline_store::journal::Seen;
+use throughline_store::{Access, PROMPT, Search, StoreError};
+
+/// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
+const BUDGET: u32 = 2_000;
+
+/// The most memories injected at once.
+const MOST: usize = 5;
+
+/// How many search results are considered, since some were shown already.
+const CANDIDATES: u32 = 30;
+
+/// Returns the context to show the agent together with the prompt.
+pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
+    let store = match runtime.store(Access::Existing, PATIENCE) {
+        Ok(store) => Some(store),
+        Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let project = match &store {
+        Some(store) => project_of(store, &event.session, &event.cwd)?,
+        None => Project::of(&event.cwd),
+    };
+    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+        return Ok(None);
+    }
+    let prompt = shorten_text(prompt);
+    let prompt = runtime.privacy.clean(&prompt).unwrap_or(prompt);
+    let policies = runtime.policies(Some(&project.root))?;
+    runtime.secrets.look_in(&project.root, &event.cwd);
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
+    let Some(store) = store else {
+        let mut work = policies.work(None, deadline)?;
+        keep(runtime, &mut work, event, &prompt, deadline)?;
+        return Ok(None);
+    };
+    let store = Rc::new(store);
+    let memories = ProjectMemories {
+        store: Rc::clone(&store),
+        project: project.id.clone(),
+        session: event.session.clone(),
+        now: runtime.now,
+        shared: runtime.config.sharing.context,
+    };
+    let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
+    keep(runtime, &mut work, event, &prompt, deadline)?;
+    if !agent::can_tell(event) {
+        return Ok(None);
+    }
+    let last = store.last_answer(&event.session)?;
+    let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
+    let mut query = Query::parse(&search.text, &jiff::Zoned::now());
+    query.kinds.extend(search.kinds);
+    let shared = runtime.config.sharing.context;
+    let wanted = Search { is_quick: true, shared, ..Search::new(&query, Some(&project.id), CANDIDATES, runtime.now) };
+    let mut found: Vec<Memory> = store.search(&wanted)?.hits.into_iter().map(|hit| hit.memory).collect();
+    let (mut shown, is_all) = runtime.journal().shown(&event.session);
+    if !is_all {
+        shown.extend(store.shown(&event.session)?);
+    }
+    let shown: BTreeSet<String> = shown.into_iter().collect();
+    // What this session said since the last compaction is still in the agent's context.
+    let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
+    let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
+    let is_good = |it: &Memory| it.score >= search.min_score || covers(&query, it);
+    found.retain(|it| is_good(it) && !shown.contains(&it.id) && !is_before_it(it));
+    found.truncate(MOST.min(search.limit as usize));
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let budget = BUDGET.min(runtime.config.context.budget);
+    let Some(built) = work.build_context(&session, "prompt", budget, &found, deadline)? else { return Ok(None) };
+    let mut texts = [built.text];
+    work.redact(&mut texts, deadline)?;
+    let [text] = texts;
+    let text = super::load::cut(&text, budget as usize);
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    noting::shown(runtime, event, "prompt", &built.used);
+    Ok(Some(text))
+}
+
+/// Returns whether most words of the query occur in the memory, and at least two. Scores alone are not enough: they
+/// assume a database in which most words are rare.
+fn covers(query: &Query, memory: &Memory) -> bool {
+    /// How many bytes of the content are searched: what a memory is about is said at its beginning.
+    const LOOK: usize = 2 << 10;
+    let content = &memory.content[..memory.content.floor_char_boundary(LOOK)];
+    let text = [memory.title.as_str(), content, &memory.keywords.join(" "), &memory.files.join(" ")].join("\n");
+    let (found, all) = query.matches(&text);
+    found >= 2 && found * 10 >= all * 6
+}
+
+/// Records the prompt as an event.
+fn keep(
+    runtime: &Runtime,
+    work: &mut throughline_sandbox::chain::Work<'_>,
+    event: &Event,
+    prompt: &str,
+    deadline: Instant,
+) -> Outcome<()> {
+    // Reports from the agent's own background tasks come as prompts too.
+    if prompt.trim().is_empty() || prompt.trim_start().starts_with("<task-notification>") {
+        return Ok(());
+    }
+    let key = match &event.prompt {
+        Some(id) => format!("prompt:{id}"),
+        None => format!("prompt:{}:{}", runtime.now, &sha256_hex(prompt.as_bytes())[..8]),
+    };
+    let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let seen = Seen { summary: first.into(), detail: prompt.into(), ..Seen::default() };
+    noting::note(runtime, work, vec![noting::record(runtime, event, PROMPT, key, seen)], deadline)?;
+    Ok(())
+}

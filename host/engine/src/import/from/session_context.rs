@@ -1,0 +1,161 @@
+//! Reads `.claude/session-context.json` of the session-context system, version 2: what a session was about, what it
+//! decided and found, and what it left undone. Files that this program wrote itself in that format are skipped.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{MOST_FILE, Row, Sink, project_around, short_mark, text_of};
+use crate::import::line::{self, Line, title_of};
+use throughline_model::contract::Timestamp;
+
+/// The parts of the summary: their JSON pointers, and their labels in English and Korean.
+const TOLD: [(&str, &str, &str); 6] = [
+    ("/goal/current_objective", "Objective", "목표"),
+    ("/progress/done", "Done", "완료"),
+    ("/progress/current", "In progress", "진행 중"),
+    ("/progress/pending", "Pending", "대기"),
+    ("/state/blockers", "Blockers", "장애물"),
+    ("/state/errors", "Errors", "오류"),
+];
+
+pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+    let (text, modified) = match text_of(source, MOST_FILE) {
+        Ok(read) => read,
+        Err(reason) => {
+            sink.fail("", "", reason);
+            return Ok(());
+        }
+    };
+    let value: Value = match serde_json::from_str(&text) {
+        Ok(value @ Value::Object(_)) => value,
+        Ok(_) => {
+            sink.fail("", "", "it is not a JSON object");
+            return Ok(());
+        }
+        Err(error) => {
+            sink.fail("", &format!("line {}, column {}", error.line(), error.column()), "it is not valid JSON");
+            return Ok(());
+        }
+    };
+    let session = one(&value, "/meta/session_id").unwrap_or_default();
+    if !session.is_empty() && sink.is_own(&session)? {
+        sink.pass("session", "this program wrote it", 1);
+        return Ok(());
+    }
+    let saved = moment(one(&value, "/meta/saved_at")).or(modified);
+    let around = project_around(source, ".claude");
+    let common = Line {
+        project: sink.folder(one(&value, "/meta/project").filter(|path| path.starts_with('/')).or(around)),
+        session: session.clone(),
+        importance: 0.5,
+        created: saved,
+        ..Line::default()
+    };
+    if source.extension().is_some_and(|end| end == "bak") && session_beside(source) == Some(session.clone()) {
+        sink.pass("session", "an earlier state of the same session", 1);
+        return Ok(());
+    }
+    let name = |parts: &[&str]| Some(short_mark(&[&[session.as_str()], parts].concat()));
+    let give = |sink: &mut Sink<'_>, what: &str, line: Line| sink.memory(Row { what, place: String::new(), line });
+
+    let content = summary(&value);
+    let line = Line {
+        id: name(&["summary"]),
+        kind: "session_summary".into(),
+        title: one(&value, "/goal/original_request").map_or_else(|| title_of(&content), |text| title_of(&text)),
+        content,
+        files: texts(&value, "/state/recent_files"),
+        ..common.clone()
+    };
+    give(sink, "session", line)?;
+    for decision in list(&value, "/decisions") {
+        let content = decided(decision);
+        let line = Line {
+            id: name(&["decision", &content]),
+            kind: "decision".into(),
+            title: one(decision, "/what").map_or_else(|| title_of(&content), |text| title_of(&text)),
+            content,
+            ..common.clone()
+        };
+        give(sink, "decisions", line)?;
+    }
+    for found in list(&value, "/discoveries") {
+        let content = one(found, "/insight").or_else(|| found.as_str().map(str::to_owned)).unwrap_or_default();
+        let line = Line {
+            id: name(&["discovery", &content]),
+            kind: "discovery".into(),
+            title: title_of(&content),
+            content,
+            files: one(found, "/file").into_iter().collect(),
+            created: moment(one(found, "/timestamp")).or(saved),
+            ..common.clone()
+        };
+        give(sink, "discoveries", line)?;
+    }
+    for content in texts(&value, "/progress/pending") {
+        let (id, kind) = (name(&["task", &content]), "task".into());
+        give(sink, "tasks", Line { id, kind, title: title_of(&content), content, ..common.clone() })?;
+    }
+    Ok(())
+}
+
+/// Returns the session of the file that this backup belongs to.
+fn session_beside(backup: &Path) -> Option<String> {
+    let (text, _) = text_of(&backup.with_extension(""), MOST_FILE).ok()?;
+    one(&serde_json::from_str(&text).ok()?, "/meta/session_id")
+}
+
+fn one(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn list<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> {
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn texts(value: &Value, pointer: &str) -> Vec<String> {
+    let texts = list(value, pointer).filter_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    texts.map(str::to_owned).collect()
+}
+
+fn moment(text: Option<String>) -> Option<Timestamp> {
+    line::moment(&Value::String(text?)).ok().flatten()
+}
+
+fn is_korean(text: &str) -> bool {
+    text.chars().any(|c| ('가'..='힣').contains(&c))
+}
+
+/// Summarizes the session in a few lines.
+fn summary(value: &Value) -> String {
+    let request = one(value, "/goal/original_request");
+    let korean = request.as_deref().is_some_and(is_korean);
+    let mut parts: Vec<String> = request.iter().cloned().collect();
+    for (pointer, english, hangul) in TOLD {
+        let label = if korean { hangul } else { english };
+        match one(value, pointer) {
+            Some(text) if Some(&text) != request.as_ref() => parts.push(format!("{label}: {text}")),
+            Some(_) => {}
+            None => {
+                let items = texts(value, pointer);
+                if !items.is_empty() {
+                    parts.push(format!("{label}:\n- {}", items.join("\n- ")));
+                }
+            }
+        }
+    }
+    parts.join("\n\n")
+}
+
+/// Returns a decision with its reason and the rejected alternatives.
+fn decided(decision: &Value) -> String {
+    let what = one(decision, "/what").or_else(|| decision.as_str().map(str::to_owned)).unwrap_or_default();
+    let korean = is_korean(&what);
+    let (why, rejected) = if korean { ("이유", "버린 안") } else { ("Why", "Rejected") };
+    let reason = one(decision, "/why").map(|text| format!("{why}: {text}"));
+    let others = texts(decision, "/rejected");
+    let others = (!others.is_empty()).then(|| format!("{rejected}: {}", others.join("; ")));
+    [Some(what), reason, others].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}

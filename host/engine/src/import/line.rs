@@ -1,0 +1,391 @@
+//! Parses one line of an import. The JSON comes from other programs: it is read leniently where the meaning is clear,
+//! and rejected with a reason where it is not.
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::Value;
+
+use throughline_model::contract::Timestamp;
+
+/// The longest line, bytes: the longest content with every character escaped, plus the other fields.
+pub const MOST_LINE: usize = 1 << 20;
+
+/// The longest content, bytes. The contract sets this limit for every memory.
+pub const MOST_CONTENT: usize = 64 << 10;
+
+/// The longest identifier of a memory or a session, bytes.
+pub const MOST_ID: usize = 128;
+
+/// The longest project, bytes: the limit of a path on Linux.
+const MOST_PROJECT: usize = 4096;
+
+/// The longest type, bytes: the same as for memories saved by hand.
+pub(super) const MOST_TYPE: usize = 64;
+
+/// The longest title, characters.
+pub(crate) const MOST_TITLE: usize = 200;
+
+/// A title made from content that is at least this long, in characters, ends after a sentence.
+const LONG_TITLE: usize = 120;
+
+/// The most keywords, or files, of one memory.
+pub(crate) const MOST_LIST: usize = 256;
+
+/// The type of a memory that has none.
+pub(crate) const DEFAULT_TYPE: &str = "learning";
+
+/// The importance of a memory that has none: the middle.
+const DEFAULT_IMPORTANCE: f32 = 0.5;
+
+/// Numbers below this are seconds, others milliseconds: in seconds it is the year 5138, in milliseconds March 1973.
+const LEAST_MILLISECONDS: f64 = 1e11;
+
+/// A parsed line.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// The identifier that the memory's author gave it.
+    pub id: Option<String>,
+    /// A folder's path, or a plain name.
+    pub project: Option<String>,
+    /// The session; empty if there is none.
+    pub session: String,
+    /// The type, a word in lower case.
+    pub kind: String,
+    /// The title; empty if the line has none.
+    pub title: String,
+    /// The text to remember.
+    pub content: String,
+    /// Words to find it by.
+    pub keywords: Vec<String>,
+    /// Files that the memory is about.
+    pub files: Vec<String>,
+    /// The importance, from 0 to 1.
+    pub importance: f32,
+    /// When the memory was learned.
+    pub created: Option<Timestamp>,
+}
+
+/// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
+/// serde would not do.
+#[derive(Deserialize)]
+struct Fields {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    project: Value,
+    #[serde(default)]
+    session_id: Value,
+    #[serde(default, rename = "type")]
+    kind: Value,
+    #[serde(default)]
+    title: Value,
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    keywords: Value,
+    #[serde(default)]
+    files: Value,
+    #[serde(default)]
+    importance: Value,
+    #[serde(default)]
+    created_at: Value,
+}
+
+/// Parses a line, or says why it cannot be used. The reason never contains text of the line, which is not redacted yet.
+pub fn parse(line: &[u8]) -> Result<Line, String> {
+    let text = std::str::from_utf8(line).map_err(|error| format!("it is not UTF-8 at byte {}", error.valid_up_to() + 1))?;
+    // serde would also accept a list of the fields in order.
+    if !text.starts_with('{') {
+        return Err("it is not a JSON object".into());
+    }
+    let fields: Fields =
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON at column {}", error.column()))?;
+    let content = match fields.content {
+        Value::String(content) if !content.trim().is_empty() => content,
+        Value::String(_) => return Err("its content is empty".into()),
+        Value::Null => return Err("it has no content".into()),
+        _ => return Err("its content is not a string".into()),
+    };
+    if content.len() > MOST_CONTENT {
+        return Err("its content is larger than 64 KiB; split it into several memories".into());
+    }
+    Ok(Line {
+        id: name(fields.id, "id", MOST_ID)?,
+        project: name(fields.project, "project", MOST_PROJECT)?,
+        session: name(fields.session_id, "session_id", MOST_ID)?.unwrap_or_default(),
+        kind: kind(fields.kind)?,
+        title: string(fields.title, "title")?.map(|title| cut(title.trim(), MOST_TITLE).to_owned()).unwrap_or_default(),
+        content,
+        keywords: list(fields.keywords, "keywords")?,
+        files: list(fields.files, "files")?,
+        importance: importance(&fields.importance)?,
+        created: moment(&fields.created_at)?,
+    })
+}
+
+/// Returns a title for a memory that has none: its first line, or the first sentences of a long first line.
+pub fn title_of(content: &str) -> String {
+    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches('#').trim_start();
+    let start = cut(line, MOST_TITLE);
+    if cut(line, LONG_TITLE).len() == line.len() {
+        return line.to_owned();
+    }
+    let sentence = [". ", "? ", "! ", "。", "？", "！"]
+        .iter()
+        .filter_map(|end| start.rfind(end).map(|at| at + end.trim_end().len()))
+        .max();
+    match sentence {
+        Some(end) => start[..end].to_owned(),
+        None if start.len() == line.len() => line.to_owned(),
+        // Without sentence ends, cut at a space; scripts without spaces are cut at the limit.
+        None => format!("{}…", start.rfind(' ').map_or(start, |space| &start[..space])),
+    }
+}
+
+/// Returns the first `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+fn string(value: Value, field: &str) -> Result<Option<String>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        _ => Err(format!("its {field} is not a string")),
+    }
+}
+
+/// Parses an identifier: a string, or a number, as databases often use. An empty one is `None`.
+fn name(value: Value, field: &str, most: usize) -> Result<Option<String>, String> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        value => string(value, field)?.unwrap_or_default(),
+    };
+    if text.len() > most {
+        return Err(format!("its {field} has more than {most} bytes"));
+    }
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+}
+
+/// Parses a type into lower case; `Error Fix` becomes `error_fix`.
+fn kind(value: Value) -> Result<String, String> {
+    let Some(kind) = string(value, "type")? else { return Ok(DEFAULT_TYPE.into()) };
+    plain_type(&kind).ok_or_else(|| "its type is not a word of ASCII letters, such as decision or learning".into())
+}
+
+/// Returns the type as it is stored, or `None` if it cannot be turned into a word of ASCII letters.
+pub(crate) fn plain_type(kind: &str) -> Option<String> {
+    let kind = kind.trim().to_lowercase().replace([' ', '.', '/'], "_");
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    if kind.is_empty() {
+        return Some(DEFAULT_TYPE.into());
+    }
+    (kind.len() <= MOST_TYPE && kind.bytes().all(is_plain)).then_some(kind)
+}
+
+/// Parses a list of strings, or a single string.
+fn list(value: Value, field: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("its {field} are not a list of strings");
+    let list = match value {
+        Value::Null => Vec::new(),
+        Value::String(text) => vec![text],
+        Value::Array(values) => values
+            .into_iter()
+            .map(|value| if let Value::String(text) = value { Ok(text) } else { Err(wrong()) })
+            .collect::<Result<_, _>>()?,
+        _ => return Err(wrong()),
+    };
+    if list.len() > MOST_LIST {
+        return Err(format!("it has more than {MOST_LIST} {field}"));
+    }
+    Ok(list.into_iter().filter(|text| !text.trim().is_empty()).collect())
+}
+
+fn importance(value: &Value) -> Result<f32, String> {
+    match value {
+        Value::Null => Ok(DEFAULT_IMPORTANCE),
+        #[expect(clippy::cast_possible_truncation, reason = "an importance is an f32")]
+        value => value
+            .as_f64()
+            .filter(|importance| (0.0..=1.0).contains(importance))
+            .map(|importance| importance as f32)
+            .ok_or_else(|| "its importance is not a number from 0 to 1".into()),
+    }
+}
+
+/// Parses a time: seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a date, with or
+/// without a time, in UTC.
+pub(super) fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
+    let at = match value {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.as_f64().and_then(since_epoch),
+        Value::String(text) if text.trim().is_empty() => return Ok(None),
+        Value::String(text) => written(text.trim()),
+        _ => None,
+    };
+    at.map(Some).ok_or_else(|| "its created_at is not a time after 1970: use milliseconds, seconds, or RFC 3339".into())
+}
+
+fn since_epoch(number: f64) -> Option<Timestamp> {
+    let milliseconds = if number < LEAST_MILLISECONDS { number * 1000.0 } else { number };
+    // The latest time that jiff can represent: the end of the year 9999.
+    #[expect(clippy::cast_precision_loss, reason = "a bound")]
+    let most = jiff::Timestamp::MAX.as_millisecond() as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within these bounds")]
+    (0.0..=most).contains(&milliseconds).then_some(milliseconds.round() as Timestamp)
+}
+
+fn written(text: &str) -> Option<Timestamp> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() > 4 {
+        return text.parse().ok().and_then(since_epoch);
+    }
+    let utc = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    // The format in which Go writes times into a database: `2026-02-20 10:00:00.5 +0900 KST`.
+    let zoned = || match text.split_whitespace().collect::<Vec<_>>()[..] {
+        [day, time, zone, ..] if zone.starts_with(['+', '-']) => {
+            format!("{day}T{time}{zone}").parse::<jiff::Timestamp>().ok()
+        }
+        _ => None,
+    };
+    let at = text
+        .parse::<jiff::Timestamp>()
+        .ok()
+        .or_else(zoned)
+        .or_else(|| text.parse::<civil::DateTime>().ok().and_then(utc))
+        .or_else(|| text.parse::<civil::Date>().ok().and_then(|day| utc(day.at(0, 0, 0, 0))))?;
+    Timestamp::try_from(at.as_millisecond()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(text: &str) -> Result<Line, String> {
+        parse(text.as_bytes())
+    }
+
+    #[test]
+    fn only_content_is_required_and_unknown_fields_are_passed_over() {
+        let line = of(r#"{"content": "The cache is cold at night.", "embedding": [1, 2], "meta": {"a": 1}}"#).unwrap();
+        assert_eq!((line.kind.as_str(), line.importance, line.created, line.id), (DEFAULT_TYPE, 0.5, None, None));
+        for (text, why) in [
+            ("{}", "no content"),
+            (r#"{"content": " \n"}"#, "empty"),
+            (r#"{"content": 7}"#, "not a string"),
+            ("[1]", "not a JSON object"),
+            ("\"text\"", "not a JSON object"),
+            ("{\"content\": \"half", "not valid JSON at"),
+            (r#"{"content": "\ud800"}"#, "not valid JSON"),
+        ] {
+            let error = of(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_whole_line_is_read() {
+        let line = of(concat!(
+            r#"{"id": 17, "project": "shop", "session_id": "s-1", "type": "Error Fix", "title": " T ", "content": "C","#,
+            r#""keywords": "one", "files": ["a.rs", ""], "importance": 1, "created_at": "2025-01-15T10:00:00+09:00"}"#,
+        ));
+        let wanted = Line {
+            id: Some("17".into()),
+            project: Some("shop".into()),
+            session: "s-1".into(),
+            kind: "error_fix".into(),
+            title: "T".into(),
+            content: "C".into(),
+            keywords: vec!["one".into()],
+            files: vec!["a.rs".into()],
+            importance: 1.0,
+            created: Some(1_736_902_800_000),
+        };
+        assert_eq!(line, Ok(wanted));
+    }
+
+    #[test]
+    fn a_time_is_read_in_every_unit() {
+        for time in [
+            "1736902800",
+            "1736902800000",
+            "1736902800.0",
+            "\"1736902800\"",
+            "\"2025-01-15T01:00:00Z\"",
+            "\"2025-01-15T01:00:00\"",
+            "\"2025-01-15 01:00:00\"",
+            "\"2025-01-15 10:00:00.0 +0900 KST m=+0.01\"",
+        ] {
+            let line = of(&format!(r#"{{"content": "c", "created_at": {time}}}"#)).unwrap();
+            assert_eq!(line.created, Some(1_736_902_800_000), "{time}");
+        }
+        assert_eq!(of(r#"{"content": "c", "created_at": "2025-01-15"}"#).unwrap().created, Some(1_736_899_200_000));
+        for time in ["-1", "1e300", "\"soon\"", "true", "[]", "\"1969-01-01T00:00:00Z\"", "\"99999999999999999999\""] {
+            assert!(of(&format!(r#"{{"content": "c", "created_at": {time}}}"#)).is_err(), "{time}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_named() {
+        let long = "x".repeat(MOST_CONTENT + 1);
+        for (field, why) in [
+            (format!(r#""content": "{long}""#), "64 KiB"),
+            (format!(r#""content": "c", "id": "{}""#, &long[..129]), "its id has more than 128 bytes"),
+            (format!(r#""content": "c", "session_id": "{}""#, &long[..129]), "its session_id"),
+            (r#""content": "c", "importance": 2"#.into(), "its importance"),
+            (r#""content": "c", "type": "결정""#.into(), "its type"),
+            (r#""content": "c", "keywords": [1]"#.into(), "its keywords"),
+            (r#""content": "c", "files": {}"#.into(), "its files"),
+            (r#""content": "c", "title": []"#.into(), "its title"),
+            (r#""content": "c", "project": true"#.into(), "its project"),
+        ] {
+            let error = of(&format!("{{{field}}}")).unwrap_err();
+            assert!(error.contains(why), "{why}: {error}");
+        }
+        assert!(parse(b"{\"content\": \"\xff\"}").unwrap_err().contains("not UTF-8 at byte 14"));
+    }
+
+    #[test]
+    fn titles_are_first_lines_or_sentences() {
+        assert_eq!(title_of("\n  ## The plan\n\nall of it"), "The plan");
+        let sentence = "The scheduler drops a job when the queue is full and nobody waits for it any more.";
+        assert_eq!(title_of(&format!("{sentence} {}", "and so on ".repeat(30))), sentence);
+        let title = title_of(&"word ".repeat(100));
+        assert!(title.ends_with("word…") && title.chars().count() <= MOST_TITLE + 1);
+        assert_eq!(title_of(&"한".repeat(500)).chars().count(), MOST_TITLE + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            drop(parse(&bytes));
+        }
+
+        #[test]
+        fn no_value_makes_it_panic(field in "id|project|session_id|type|title|content|keywords|files|importance|created_at", value in r#"(\PC{0,20}|-?[0-9]{0,20}(\.[0-9]{1,5})?(e[0-9]{1,3})?|"[^"\\]{0,20}"|\[\]|null|true)"#) {
+            drop(of(&format!(r#"{{"content": "c", "{field}": {value}}}"#)));
+        }
+
+        #[test]
+        fn what_is_written_is_read(content in "\\PC{1,80}", id in "[^\\s]{1,30}", session in "[a-z0-9-]{1,20}", created in 0_u64..4_000_000_000_000) {
+            let written = serde_json::json!({"id": id, "session_id": session, "content": content, "created_at": created});
+            match of(&written.to_string()) {
+                Ok(line) => {
+                    prop_assert_eq!(line.content, content);
+                    prop_assert_eq!(line.id, Some(id));
+                    prop_assert_eq!(line.session, session);
+                }
+                Err(why) => prop_assert!(content.trim().is_empty() || id.trim().is_empty() || id.len() > MOST_ID, "{}", why),
+            }
+        }
+
+        #[test]
+        fn a_title_is_one_short_line(content in "\\PC{0,20}([ \\n。.]{1,2}\\PC{0,30}){0,20}") {
+            let title = title_of(&content);
+            prop_assert!(!title.contains('\n') && title.chars().count() <= MOST_TITLE + 1);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Ingests existing transcripts: finds the files below the given paths and reads them one after another. What was read
+//! before is not read again, so ingesting can be stopped and repeated at any time.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::hooks::reading::{self, Job};
+use crate::runtime::Runtime;
+use throughline_agents::transcript::Refusal;
+use throughline_platform::namespace;
+use throughline_store::{Store, StoreError};
+
+/// The longest that one transcript may take. Only a policy that hangs in every call comes near this.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// How often a transcript is tried. A chunk is skipped after a few failures, so this many attempts get past one bad
+/// chunk.
+const ATTEMPTS: u32 = 4;
+
+/// A transcript to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The file, by the same path however the user gave it.
+    pub path: PathBuf,
+    /// The folder below which the file was found, or the folder that contains it.
+    pub root: PathBuf,
+    /// Whether the file was named, not found in a folder.
+    pub named: bool,
+    /// The file's size when it was found, bytes.
+    pub bytes: u64,
+}
+
+/// The result of reading one transcript.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileReport {
+    /// The path of the file.
+    pub path: String,
+    /// The session; empty if the transcript does not say.
+    pub session_id: String,
+    /// The root folder of the session's project; empty if nothing was read this time.
+    pub project: String,
+    /// Bytes read this time; 0 if the whole file was already read.
+    pub bytes: u64,
+    /// Lines read this time.
+    pub lines: u64,
+    /// Lines of the whole file that could not be parsed.
+    pub malformed: u64,
+    /// Lines of the whole file that were too long.
+    pub oversized: u64,
+    /// New memories.
+    pub memories: u64,
+    /// Memories that were known already and were learned again.
+    pub seen_again: u64,
+    /// Why the file, or a part of it, was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether the file was named, not found in a folder.
+    #[serde(skip)]
+    pub named: bool,
+}
+
+/// The sums over all transcripts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Totals {
+    /// Number of transcripts.
+    pub files: u64,
+    /// Number of transcripts with an error.
+    pub failed: u64,
+    /// See [`FileReport`], like the fields below.
+    pub bytes: u64,
+    /// See [`FileReport`].
+    pub lines: u64,
+    /// See [`FileReport`].
+    pub malformed: u64,
+    /// See [`FileReport`].
+    pub oversized: u64,
+    /// See [`FileReport`].
+    pub memories: u64,
+    /// See [`FileReport`].
+    pub seen_again: u64,
+}
+
+/// The result of reading all transcripts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    /// The result for each transcript, in the order in which they were read.
+    pub files: Vec<FileReport>,
+    /// The sums.
+    pub totals: Totals,
+}
+
+impl Report {
+    fn add(&mut self, file: FileReport) {
+        let totals = &mut self.totals;
+        totals.files += 1;
+        totals.failed += u64::from(file.error.is_some());
+        for (sum, part) in [
+            (&mut totals.bytes, file.bytes),
+            (&mut totals.lines, file.lines),
+            (&mut totals.malformed, file.malformed),
+            (&mut totals.oversized, file.oversized),
+            (&mut totals.memories, file.memories),
+            (&mut totals.seen_again, file.seen_again),
+        ] {
+            *sum += part;
+        }
+        self.files.push(file);
+    }
+
+    /// Adds the paths that were not found.
+    #[must_use]
+    pub fn with(mut self, failed: Vec<FileReport>) -> Self {
+        for file in failed {
+            self.add(file);
+        }
+        self
+    }
+
+    /// Returns whether the run failed: a named transcript failed, or all of them did.
+    pub fn failed(&self) -> bool {
+        let failed = |file: &FileReport| file.error.is_some();
+        self.files.iter().any(|file| failed(file) && file.named) || (!self.files.is_empty() && self.files.iter().all(failed))
+    }
+}
+
+/// Like [`sources_of`], for a single folder of an agent.
+pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<Source>, Vec<FileReport>) {
+    sources_of(paths, &[own.to_path_buf()])
+}
+
+/// Returns the transcripts at `paths`: files as they are, and every `.jsonl` file below folders. They are in the order
+/// of the paths and, below a folder, of the names. Symbolic links inside a folder are not followed. Paths below `own`,
+/// the agents' own folders, are spelled as the agents spell them, so that the hooks and this module know a file by the
+/// same path.
+pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
+    let mut found: Vec<Source> = Vec::new();
+    let mut known: HashSet<PathBuf> = HashSet::new();
+    let mut failed = Vec::new();
+    for path in paths {
+        match sources_at(path, own) {
+            Ok(sources) => found.extend(sources.into_iter().filter(|source| known.insert(source.path.clone()))),
+            Err(error) => failed.push(FileReport {
+                path: path.to_string_lossy().into_owned(),
+                error: Some(match error.kind() {
+                    io::ErrorKind::NotFound => "does not exist".into(),
+                    _ => format!("cannot be read: {error}"),
+                }),
+                named: true,
+                ..FileReport::default()
+            }),
+        }
+    }
+    (found, failed)
+}
+
+fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
+    let path = fs::canonicalize(path)?;
+    let as_named = |own: &PathBuf| {
+        let real = fs::canonicalize(own).ok()?;
+        let rest = path.strip_prefix(real).ok()?;
+        Some(if rest.as_os_str().is_empty() { own.clone() } else { own.join(rest) })
+    };
+    let path = own.iter().find_map(as_named).unwrap_or_else(|| path.clone());
+    let meta = fs::metadata(&path)?;
+    if !meta.is_dir() {
+        let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
+        return Ok(vec![Source { root, named: true, bytes: meta.len(), path }]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.clone()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if folder == path => return Err(error),
+            // A folder that is gone or not readable holds nothing to read.
+            Err(_) => continue,
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let inside = entry.path();
+            if kind.is_dir() {
+                folders.push(inside);
+            } else if kind.is_file() && inside.extension().is_some_and(|e| e == "jsonl") {
+                found.push(Source {
+                    bytes: entry.metadata().map_or(0, |meta| meta.len()),
+                    path: inside,
+                    root: path.clone(),
+                    named: false,
+                });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Reads all sources and calls `progress` before each. A transcript that cannot be read is reported, and the rest
+/// continues; an error in the store ends the run.
+pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progress: impl FnMut(&Source)) -> Result<Report> {
+    // If there is no policy, the error must not be blamed on a file.
+    runtime.default_policy()?;
+    store.relax()?;
+    // A transcript of another namespace is read only if it is named, not if it is merely found.
+    let sources = sources.iter().filter(|source| source.named || namespace::owns(&runtime.paths, &source.path));
+    let mut report = Report::default();
+    for source in sources {
+        progress(source);
+        report.add(read(runtime, store, source)?);
+        if store.wants_checkpoint() {
+            store.checkpoint()?;
+        }
+    }
+    store.checkpoint()?;
+    Ok(report)
+}
+
+fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileReport> {
+    let job = Job {
+        path: Some(source.path.clone()),
+        roots: runtime.allowed_roots(vec![source.root.clone()]),
+        moment: "ingest",
+        unterminated: true,
+        only_if_new: true,
+        named: source.named,
+        ..Job::default()
+    };
+    let path = source.path.to_string_lossy();
+    let mut file = FileReport { path: path.clone().into_owned(), named: source.named, ..FileReport::default() };
+    for _ in 0..ATTEMPTS {
+        match reading::read(runtime, store, &job, Instant::now() + LONGEST) {
+            Ok(report) => {
+                file.session_id = report.session;
+                file.project = report.project.to_string_lossy().into_owned();
+                file.bytes = report.bytes;
+                file.lines = report.lines;
+                file.memories = u64::from(report.stored);
+                file.seen_again = u64::from(report.seen_again);
+                break;
+            }
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => {
+                let refused = error.is::<Refusal>();
+                file.error = Some(format!("{error:#}"));
+                if refused {
+                    break;
+                }
+            }
+        }
+    }
+    match store.cursor(&path)? {
+        Some(cursor) => {
+            let is_no_transcript = cursor.is_no_transcript();
+            file.malformed = cursor.malformed;
+            file.oversized = cursor.oversized;
+            if file.session_id.is_empty() {
+                file.session_id = cursor.session_id;
+            }
+            if is_no_transcript {
+                file.error.get_or_insert_with(|| "not a transcript: most of its lines could not be parsed".into());
+            }
+        }
+        None if file.session_id.is_empty() && source.bytes > 0 => {
+            file.error.get_or_insert_with(|| "not a transcript: it names no session".into());
+        }
+        None => {}
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_in_order_and_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("b/deep")).unwrap();
+        for name in ["c.jsonl", "a.jsonl", "b/deep/x.jsonl", "b/notes.txt"] {
+            fs::write(root.join(name), "{}\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&root, root.join("b/loop")).unwrap();
+        let (found, failed) = sources(&[root.join("c.jsonl"), root.clone(), root.join("none")], Path::new("/none"));
+        let names: Vec<_> = found.iter().map(|source| source.path.strip_prefix(&root).unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["c.jsonl", "a.jsonl", "b/deep/x.jsonl"]);
+        assert!(found[0].named && !found[1].named);
+        assert_eq!(failed.len(), 1);
+        assert_eq!(failed[0].error.as_deref(), Some("does not exist"));
+    }
+
+    #[test]
+    fn the_agents_own_files_have_the_agents_names() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("disk/projects/p")).unwrap();
+        fs::write(dir.path().join("disk/projects/p/x.jsonl"), "").unwrap();
+        std::os::unix::fs::symlink("disk", dir.path().join("home")).unwrap();
+        let projects = dir.path().join("home/projects");
+        for path in ["home/projects", "disk/projects", "disk/projects/p/x.jsonl"] {
+            let (found, _) = sources(&[dir.path().join(path)], &projects);
+            assert_eq!(found.iter().map(|source| &source.path).collect::<Vec<_>>(), [&projects.join("p/x.jsonl")]);
+            assert!(found[0].path.starts_with(&found[0].root));
+        }
+    }
+
+    #[test]
+    fn when_it_failed() {
+        let file =
+            |named, error: Option<&str>| FileReport { named, error: error.map(str::to_owned), ..FileReport::default() };
+        let failed = |files: &[FileReport]| {
+            let mut report = Report::default();
+            files.iter().cloned().for_each(|file| report.add(file));
+            report.failed()
+        };
+        assert!(!failed(&[]));
+        assert!(!failed(&[file(false, None), file(false, Some("x"))]));
+        assert!(failed(&[file(false, Some("x"))]));
+        assert!(failed(&[file(false, None), file(true, Some("x"))]));
+    }
+}

@@ -1,0 +1,691 @@
+//! Syncs notes with a folder of Markdown files: what was written, edited, renamed or deleted on one side since the last
+//! sync is done on the other side. If both sides changed, both are kept, and a person decides.
+//!
+//! The state of the last sync is stored (`note_files`): the file's digest and the note's. So each side's changes are
+//! detected independently, and an interrupted sync can be continued.
+
+pub mod folder;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::redaction;
+use crate::runtime::Runtime;
+use folder::{CONFLICT, Folder, Scan, Stat, settled};
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::project::Project;
+use throughline_notes::markdown::Around;
+use throughline_notes::registry::Registry;
+use throughline_notes::{Note, markdown, slug};
+use throughline_store::{NoteChange, NoteRow, PutNote, Store, StoredNote, SyncedFile};
+
+/// How many changes are made in one transaction. Hooks wait meanwhile, so this is limited.
+const BATCH: usize = 200;
+
+/// If at least this many files are missing, and more than half of all, it is taken for an accident.
+const ACCIDENT: usize = 5;
+
+/// What a sync did, or would do in a dry run.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    /// New files that became notes.
+    pub stored: u64,
+    /// Notes that were updated from their edited file.
+    pub edited: u64,
+    /// Notes whose file was renamed.
+    pub renamed: u64,
+    /// Notes that were deleted because their file was.
+    pub deleted: u64,
+    /// Notes without a file, which got one.
+    pub written: u64,
+    /// Files that were updated from their edited note.
+    pub rewritten: u64,
+    /// Files that were deleted because their note was.
+    pub removed: u64,
+    /// Notes and files that already agreed.
+    pub unchanged: u64,
+    /// Notes changed on both sides: nothing was lost, and a person must decide.
+    pub conflicts: Vec<Told>,
+    /// Files that could not be used, and other remarks.
+    pub told: Vec<Told>,
+}
+
+/// A remark about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Told {
+    /// The path below the folder.
+    pub path: String,
+    /// The remark, one line.
+    pub why: String,
+}
+
+/// Options of a sync.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Only report what would be done.
+    pub is_dry: bool,
+    /// Delete notes even if many files are missing.
+    pub may_delete: bool,
+}
+
+/// Syncs the notes of a project with a folder.
+pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path, settings: Settings) -> Result<Report> {
+    let mut report = Report::default();
+    let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
+        report.written = store.notes_of(&project.id, &Registry::own())?.len() as u64;
+        return Ok(report);
+    };
+    let registry = Registry::of(&folder.path).map_err(anyhow::Error::msg)?;
+    let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
+    let key = folder.path.to_string_lossy().into_owned();
+    let known = store.synced_files(&key)?;
+    let notes = store.notes_of(&project.id, &registry)?;
+    let mut plan = Plan::new(&folder, &registry, project, &scan, known, &notes, settings);
+    plan.read_files();
+    redact_files(runtime, project, &mut plan)?;
+    plan.decide(store)?;
+    let Plan { steps, told, conflicts, unchanged, .. } = plan;
+    report.told = told;
+    report.conflicts = conflicts;
+    report.unchanged = unchanged;
+    if settings.is_dry {
+        for step in &steps {
+            count(&mut report, step);
+        }
+        return Ok(report);
+    }
+    carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, &steps, &mut report)?;
+    Ok(report)
+}
+
+/// One step of a sync.
+#[derive(Debug)]
+enum Step {
+    /// A new file becomes a note.
+    Store { path: String, file: ReadFile },
+    /// A file was edited.
+    Edit { path: String, row: NoteRow, file: ReadFile },
+    /// A file was renamed without a change of content.
+    Rename { path: String, row: NoteRow, note: Note, agreed: SyncedFile },
+    /// A file was deleted.
+    Delete { path: String, row: NoteRow },
+    /// A note has no file. `row` is set if the note has no file name of its own yet.
+    Write { path: String, row: Option<NoteRow>, note: Note },
+    /// A note was edited.
+    Rewrite { path: String, note: Note },
+    /// A note was deleted.
+    Remove { path: String },
+    /// Both sides changed: the note's content is written beside the file.
+    Conflict { path: String, note: Note, agreed: SyncedFile },
+    /// Both sides agree; this state is recorded.
+    Agree { path: String, agreed: SyncedFile },
+    /// File and note are both gone, so the record is deleted.
+    Forget { path: String },
+}
+
+impl Step {
+    /// The file that the step is about.
+    fn path(&self) -> &str {
+        match self {
+            Self::Store { path, .. }
+            | Self::Edit { path, .. }
+            | Self::Rename { path, .. }
+            | Self::Delete { path, .. }
+            | Self::Write { path, .. }
+            | Self::Rewrite { path, .. }
+            | Self::Remove { path }
+            | Self::Conflict { path, .. }
+            | Self::Agree { path, .. }
+            | Self::Forget { path } => path,
+        }
+    }
+}
+
+fn count(report: &mut Report, step: &Step) {
+    let number = match step {
+        Step::Store { .. } => &mut report.stored,
+        Step::Edit { .. } => &mut report.edited,
+        Step::Rename { .. } => &mut report.renamed,
+        Step::Delete { .. } => &mut report.deleted,
+        Step::Write { .. } => &mut report.written,
+        Step::Rewrite { .. } => &mut report.rewritten,
+        Step::Remove { .. } => &mut report.removed,
+        Step::Agree { .. } => &mut report.unchanged,
+        Step::Conflict { .. } | Step::Forget { .. } => return,
+    };
+    *number += 1;
+}
+
+/// A file that was read because it is new or may have changed.
+#[derive(Debug)]
+struct ReadFile {
+    /// The note, later redacted.
+    note: Note,
+    hash: [u8; 32],
+    stat: Stat,
+}
+
+impl ReadFile {
+    fn agreed(&self, registry: &Registry) -> SyncedFile {
+        agreed(&self.note, registry, self.hash, settled(self.stat, SystemTime::now()))
+    }
+}
+
+/// Returns a note's digest: that of the file that would be written for it.
+fn digest(note: &Note, registry: &Registry) -> [u8; 32] {
+    sha256_parts(&[&markdown::write(note, registry)])
+}
+
+/// Returns the identifier for a note whose file gives none. It is derived from the content, so every machine that reads
+/// the file assigns the same one.
+fn uid_of(note: &Note) -> String {
+    hex(&sha256_parts(&["note", &note.note_type, &note.title, &note.content, &note.created.to_string()])[..6])
+}
+
+/// The state of both sides, and the steps to take.
+struct Plan<'a> {
+    folder: &'a Folder,
+    registry: &'a Registry,
+    project: &'a Project,
+    scan: &'a Scan,
+    settings: Settings,
+    /// The state of the last sync, by path.
+    known: BTreeMap<String, SyncedFile>,
+    notes: &'a [StoredNote],
+    by_uid: HashMap<&'a str, &'a StoredNote>,
+    /// The files that were read, by path.
+    read: BTreeMap<String, ReadFile>,
+    /// Renamed files: their state of the last sync under the old name, by the new path.
+    moved: HashMap<String, SyncedFile>,
+    /// Paths that are left alone.
+    left: HashSet<String>,
+    steps: Vec<Step>,
+    told: Vec<Told>,
+    conflicts: Vec<Told>,
+    unchanged: u64,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        folder: &'a Folder,
+        registry: &'a Registry,
+        project: &'a Project,
+        scan: &'a Scan,
+        known: BTreeMap<String, SyncedFile>,
+        notes: &'a [StoredNote],
+        settings: Settings,
+    ) -> Self {
+        let mut this = Self {
+            by_uid: notes.iter().map(|it| (it.note.uid.as_str(), it)).collect(),
+            told: Vec::new(),
+            read: BTreeMap::new(),
+            moved: HashMap::new(),
+            left: HashSet::new(),
+            steps: Vec::new(),
+            conflicts: Vec::new(),
+            unchanged: 0,
+            folder,
+            registry,
+            project,
+            scan,
+            known,
+            notes,
+            settings,
+        };
+        for (path, why) in &scan.passed_over {
+            this.leave(path, why.clone());
+        }
+        this
+    }
+
+    fn tell(&mut self, path: &str, why: impl Into<String>) {
+        self.told.push(Told { path: path.to_owned(), why: why.into() });
+    }
+
+    /// Leaves a file that cannot be used, and its note, alone.
+    fn leave(&mut self, path: &str, why: String) {
+        self.tell(path, why);
+        self.left.insert(path.to_owned());
+    }
+
+    /// Reads the files that may have changed.
+    fn read_files(&mut self) {
+        let scan = self.scan;
+        for (path, stat) in &scan.files {
+            let known = self.known.get(path);
+            let same = |known: &SyncedFile| {
+                !known.conflict && known.modified != 0 && (known.size, known.modified) == (stat.size, stat.modified)
+            };
+            if known.is_some_and(same) {
+                continue;
+            }
+            match self.read_file(path) {
+                Ok(file) => {
+                    self.read.insert(path.clone(), file);
+                }
+                Err(why) => self.leave(path, why),
+            }
+        }
+    }
+
+    fn read_file(&self, path: &str) -> Result<ReadFile, String> {
+        let (bytes, stat) = self.folder.read(path)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
+            format!("line {line}: it is not UTF-8")
+        })?;
+        if let Some(line) = marks_of_a_merge(text) {
+            return Err(format!("line {line}: it contains conflict markers of an unfinished merge"));
+        }
+        let around = Around::of(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
+        let mut note = markdown::parse(text, around, self.registry)?;
+        if self.registry.get(&note.note_type).is_none() {
+            return Err(format!(
+                "there is no type {:?}; a team's own types are defined in _schema/types.yaml",
+                note.note_type
+            ));
+        }
+        if note.uid.is_empty() {
+            note.uid = match self.known.get(path) {
+                Some(known) => known.uid.clone(),
+                None => uid_of(&note),
+            };
+        }
+        Ok(ReadFile { note, hash: sha256_parts(&[text]), stat })
+    }
+
+    fn decide(&mut self, store: &Store) -> Result<()> {
+        self.replaced();
+        self.find_moved();
+        let paths: Vec<String> = self.scan.files.keys().filter(|path| !self.left.contains(*path)).cloned().collect();
+        self.one_file_each(&paths);
+        let mut has_file: HashSet<String> =
+            self.left.iter().filter_map(|path| self.known.get(path).map(|known| known.uid.clone())).collect();
+        for path in paths {
+            let read = self.read.remove(&path);
+            let known = self.moved.remove(&path).or_else(|| self.known.get(&path).cloned());
+            let uid =
+                known.as_ref().map(|known| known.uid.clone()).or_else(|| read.as_ref().map(|file| file.note.uid.clone()));
+            let Some(uid) = uid else { continue };
+            if !has_file.insert(uid.clone()) {
+                self.tell(&path, format!("another file is also the note {uid}; remove the line `id` from one of them"));
+                continue;
+            }
+            let note = self.by_uid.get(uid.as_str()).copied();
+            match (known, read) {
+                (Some(known), None) => self.unedited(path, known, note, true),
+                (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
+                    // Only the modification time or the name differs.
+                    let stat = settled(file.stat, SystemTime::now());
+                    let agreed = SyncedFile { size: stat.size, modified: stat.modified, ..known };
+                    self.unedited(path, agreed, note, false);
+                }
+                (Some(known), Some(file)) => self.edited(path, known, file, note),
+                (None, Some(file)) => self.new_file(store, path, file, note)?,
+                (None, None) => {}
+            }
+        }
+        self.gone(&mut has_file);
+        self.without_file(&has_file);
+        Ok(())
+    }
+
+    /// Finds files that were replaced by the file of another note. This happens if two machines chose the same name and
+    /// git's conflict was resolved for one side. The note that had the file has none now, and must not be overwritten
+    /// by the other.
+    fn replaced(&mut self) {
+        for (path, file) in &self.read {
+            if self.known.get(path).is_some_and(|known| known.uid != file.note.uid) {
+                self.known.remove(path);
+                self.steps.push(Step::Forget { path: path.clone() });
+            }
+        }
+    }
+
+    /// If several files are the same note, the first one by name counts, on every machine and regardless of which
+    /// existed before. The others are left alone until a person decides.
+    fn one_file_each(&mut self, paths: &[String]) {
+        let mut first: HashMap<String, &String> = HashMap::new();
+        for path in paths {
+            let known = self.moved.get(path).or_else(|| self.known.get(path));
+            let uid = known.map(|known| &known.uid).or_else(|| self.read.get(path).map(|file| &file.note.uid));
+            let Some(uid) = uid.cloned() else { continue };
+            let Some(first) = first.get(&uid).copied() else {
+                first.insert(uid, path);
+                continue;
+            };
+            if let Some(known) = self.moved.remove(path).or_else(|| self.known.remove(path)) {
+                self.steps.push(Step::Forget { path: path.clone() });
+                if !self.moved.contains_key(first) && !self.known.contains_key(first) {
+                    self.moved.insert(first.clone(), known);
+                }
+            }
+        }
+    }
+
+    /// Looks for missing files under new names: by their content, or by the identifier that they contain.
+    fn find_moved(&mut self) {
+        let gone: Vec<String> = self.known.keys().filter(|path| !self.scan.files.contains_key(*path)).cloned().collect();
+        let mut by_hash: HashMap<[u8; 32], &String> = HashMap::new();
+        let mut by_uid: HashMap<String, &String> = HashMap::new();
+        for path in &gone {
+            let known = &self.known[path];
+            by_hash.insert(known.file_hash, path);
+            by_uid.insert(known.uid.clone(), path);
+        }
+        let found: Vec<(String, String)> = self
+            .read
+            .iter_mut()
+            .filter(|(path, _)| !self.known.contains_key(*path))
+            .filter_map(|(path, file)| {
+                let from = by_hash.remove(&file.hash).or_else(|| by_uid.remove(&file.note.uid))?;
+                Some((path.clone(), from.clone()))
+            })
+            .collect();
+        let mut taken = HashSet::new();
+        for (path, from) in found {
+            // The same old file may have been found both by content and by identifier.
+            if !taken.insert(from.clone()) {
+                continue;
+            }
+            if let (Some(known), Some(file)) = (self.known.remove(&from), self.read.get_mut(&path)) {
+                file.note.uid.clone_from(&known.uid);
+                self.steps.push(Step::Forget { path: from });
+                self.moved.insert(path, known);
+            }
+        }
+    }
+
+    /// Handles a file with unchanged content. `is_known` says that this state at this path is already stored.
+    fn unedited(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>, is_known: bool) {
+        match note {
+            None => self.steps.push(Step::Remove { path }),
+            Some(it) if digest(&it.note, self.registry) != agreed.note_hash => {
+                self.steps.push(Step::Rewrite { path, note: it.note.clone() });
+            }
+            Some(_) if is_known => self.unchanged += 1,
+            Some(it) if it.is_named && it.stem == stem_of(&path) => self.steps.push(Step::Agree { path, agreed }),
+            Some(it) => self.steps.push(Step::Rename { path, row: it.row, note: it.note.clone(), agreed }),
+        }
+    }
+
+    fn edited(&mut self, path: String, known: SyncedFile, file: ReadFile, note: Option<&StoredNote>) {
+        let Some(it) = note else {
+            self.conflict(&path, "the note was deleted and the file edited: the file was kept, and is a note again");
+            self.steps.push(Step::Store { path, file });
+            return;
+        };
+        let now = digest(&it.note, self.registry);
+        if digest(&file.note, self.registry) == now {
+            let agreed = file.agreed(self.registry);
+            self.steps.push(Step::Agree { path, agreed });
+        } else if now == known.note_hash || (known.conflict && !self.scan.conflicts.contains_key(&path)) {
+            // Only the file was changed; or both were, and a person deleted the conflict file.
+            self.steps.push(Step::Edit { path, row: it.row, file });
+        } else {
+            self.both(path, it, known);
+        }
+    }
+
+    fn both(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
+        let other = beside(&path);
+        let why = format!(
+            "both the file and the note were changed; the note was written to {other}: edit the file, then delete that one"
+        );
+        self.conflict(&path, &why);
+        self.steps.push(Step::Conflict { path, note: it.note.clone(), agreed: SyncedFile { conflict: true, ..agreed } });
+    }
+
+    fn conflict(&mut self, path: &str, why: &str) {
+        self.conflicts.push(Told { path: path.to_owned(), why: why.to_owned() });
+    }
+
+    fn new_file(&mut self, store: &Store, path: String, file: ReadFile, note: Option<&StoredNote>) -> Result<()> {
+        if let Some(it) = note {
+            if digest(&file.note, self.registry) == digest(&it.note, self.registry) {
+                let agreed = file.agreed(self.registry);
+                self.unedited(path, agreed, note, false);
+            } else {
+                // They were never synced, so nothing says which is newer.
+                let agreed = SyncedFile { note_hash: [0; 32], ..file.agreed(self.registry) };
+                self.both(path, it, agreed);
+            }
+            return Ok(());
+        }
+        if store.is_forgotten(&self.project.id, &file.note, self.registry)? {
+            self.tell(&path, "its content was deleted for good here: delete the file, or reword it");
+            return Ok(());
+        }
+        self.steps.push(Step::Store { path, file });
+        Ok(())
+    }
+
+    /// Handles files that are missing and have no new name.
+    fn gone(&mut self, has_file: &mut HashSet<String>) {
+        let gone: Vec<(String, SyncedFile)> = self
+            .known
+            .iter()
+            .filter(|(path, _)| !self.scan.files.contains_key(*path) && !self.left.contains(*path))
+            .map(|(path, known)| (path.clone(), known.clone()))
+            .collect();
+        let deleted = gone.iter().filter(|(_, known)| self.by_uid.contains_key(known.uid.as_str())).count();
+        let is_accident = !self.settings.may_delete && deleted >= ACCIDENT && deleted * 2 > self.known.len();
+        if is_accident {
+            self.tell(
+                "",
+                format!(
+                    "{deleted} of {} files are gone: their notes were kept. Use --delete if that is intended",
+                    self.known.len()
+                ),
+            );
+        }
+        for (path, known) in gone {
+            let note = self.by_uid.get(known.uid.as_str()).copied().filter(|_| has_file.insert(known.uid.clone()));
+            match note {
+                None => self.steps.push(Step::Forget { path }),
+                Some(_) if is_accident => {}
+                Some(it) if digest(&it.note, self.registry) == known.note_hash => {
+                    self.steps.push(Step::Delete { path, row: it.row });
+                }
+                Some(it) => {
+                    self.conflict(
+                        &path,
+                        "the file was deleted and the note changed: the note was kept, and is a file again",
+                    );
+                    self.steps.push(Step::Rewrite { path, note: it.note.clone() });
+                }
+            }
+        }
+    }
+
+    /// Handles notes that have no file yet.
+    fn without_file(&mut self, has_file: &HashSet<String>) {
+        let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
+        for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
+            let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
+            let stem = slug::free(&it.stem, |stem| {
+                let path = file(stem);
+                taken.contains(&path) || (!self.settings.is_dry && self.folder.has(&path))
+            });
+            let path = file(&stem);
+            taken.insert(path.clone());
+            let is_named = it.is_named && it.stem == stem_of(&path);
+            self.steps.push(Step::Write { row: (!is_named).then_some(it.row), note: it.note.clone(), path });
+        }
+    }
+}
+
+fn stem_of(path: &str) -> &str {
+    Around::of(path, 0).stem
+}
+
+/// Returns the path of the conflict file.
+fn beside(path: &str) -> String {
+    format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(path))
+}
+
+/// Returns the line at which git left conflict markers.
+fn marks_of_a_merge(text: &str) -> Option<usize> {
+    let begins = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
+    text.lines().skip(begins).any(|line| line.starts_with(">>>>>>> ")).then_some(begins + 1)
+}
+
+/// Redacts the files that were read.
+fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Result<()> {
+    let before: Vec<Note> = plan.read.values().map(|file| file.note.clone()).collect();
+    let texts = plan.read.values_mut().flat_map(|file| texts_of(&mut file.note)).collect();
+    redaction::in_place(runtime, Some(&project.root), texts)?;
+    let changed: Vec<String> = plan
+        .read
+        .iter()
+        .zip(before)
+        .filter(|((_, file), before)| file.note != *before)
+        .map(|((path, _), _)| path.clone())
+        .collect();
+    for path in changed {
+        plan.tell(&path, "it contains what looks like a secret: the note was stored without it; remove it from the file");
+    }
+    Ok(())
+}
+
+/// Returns all texts of a note that a person wrote.
+pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
+    [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
+        .into_iter()
+        .chain(&mut note.tags)
+        .chain(&mut note.keywords)
+        .chain(&mut note.related)
+        .chain(&mut note.files)
+}
+
+/// The context in which steps are carried out.
+struct Work<'a> {
+    runtime: &'a Runtime,
+    project: &'a Project,
+    folder: &'a Folder,
+    registry: &'a Registry,
+    key: &'a str,
+}
+
+fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Report) -> Result<()> {
+    for batch in steps.chunks(BATCH) {
+        let mut changes = Vec::new();
+        for step in batch {
+            match step {
+                Step::Store { path, file } => {
+                    changes.push(NoteChange::Put { note: file.note.clone(), stem: stem_of(path).to_owned() });
+                }
+                Step::Edit { row, file, .. } => changes.push(NoteChange::Edit { row: *row, note: file.note.clone() }),
+                Step::Rename { path, row, note, .. } | Step::Write { path, row: Some(row), note } => {
+                    changes.push(NoteChange::Name { row: *row, note: note.clone(), stem: stem_of(path).to_owned() });
+                }
+                Step::Delete { row, .. } => changes.push(NoteChange::Delete { row: *row }),
+                _ => {}
+            }
+        }
+        let texts = redacted_files(work, batch)?;
+        store.sync_notes(work.project, &changes, work.registry, work.runtime.now, work.key, |puts| -> Result<_> {
+            let mut puts = puts.into_iter();
+            let mut agreements = Vec::with_capacity(batch.len());
+            for (step, text) in batch.iter().zip(texts) {
+                match carry_out_one(work, step, text.as_deref(), &mut puts)? {
+                    Ok(agreed) => {
+                        agreements.push((step.path().to_owned(), agreed));
+                        count(report, step);
+                    }
+                    Err(why) => report.told.push(Told { path: step.path().to_owned(), why }),
+                }
+            }
+            Ok(agreements)
+        })?;
+    }
+    if store.leaves_much() {
+        store.checkpoint()?;
+    }
+    Ok(())
+}
+
+/// Returns the redacted texts of the files that the steps write. The rules may be newer than the stored notes.
+fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>> {
+    let mut texts: Vec<Option<String>> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Write { note, .. } | Step::Rewrite { note, .. } | Step::Conflict { note, .. } => {
+                Some(markdown::write(note, work.registry))
+            }
+            _ => None,
+        })
+        .collect();
+    redaction::in_place(work.runtime, Some(&work.project.root), texts.iter_mut().flatten().collect())?;
+    Ok(texts)
+}
+
+/// Carries out a step's part outside the database; the database part is already done. Returns the new state of file and
+/// note, or `None` if there is no file. The inner error says why nothing was done.
+fn carry_out_one(
+    work: &Work<'_>,
+    step: &Step,
+    text: Option<&str>,
+    puts: &mut impl Iterator<Item = PutNote>,
+) -> Result<std::result::Result<Option<SyncedFile>, String>> {
+    let write = |path: &str| -> Result<([u8; 32], Stat)> {
+        let text = text.unwrap_or_default();
+        let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
+        Ok((sha256_parts(&[text]), settled(stat, SystemTime::now())))
+    };
+    Ok(Ok(match step {
+        Step::Store { file, .. } | Step::Edit { file, .. } => match puts.next() {
+            Some(PutNote::Stored { .. }) => Some(file.agreed(work.registry)),
+            Some(PutNote::Duplicate { note_type, stem, .. }) => {
+                return Ok(Err(format!("it has the same content as {note_type}/{stem}: it was not stored again")));
+            }
+            _ => return Ok(Err("its content was deleted for good here".into())),
+        },
+        Step::Rename { agreed, .. } => {
+            puts.next();
+            Some(agreed.clone())
+        }
+        Step::Delete { .. } => {
+            puts.next();
+            None
+        }
+        Step::Write { path, row, note } => {
+            if row.is_some() {
+                puts.next();
+            }
+            let (file_hash, stat) = write(path)?;
+            Some(agreed(note, work.registry, file_hash, stat))
+        }
+        Step::Rewrite { path, note } => {
+            let (file_hash, stat) = write(path)?;
+            Some(agreed(note, work.registry, file_hash, stat))
+        }
+        Step::Remove { path } => {
+            work.folder.remove(path).with_context(|| work.folder.path.join(path).display().to_string())?;
+            None
+        }
+        Step::Conflict { path, agreed, .. } => {
+            write(&beside(path))?;
+            Some(agreed.clone())
+        }
+        Step::Agree { agreed, .. } => Some(agreed.clone()),
+        Step::Forget { .. } => None,
+    }))
+}
+
+fn agreed(note: &Note, registry: &Registry, file_hash: [u8; 32], stat: Stat) -> SyncedFile {
+    SyncedFile {
+        uid: note.uid.clone(),
+        file_hash,
+        note_hash: digest(note, registry),
+        size: stat.size,
+        modified: stat.modified,
+        conflict: false,
+    }
+}

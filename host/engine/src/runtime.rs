@@ -1,0 +1,285 @@
+//! The environment of every command: folders, configuration, clock and log, and policies and the store on demand.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result};
+
+use crate::config::Config;
+use throughline_model::project::Project;
+use throughline_platform::log::{Level, Log};
+use throughline_platform::namespace;
+use throughline_platform::paths::{self, Paths};
+use throughline_privacy::intervals::Intervals;
+use throughline_privacy::secrets::{Secrets, TagKey};
+use throughline_privacy::{Guard, Rules};
+use throughline_sandbox::cache::{Cache, Origin};
+use throughline_sandbox::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
+use throughline_sandbox::failures::Failures;
+use throughline_sandbox::managed::Managed;
+use throughline_sandbox::roster::{Circumstances, Roster};
+use throughline_store::{Access, Store, StoreError};
+
+/// How long a command waits for a policy that another process is compiling.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// One run of the program.
+pub struct Runtime {
+    /// The folders.
+    pub paths: Paths,
+    /// The user's configuration.
+    pub config: Config,
+    /// The log of this run.
+    pub log: Rc<Log>,
+    /// The administrator's configuration.
+    pub managed: Managed,
+    /// Secret values of this machine.
+    pub secrets: Rc<Secrets>,
+    /// The intervals that were paused or forgotten.
+    pub intervals: Arc<Intervals>,
+    /// The user's privacy rules.
+    pub privacy: Arc<Rules>,
+    /// When the run started, milliseconds since the Unix epoch.
+    pub now: u64,
+    compiling: Cell<Compiling>,
+    strangers: Cell<bool>,
+    /// Called before the database is opened.
+    before_opening: Cell<BeforeOpening>,
+    sandbox: OnceCell<Rc<Sandbox>>,
+    reporter: OnceCell<Rc<Reporter>>,
+    /// Policies by the project's root; `None` for outside any project.
+    policies: RefCell<HashMap<Option<PathBuf>, Rc<Policies>>>,
+    /// If set, used in place of all policies that are found.
+    only: RefCell<Option<Rc<Policies>>>,
+}
+
+/// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
+pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
+
+/// How long redacting the log may take.
+const REDACTING: Duration = Duration::from_secs(2);
+
+impl Runtime {
+    /// Reads the administrator's and the user's configuration. If one is invalid, returns an error: a hook then does
+    /// nothing, since it cannot know what was forbidden.
+    pub fn new(paths: Paths) -> std::result::Result<Self, String> {
+        let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
+        let mut config = Config::load(&paths.config_file())?;
+        if let Some(name) = &paths.namespace {
+            // Projections must not show one namespace's memories to another. A project has only one session-context
+            // file, so it is off.
+            config.projections.session_context = false;
+            config.projections.folder = config.projections.folder.map(|folder| namespace::folder(&folder, name));
+        }
+        let intervals = Intervals::load(&paths.intervals())?;
+        Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
+    }
+
+    /// Creates a runtime with a given configuration.
+    pub fn with(paths: Paths, config: Config, managed: Managed) -> Self {
+        // Invalid patterns were rejected when the configuration was read.
+        let privacy = Rules::new(&config.privacy, &paths.home).unwrap_or_default();
+        Self {
+            intervals: Arc::default(),
+            privacy: Arc::new(privacy),
+            secrets: Rc::new(Secrets::of_environment().tagging(paths.tag_key())),
+            log: Rc::default(),
+            now: now(),
+            compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
+            strangers: Cell::new(true),
+            before_opening: Cell::new(|_| Ok(())),
+            sandbox: OnceCell::new(),
+            reporter: OnceCell::new(),
+            policies: RefCell::default(),
+            only: RefCell::default(),
+            paths,
+            config,
+            managed,
+        }
+    }
+
+    /// Returns the folders that transcripts may be read from.
+    pub fn transcript_roots(&self) -> Vec<PathBuf> {
+        let mut roots = Vec::from(self.paths.transcripts());
+        roots.push(self.paths.minutes());
+        // Agents give paths as they know them; a home behind a symbolic link has two names.
+        roots.extend(self.paths.transcripts().iter().filter_map(|root| root.canonicalize().ok()));
+        roots.extend(self.config.transcripts.roots.iter().cloned());
+        self.allowed_roots(roots)
+    }
+
+    /// Returns those of the wanted transcript folders that the administrator allows.
+    pub fn allowed_roots(&self, wanted: Vec<PathBuf>) -> Vec<PathBuf> {
+        self.managed.transcript_roots(wanted, &self.paths.home)
+    }
+
+    /// Returns whether the administrator or the user excluded this folder.
+    pub fn is_off(&self, folder: &Path) -> bool {
+        self.managed.is_off(folder, &self.paths.home) || self.privacy.excludes_project(folder)
+    }
+
+    /// Returns whether the session, or the project of its folder, is paused.
+    pub fn is_paused(&self, cwd: &Path, session: &str) -> bool {
+        self.intervals.paused().next().is_some() && self.intervals.is_paused(&Project::of(cwd).id, session)
+    }
+
+    /// Returns the guard between a session's lines and the policies. `began` is in milliseconds since the Unix epoch,
+    /// or 0 if unknown.
+    pub fn guard(&self, project: &Project, session: &str, began: u64) -> Guard {
+        Guard {
+            rules: Arc::clone(&self.privacy),
+            intervals: Arc::clone(&self.intervals),
+            project: project.id.clone(),
+            session: session.to_owned(),
+            began,
+        }
+    }
+
+    /// Sets what may be compiled, and until when.
+    pub fn compile(&self, compiling: Compiling) {
+        self.compiling.set(compiling);
+    }
+
+    /// Ignores project policies that the user has not trusted, as hooks do.
+    pub fn ignore_strangers(&self) {
+        self.strangers.set(false);
+    }
+
+    /// Sets a function to call each time before the database is opened.
+    pub fn before_opening(&self, prepare: BeforeOpening) {
+        self.before_opening.set(prepare);
+    }
+
+    /// Returns the engine, the cache of compiled components, and the default policy.
+    pub fn sandbox(&self) -> Result<&Rc<Sandbox>> {
+        if let Some(sandbox) = self.sandbox.get() {
+            return Ok(sandbox);
+        }
+        let sandbox = Rc::new(Sandbox::new(Cache::new(self.paths.components()))?);
+        Ok(self.sandbox.get_or_init(|| sandbox))
+    }
+
+    /// Makes sure that the default policy is available, so that its absence is not blamed on a file or session.
+    pub fn default_policy(&self) -> Result<Origin> {
+        Ok(self.sandbox()?.default_policy(self.compiling.get().default_until())?.1)
+    }
+
+    /// Returns the reporter to which policies report failures.
+    pub fn reporter(&self) -> &Rc<Reporter> {
+        self.reporter.get_or_init(|| {
+            Rc::new(Reporter {
+                log: Rc::clone(&self.log),
+                failures: RefCell::new(Failures::load(&self.paths.policy_failures())),
+                failed_now: RefCell::default(),
+                uncompiled: Cell::new(false),
+                now: self.now,
+            })
+        })
+    }
+
+    /// Uses these policies everywhere, in place of those that are found.
+    pub fn use_only(&self, policies: Rc<Policies>) {
+        self.only.replace(Some(policies));
+    }
+
+    /// Returns the policies in force for the project with this root; `None` is outside any project.
+    pub fn policies(&self, root: Option<&Path>) -> Result<Rc<Policies>> {
+        if let Some(only) = &*self.only.borrow() {
+            return Ok(Rc::clone(only));
+        }
+        let key = root.map(Path::to_path_buf);
+        if let Some(policies) = self.policies.borrow().get(&key) {
+            return Ok(Rc::clone(policies));
+        }
+        let sandbox = self.sandbox()?;
+        let reporter = self.reporter();
+        let roster = Roster::gather(
+            &Circumstances {
+                paths: &self.paths,
+                managed: &self.managed,
+                settings: &self.config.policy,
+                cache: sandbox.cache(),
+                failures: &reporter.failures.borrow(),
+                strangers: self.strangers.get(),
+            },
+            root,
+        );
+        let mut settings = self.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
+        settings.extend(self.managed.policy.get(DEFAULT_NAME).cloned().unwrap_or_default());
+        let policies = Policies::new(
+            Rc::clone(sandbox),
+            roster,
+            Rc::clone(reporter),
+            self.compiling.get(),
+            settings,
+            self.managed.redaction.default,
+        );
+        let policies = Rc::new(policies.redacting(Rc::clone(&self.secrets), self.config.redaction.rules.clone()));
+        self.policies.borrow_mut().insert(key, Rc::clone(&policies));
+        Ok(policies)
+    }
+
+    /// Opens the store. Creates the database and its folder if they are missing and `access` allows it.
+    pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
+        let database = self.paths.database();
+        self.before_opening.get()(self)?;
+        let fresh = access == Access::Write && !database.exists();
+        if fresh {
+            paths::create_private(&self.paths.data)
+                .map_err(|error| StoreError::ReadOnly(self.paths.data.clone(), error.to_string()))?;
+            // The file is created here and not by SQLite, so that there is no moment in which others could read it.
+            let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
+                .open(&database);
+        }
+        let key = self.paths.tag_key();
+        if access == Access::Write && self.paths.data.is_dir() && !key.exists() {
+            // Without the key, placeholders have no tags; nothing else depends on it.
+            if let Err(error) = TagKey::make(&key) {
+                self.log.note(Level::Warn, "could not create the key for placeholder tags", error.to_string());
+            }
+        }
+        Store::open(&database, access, patience)
+    }
+
+    /// Writes what the run collected: policy failures, and the log, whose details are redacted.
+    pub fn finish(&self) {
+        if let Some(reporter) = self.reporter.get()
+            && let Err(error) = reporter.failures.borrow_mut().save()
+        {
+            self.log.note(Level::Warn, "could not record policy failures", error.to_string());
+        }
+        if self.log.is_empty() {
+            return;
+        }
+        // A hook whose input was invalid knows no other folder.
+        if let Ok(folder) = std::env::current_dir() {
+            self.secrets.look_in(&folder, &folder);
+        }
+        let stamp = stamp(self.now);
+        // If even the log cannot be written, the error cannot be reported anywhere.
+        let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {
+            if details.iter().all(String::is_empty) {
+                return Ok(());
+            }
+            let until = Instant::now() + REDACTING;
+            // Use the policies of the project that the run was about, if there is one.
+            let used = self.policies.borrow().values().next().map(Rc::clone);
+            let policies = used.map_or_else(|| self.policies(None), Ok)?;
+            policies.work_for_log(until)?.redact(details, until).context("no redactor could be run")
+        });
+    }
+}
+
+/// Formats a time for the log: RFC 3339, UTC.
+pub fn stamp(at: u64) -> String {
+    jiff::Timestamp::from_millisecond(i64::try_from(at).unwrap_or(0)).map(|stamp| stamp.to_string()).unwrap_or_default()
+}
+
+/// Returns the current time in milliseconds since the Unix epoch, or 0 if the clock is before it.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_millis()).ok()).unwrap_or(0)
+}

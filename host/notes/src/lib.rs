@@ -1,0 +1,145 @@
+//! Notes written by people and agents: typed, tagged and related memories that are also kept as Markdown files in a
+//! folder tracked with the code.
+//!
+//! A note is a memory. The parts that other memories lack (tags, description, relations, file name) are in tables of
+//! their own (`store/notes.rs`). A memory that a policy found counts as a note if a note type includes its kind.
+
+pub mod check;
+pub mod links;
+pub mod markdown;
+pub mod registry;
+pub mod schema;
+pub mod slug;
+pub mod yaml;
+
+use throughline_model::contract::Timestamp;
+
+/// The longest description, characters, set by the memory protocol.
+pub const MOST_DESCRIPTION: usize = 200;
+
+/// The longest title, characters. The contract sets this limit for every memory.
+pub const MOST_TITLE: usize = 200;
+
+/// The longest content, bytes. The contract sets this limit for every memory.
+pub const MOST_CONTENT: usize = 64 << 10;
+
+/// The default folder of notes below a project's root.
+pub const FOLDER: &str = ".gsd/memories";
+
+/// A note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Note {
+    /// Stable, and the same on every machine that has the note.
+    pub uid: String,
+    /// The note type, such as `root-cause`.
+    pub note_type: String,
+    /// The kind of memory; empty for the default of its type.
+    pub kind: String,
+    /// The title, one line.
+    pub title: String,
+    /// The content in Markdown, without the title.
+    pub content: String,
+    /// The note's tags.
+    pub tags: Vec<String>,
+    /// Words to find it by.
+    pub keywords: Vec<String>,
+    /// One line of at most [`MOST_DESCRIPTION`] characters.
+    pub description: String,
+    /// Related notes as they were written: see [`links::Link`].
+    pub related: Vec<String>,
+    /// Files that the note is about.
+    pub files: Vec<String>,
+    /// The importance, from 0 to 1.
+    pub importance: f32,
+    /// When the note was learned.
+    pub created: Timestamp,
+    /// The session in which it was learned; empty if none.
+    pub session: String,
+    /// The source text of unknown front matter fields.
+    pub extra: String,
+}
+
+/// Makes a description for a note without one: the first sentence of its content.
+pub fn describe(title: &str, content: &str) -> String {
+    let prose = content
+        .lines()
+        .map(|line| line.trim_start_matches(['#', '>', '-', '*', ' ', '\t']).trim())
+        .find(|line| !line.is_empty() && !line.starts_with("```") && *line != title)
+        .unwrap_or(title);
+    let end = prose
+        .char_indices()
+        .filter(|(at, c)| match c {
+            '.' | '!' | '?' => prose[at + 1..].starts_with(' '),
+            '。' | '！' | '？' => true,
+            _ => false,
+        })
+        .map(|(at, c)| at + c.len_utf8())
+        .find(|end| prose[..*end].chars().count() >= 20);
+    one_line(&prose[..end.unwrap_or(prose.len())], MOST_DESCRIPTION)
+}
+
+/// Puts a text on one line of at most `most` characters; it is only cut if it does not fit.
+pub fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if line.chars().count() <= most {
+        return line;
+    }
+    let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    // Cut at the end of a word, unless that would remove much.
+    if let Some(end) = cut.rfind(' ').filter(|end| *end > cut.len() / 2) {
+        cut.truncate(end);
+    }
+    cut.push('…');
+    cut
+}
+
+/// Splits a list at commas and newlines, without empty and duplicate items.
+pub fn listed(text: &str) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for item in text.split([',', '\n']).map(|item| one_line(item, MOST_TITLE)).filter(|item| !item.is_empty()) {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_describes() {
+        assert_eq!(describe("T", "## T\n\nThe pool was exhausted. It held ten."), "The pool was exhausted.");
+        assert_eq!(
+            describe("T", "인증 토큰이 만료되었는데 갱신되지 않았다。 그래서 실패했다"),
+            "인증 토큰이 만료되었는데 갱신되지 않았다。"
+        );
+        assert_eq!(describe("T", ""), "T");
+        assert_eq!(describe("T", "v1.2 is out. ok"), "v1.2 is out. ok");
+        let long = describe("T", &"long words ".repeat(60));
+        assert!(long.chars().count() <= MOST_DESCRIPTION && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn lists_are_told_apart_by_commas() {
+        assert_eq!(listed(" a, b,,a\nc "), ["a", "b", "c"]);
+        assert!(listed(" , ").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_described_in_one_short_line(title in any::<String>(), content in any::<String>()) {
+            let line = describe(&one_line(&title, MOST_TITLE), &content);
+            prop_assert!(line.chars().count() <= MOST_DESCRIPTION && line.lines().count() <= 1);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The folders for this program's data, configuration and cache, and the agents' own folders. Only this module reads
+//! the environment for them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::namespace::{self, BadName};
+
+/// The folder of managed configuration.
+const MANAGED: &str = "/etc/throughline";
+
+/// The environment variable that names the namespace.
+pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
+
+/// The program's folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The database and the log.
+    pub data: PathBuf,
+    /// `config.toml` and policies.
+    pub config: PathBuf,
+    /// Files that can be created again.
+    pub cache: PathBuf,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Claude Code's folder.
+    pub claude: PathBuf,
+    /// Codex CLI's folder.
+    pub codex: PathBuf,
+    /// Gemini CLI's folder.
+    pub gemini: PathBuf,
+    /// Cursor's folder.
+    pub cursor: PathBuf,
+    /// Copilot CLI's folder.
+    pub copilot: PathBuf,
+    /// Factory droid's folder.
+    pub factory: PathBuf,
+    /// The administrator's configuration. No variable moves it.
+    pub managed: PathBuf,
+    /// The namespace; `None` for the default one.
+    pub namespace: Option<String>,
+}
+
+/// Why the folders cannot be determined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// There is no home folder.
+    Home,
+    /// The environment gives an invalid namespace name.
+    Namespace(BadName),
+}
+
+impl Paths {
+    /// Reads the paths from the environment: everything is below `THROUGHLINE_HOME` if it is set, and otherwise in the
+    /// XDG base directories. `THROUGHLINE_NAMESPACE` selects a separate data folder.
+    pub fn from_env() -> Result<Self, Unknown> {
+        let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+            .ok_or(Unknown::Home)?;
+        let Some(name) = env::var_os(NAMESPACE).filter(|name| !name.is_empty()) else { return Ok(paths) };
+        let name = name.to_string_lossy();
+        // A typing error must not give access to the default memory when a separate one was asked for.
+        namespace::check(&name).map_err(Unknown::Namespace)?;
+        Ok(paths.in_namespace(Some(&name)))
+    }
+
+    /// Returns the same paths for a namespace, whose name was already checked.
+    #[must_use]
+    pub fn in_namespace(mut self, name: Option<&str>) -> Self {
+        let common = self.common();
+        self.data = name.map_or_else(|| common.clone(), |name| namespace::folder(&common, name));
+        self.namespace = name.map(str::to_owned);
+        self
+    }
+
+    /// Returns the data folder of the default namespace.
+    pub fn common(&self) -> PathBuf {
+        if self.namespace.is_none() {
+            return self.data.clone();
+        }
+        self.data.ancestors().nth(2).unwrap_or(&self.data).to_path_buf()
+    }
+
+    fn from_lookup(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        let absolute = |name: &str| var(name).filter(|path| path.is_absolute());
+        let own = var("THROUGHLINE_HOME").map(|path| std::path::absolute(&path).unwrap_or(path));
+        let home = absolute("HOME").or_else(env::home_dir).or_else(|| own.clone())?;
+        let place = |part: &str, xdg: &str, default: &str| match &own {
+            Some(own) => own.join(part),
+            None => absolute(xdg).unwrap_or_else(|| home.join(default)).join("throughline"),
+        };
+        Some(Self {
+            data: place("data", "XDG_DATA_HOME", ".local/share"),
+            config: place("config", "XDG_CONFIG_HOME", ".config"),
+            cache: place("cache", "XDG_CACHE_HOME", ".cache"),
+            claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
+            codex: var("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+            // `GEMINI_CLI_HOME` replaces the home folder.
+            gemini: var("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini"),
+            cursor: home.join(".cursor"),
+            copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
+            factory: home.join(".factory"),
+            home,
+            managed: PathBuf::from(MANAGED),
+            namespace: None,
+        })
+    }
+
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.data.join("throughline.db")
+    }
+
+    /// The log file.
+    pub fn log(&self) -> PathBuf {
+        self.data.join("log/throughline.log")
+    }
+
+    /// The folder of compiled components.
+    pub fn components(&self) -> PathBuf {
+        self.cache.join("components")
+    }
+
+    /// The configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The folder of the user's policies.
+    pub fn policies(&self) -> PathBuf {
+        self.config.join("policies")
+    }
+
+    /// The file with the user's decisions about policies.
+    pub fn policy_ledger(&self) -> PathBuf {
+        self.config.join("policies.toml")
+    }
+
+    /// The file that counts policy failures.
+    pub fn policy_failures(&self) -> PathBuf {
+        self.data.join("policy-failures.json")
+    }
+
+    /// The file of intervals that were paused or forgotten.
+    pub fn intervals(&self) -> PathBuf {
+        self.data.join("privacy.json")
+    }
+
+    /// The file with the key for placeholder tags.
+    pub fn tag_key(&self) -> PathBuf {
+        self.data.join("tag.key")
+    }
+
+    /// The folder of journals that hooks write.
+    pub fn journal(&self) -> PathBuf {
+        self.data.join("journal")
+    }
+
+    /// The folder of synthesized transcripts, written by hooks for agents that keep none that can be read.
+    pub fn minutes(&self) -> PathBuf {
+        self.data.join("minutes")
+    }
+
+    /// The folders below which agents keep their transcripts.
+    pub fn transcripts(&self) -> [PathBuf; 6] {
+        [
+            self.claude_projects(),
+            self.codex.join("sessions"),
+            self.codex.join("archived_sessions"),
+            self.gemini.join("tmp"),
+            self.copilot.join("session-state"),
+            self.factory.join("sessions"),
+        ]
+    }
+
+    /// The folder of Claude Code's transcripts.
+    pub fn claude_projects(&self) -> PathBuf {
+        self.claude.join("projects")
+    }
+}
+
+/// Creates the folder and its missing parents, accessible to this user only.
+pub fn create_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let meta = fs::metadata(folder)?;
+    if meta.permissions().mode() & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Formats a path for people: `~` stands for the home folder.
+pub fn display(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(rest) if !rest.as_os_str().is_empty() && home != OsStr::new("/") => {
+            format!("~/{}", rest.display())
+        }
+        _ => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Paths {
+        Paths::from_lookup(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v))).unwrap()
+    }
+
+    #[test]
+    fn one_folder_for_all() {
+        let paths = with(&[("HOME", "/h"), ("THROUGHLINE_HOME", "/t"), ("XDG_DATA_HOME", "/x")]);
+        assert_eq!(paths.database(), Path::new("/t/data/throughline.db"));
+        assert_eq!(paths.components(), Path::new("/t/cache/components"));
+        assert_eq!(paths.claude_projects(), Path::new("/h/.claude/projects"));
+    }
+
+    #[test]
+    fn the_base_directories_otherwise() {
+        let paths = with(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative"), ("XDG_DATA_HOME", "/x")]);
+        assert_eq!(paths.database(), Path::new("/x/throughline/throughline.db"));
+        assert_eq!(paths.config_file(), Path::new("/h/.config/throughline/config.toml"));
+    }
+}

@@ -1,0 +1,314 @@
+//! Checks of stage `redactor`: each text comes back without its secrets, and the same way every time.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+
+use super::{
+    Faults, PLACE_INSTANCES, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, alike, deterministic, material, quoted,
+};
+use crate::compare::{self, is_rule, placeholder_at};
+use throughline_sandbox::instance::Redacted;
+
+/// A text may grow by this factor and by this many bytes more, because a placeholder can be longer than its secret.
+const MOST_GROWTH: usize = 8;
+const FREE_GROWTH: usize = 1 << 10;
+
+/// How many bytes of a secret in a rule's name count as a leak.
+const LEAK: usize = 6;
+
+struct Redactor<'a> {
+    suite: &'a Suite<'a>,
+    /// Every text that was redacted, with the result.
+    all: Vec<(String, Redacted)>,
+}
+
+impl Redactor<'_> {
+    /// Makes one call in a fresh instance.
+    fn call(&mut self, texts: &[String]) -> Result<Vec<Redacted>> {
+        let mut instance = self.suite.instance()?;
+        let results = self.suite.timed(|until| instance.redact(texts, until))?;
+        if results.len() == texts.len() {
+            self.all.extend(texts.iter().cloned().zip(results.iter().cloned()));
+        }
+        Ok(results)
+    }
+}
+
+/// Returns the text after redaction.
+fn applied<'a>(text: &'a str, result: &'a Redacted) -> &'a str {
+    result.text.as_deref().unwrap_or(text)
+}
+
+pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
+    let mut it = Redactor { suite, all: Vec::new() };
+    let mut texts = material::secret_texts();
+    texts.extend(suite.options.texts.iter().cloned());
+    texts.extend(material::plain_texts());
+    texts.extend(material::mixed_texts());
+    let together = it.call(&texts);
+    sheet.note(
+        "one-result-each",
+        "redactor.redact: \"One result a text, in order\"",
+        "The host replaces each text by its result; if a result is missing, the whole batch is unusable.",
+        Verdict::of(together.as_ref().map_err(|error| anyhow::anyhow!("{error:#}")).map(|results| {
+            if results.len() == texts.len() {
+                Verdict::pass(format!("{} texts and as many results", texts.len()))
+            } else {
+                Verdict::fail(format!("{} texts, {} results", texts.len(), results.len()))
+            }
+        })),
+    );
+    sheet.note(
+        "each-alone",
+        "redactor.redact: \"One result a text, in order\"",
+        "The host batches texts in any way: a result must not depend on the other texts or on the position.",
+        Verdict::of(each_alone(&mut it, &texts, together.ok())),
+    );
+    edges(&mut it, sheet);
+    let verdict = deterministic(suite, |instance, until| instance.redact(&texts, until));
+    sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
+    let idempotent = idempotent(&mut it);
+    sheet.note(
+        "idempotent",
+        "stages.wit, redactor: \"applying it to its own output must change nothing\"",
+        "A text is redacted when it is stored and again when it is shown; the second time must not change it.",
+        Verdict::of(idempotent),
+    );
+    results(&it.all, sheet);
+}
+
+/// Redacts the texts in reverse order and some of them alone, which shows results in the wrong place.
+fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Redacted>>) -> Result<Verdict> {
+    let together = together.context("the texts together gave no result")?;
+    let mut faults = Faults::default();
+    let backwards: Vec<String> = texts.iter().rev().cloned().collect();
+    let turned = it.call(&backwards)?;
+    for ((text, first), second) in texts.iter().zip(&together).zip(turned.iter().rev()) {
+        faults.look();
+        faults.fail(!alike(first, second), || format!("{} comes out differently when the order is reversed", quoted(text)));
+    }
+    for (text, first) in texts.iter().zip(&together).take(20) {
+        faults.look();
+        let alone = it.call(std::slice::from_ref(text))?;
+        faults.fail(!alone.first().is_some_and(|alone| alike(first, alone)), || {
+            format!("{} comes out differently when it is the only text", quoted(text))
+        });
+    }
+    Ok(faults.verdict("comparisons", false))
+}
+
+/// Checks empty, unusual and huge inputs.
+fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
+    let none = it.call(&[]);
+    sheet.note(
+        "no-texts",
+        "redactor.redact: \"One result a text\"",
+        "Many extractions have no text to redact.",
+        Verdict::of(none.map(|results| match results.len() {
+            0 => Verdict::pass("no texts, no results"),
+            results => Verdict::fail(format!("no texts, {results} results")),
+        })),
+    );
+    let empty = it.call(&[String::new(), "tea".into(), String::new()]);
+    sheet.note(
+        "empty-text",
+        "redactor.redacted.text",
+        "Empty fields are common and contain no secret.",
+        Verdict::of(empty.map(|results| {
+            let made = results.iter().step_by(2).find(|result| result.text.as_ref().is_some_and(|text| !text.is_empty()));
+            match made {
+                None => Verdict::pass("an empty text stays empty"),
+                Some(made) => Verdict::fail(format!("an empty text becomes {}", quoted(applied("", made)))),
+            }
+        })),
+    );
+    let mut faults = Faults::default();
+    for text in material::odd_texts() {
+        faults.tried(it.call(std::slice::from_ref(&text)).with_context(|| quoted(&text)));
+    }
+    sheet.note(
+        "odd-characters",
+        PLACE_UNICODE,
+        "The output of programs can contain anything; if the redactor fails, nothing is stored.",
+        faults.verdict("texts", false),
+    );
+    let mut faults = Faults::default();
+    let secret = material::secret_texts().swap_remove(0);
+    let huge = [
+        ("1 MiB of prose", material::long_text(1 << 20)),
+        ("1 MiB without a space", "x".repeat(1 << 20)),
+        ("1 MiB of secrets", format!("{secret} ").repeat((1 << 20) / (secret.len() + 1))),
+        ("1 MiB of half secrets", secret[..8].repeat((1 << 20) / 8)),
+        ("1 MiB of assignments", "password=\n".repeat((1 << 20) / 10)),
+    ];
+    for (name, text) in huge {
+        faults.tried(it.call(&[text]).context(name));
+    }
+    let many = it.call(&vec!["a short text".to_owned(); 5_000]).map(|results| results.len());
+    faults.look();
+    faults.fail(!matches!(many, Ok(5_000)), || format!("5,000 texts: {many:?}"));
+    sheet.note(
+        "huge-texts",
+        "stages.wit, redactor: \"so it must be fast\"",
+        "The output of tools can be this long, and the hook waits for the redactor.",
+        faults.verdict("huge inputs", false),
+    );
+}
+
+fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
+    let outputs: Vec<String> = it.all.iter().map(|(text, result)| applied(text, result).to_owned()).collect();
+    let mut faults = Faults::default();
+    let mut instance = it.suite.instance()?;
+    // In several calls, because the outputs have a few megabytes in all.
+    for outputs in outputs.chunks(64) {
+        let results = it.suite.timed(|until| instance.redact(outputs, until))?;
+        faults.fail(results.len() != outputs.len(), || format!("{} texts, {} results", outputs.len(), results.len()));
+        for (output, result) in outputs.iter().zip(&results) {
+            faults.look();
+            faults.fail(applied(output, result) != output, || format!("{} is changed again", quoted(output)));
+        }
+    }
+    Ok(faults.verdict("outputs redacted again", false))
+}
+
+/// Checks every result.
+fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
+    let mut placeholders = Faults::default();
+    let mut findings = Faults::default();
+    let mut leaks = Faults::default();
+    let mut growth = Faults::default();
+    for (text, result) in all {
+        let output = applied(text, result);
+        placeholders.look();
+        let removed = removed(text, output);
+        placeholders.fail(removed.is_none(), || {
+            format!("{} becomes {}, which is not the text with placeholders", quoted(text), quoted(output))
+        });
+        let longest = text.len() * MOST_GROWTH + FREE_GROWTH;
+        growth.look();
+        growth.fail(output.len() > longest, || format!("{} bytes become {}", text.len(), output.len()));
+        findings.look();
+        findings.fail(output != text && result.findings.is_empty(), || {
+            format!("{} is changed, but no rule is named", quoted(text))
+        });
+        findings.warn(output == text && !result.findings.is_empty(), || {
+            format!("{} is unchanged, but a rule is named", quoted(text))
+        });
+        for finding in &result.findings {
+            findings.fail(!is_rule(&finding.rule), || format!("{} is not a valid rule name", quoted(&finding.rule)));
+            findings.fail(finding.count == 0, || format!("{} is named with the count 0", quoted(&finding.rule)));
+        }
+        let mut names: Vec<&str> = result.findings.iter().map(|finding| finding.rule.as_str()).collect();
+        names.extend(compare::placeholders(output));
+        names.sort_unstable();
+        names.dedup();
+        let removed = removed.unwrap_or_default().into_iter();
+        let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= LEAK).collect();
+        for name in names {
+            leaks.look();
+            // A rule's name may contain a word of the text, such as `token`, but not a long part of the secret.
+            let leaked = secrets.iter().any(|secret| shares(name, secret));
+            leaks.fail(leaked, || "a rule's name contains part of what was replaced".to_owned());
+        }
+    }
+    sheet.note(
+        "placeholders",
+        "redactor.redacted.text: \"each replaced by `[redacted:RULE]` or by `[redacted:RULE#TAG]`\"",
+        "A redactor only removes text; text that it invents or rewrites was never said.",
+        placeholders.verdict("texts", false),
+    );
+    sheet.note(
+        "findings",
+        "redactor.finding",
+        "Reports say how much each rule replaced; otherwise nobody can tell a mistake from a secret.",
+        findings.verdict("texts", false),
+    );
+    sheet.note(
+        "no-leaks",
+        "redactor.redacted.findings: \"It never holds any of the secret\"",
+        "Reports and logs are read by people who must not see the secret.",
+        leaks.verdict("rule names", true),
+    );
+    sheet.note(
+        "growth",
+        "redactor.redacted.text",
+        "A text that grows with every redaction fills the disk.",
+        growth.verdict("texts", false),
+    );
+}
+
+/// Whether the name contains [`LEAK`] bytes of the secret in a row that include a digit. Rule names are words, so they
+/// may share runs of letters with what they name, such as `password`.
+fn shares(name: &str, secret: &str) -> bool {
+    let runs = secret.as_bytes().windows(LEAK);
+    runs.filter(|run| run.iter().any(u8::is_ascii_digit))
+        .any(|run| name.as_bytes().windows(LEAK).any(|part| part.eq_ignore_ascii_case(run)))
+        || (secret.len() >= 2 * LEAK && name.contains(secret))
+}
+
+/// Returns the parts of the text that placeholders replaced in the output; none if the output is not the text with
+/// parts replaced.
+fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
+    if text == output {
+        return Some(Vec::new());
+    }
+    let mut kept = pieces(output).into_iter();
+    let mut rest = text.strip_prefix(kept.next()?)?;
+    let mut removed = Vec::new();
+    let mut kept = kept.peekable();
+    while let Some(piece) = kept.next() {
+        let at =
+            if kept.peek().is_none() { rest.ends_with(piece).then(|| rest.len() - piece.len())? } else { rest.find(piece)? };
+        removed.push(&rest[..at]);
+        rest = &rest[at + piece.len()..];
+    }
+    rest.is_empty().then_some(removed)
+}
+
+/// Returns the parts of a text before, between and after its placeholders.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut begin, mut from) = (0, 0);
+    while let Some(found) = text[from..].find("[redacted:") {
+        let at = from + found;
+        match placeholder_at(&text[at..]) {
+            Some((_, length)) => {
+                pieces.push(&text[begin..at]);
+                begin = at + length;
+                from = begin;
+            }
+            None => from = at + 1,
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_removed_is_found() {
+        let of = removed;
+        assert_eq!(of("a b", "a b"), Some(vec![]));
+        assert_eq!(of("say tea now", "say [redacted:x] now"), Some(vec!["tea"]));
+        assert_eq!(of("tea", "[redacted:x]"), Some(vec!["tea"]));
+        assert_eq!(of("a tea a tea a", "a [redacted:x] a [redacted:y] a"), Some(vec!["tea", "tea"]));
+        assert_eq!(of("say tea now", "say [redacted:x#0f3] now"), Some(vec!["tea"]));
+        assert_eq!(of("say tea now", "say [redacted:x#Tea] now"), None);
+        assert_eq!(of("[redacted:x] tea", "[redacted:x] [redacted:y]"), Some(vec!["[redacted:x]", "tea"]));
+        assert_eq!(of("say tea now", "say *** now"), None);
+        assert_eq!(of("say tea now", "say [redacted:x] then"), None);
+        assert_eq!(of("say tea now", "say [redacted:T E A] now"), None);
+        assert_eq!(of("a b", "b a"), None);
+    }
+
+    #[test]
+    fn names_share_words_but_no_secrets() {
+        assert!(!shares("password-assignment", "password=hunter22"));
+        assert!(shares("found-hunter22", "password=hunter22"));
+        assert!(shares("correcthorsebattery", "correcthorsebattery"));
+    }
+}

@@ -1,0 +1,96 @@
+//! Checks of stage `summarizer`: all notes are summarized or skipped without an error, and summaries are short.
+
+use anyhow::{Context, Result};
+
+use super::{
+    Faults, PLACE_INSTANCES, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, deterministic, is_one_line, material,
+    quoted,
+};
+use throughline_model::contract::SessionNotes;
+use throughline_sandbox::instance::Summary;
+
+const MOST_TOPICS: usize = 10;
+
+/// A few sentences have fewer bytes than this.
+const FEW_SENTENCES: usize = 4 << 10;
+
+pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
+    let mut all: Vec<(&str, Summary)> = Vec::new();
+    let mut call = |case: &'static str, notes: &SessionNotes| -> Result<Option<Summary>> {
+        let mut instance = suite.instance()?;
+        let summary =
+            suite.timed(|until| instance.summarize(&material::session(), notes, until)).with_context(|| case.to_owned())?;
+        all.extend(summary.clone().map(|summary| (case, summary)));
+        Ok(summary)
+    };
+    sheet.note(
+        "empty-notes",
+        "summarizer.summarize: \"None: the session holds nothing worth a summary\"",
+        "Sessions that were only opened have empty notes, and a summary of nothing is noise in the next session.",
+        Verdict::of(call("empty notes", &SessionNotes::default()).map(|summary| match summary {
+            None => Verdict::pass("no summary of empty notes"),
+            Some(summary) => Verdict::odd(true, format!("empty notes are summarized as {}", quoted(&summary.text))),
+        })),
+    );
+    sheet.note(
+        "full-notes",
+        "summarizer.summarize",
+        "At the end of a long session every field of the notes is filled.",
+        Verdict::of(call("full notes", &material::notes()).map(|summary| match summary {
+            None => Verdict::odd(true, "no summary of full notes"),
+            Some(summary) => {
+                Verdict::pass(format!("{} characters, {} topics", summary.text.chars().count(), summary.topics.len()))
+            }
+        })),
+    );
+    let mut faults = Faults::default();
+    for text in material::odd_texts() {
+        faults.tried(call("odd characters", &material::notes_of(&text, 2)).with_context(|| quoted(&text)));
+    }
+    sheet.note(
+        "odd-characters",
+        PLACE_UNICODE,
+        "Notes contain what people and programs wrote.",
+        faults.verdict("notes", false),
+    );
+    let huge = call("huge notes", &material::notes_of(&material::long_text(200), 2_000));
+    let verdict = huge.map(|summary| Verdict::pass(if summary.is_some() { "summarized" } else { "no summary" }));
+    sheet.note(
+        "huge-notes",
+        "summarizer.summarize",
+        "A session of several days has thousands of entries, and its end waits for the summary.",
+        Verdict::of(verdict),
+    );
+    let verdict =
+        deterministic(suite, |instance, until| instance.summarize(&material::session(), &material::notes(), until));
+    sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
+    results(&all, sheet);
+}
+
+fn results(all: &[(&str, Summary)], sheet: &mut Sheet<'_>) {
+    let mut topics = Faults::default();
+    let mut texts = Faults::default();
+    for (case, summary) in all {
+        let count = summary.topics.len();
+        topics.look();
+        topics.fail(count > MOST_TOPICS, || format!("{case}: {count} topics"));
+        let odd = summary.topics.iter().find(|topic| topic.trim().is_empty() || !is_one_line(topic));
+        topics.warn(odd.is_some(), || format!("{case}: {} is not a topic", quoted(odd.map_or("", |topic| topic))));
+        let bytes = summary.text.len();
+        texts.look();
+        texts.fail(summary.text.trim().is_empty(), || format!("{case}: a summary without a text"));
+        texts.warn(bytes > FEW_SENTENCES, || format!("{case}: {bytes} bytes are more than a few sentences"));
+    }
+    sheet.note(
+        "topics",
+        "summarizer.summary.topics: \"At most ten\"",
+        "Lists show all topics on one line.",
+        topics.verdict("summaries", true),
+    );
+    sheet.note(
+        "text",
+        "summarizer.summary.text: \"A few sentences that stand alone\"",
+        "The summary is the first thing that the next session is told.",
+        texts.verdict("summaries", true),
+    );
+}

@@ -1,0 +1,15 @@
+// Makes the component: `node build.mjs OUTPUT WORLD`. `throughline policy build` runs this.
+
+import { writeFile } from 'node:fs/promises';
+
+import { componentize } from '@bytecodealliance/componentize-js';
+
+const [output, worldName] = process.argv.slice(2);
+const { component } = await componentize({
+  sourcePath: 'policy.js',
+  witPath: 'wit',
+  worldName,
+  // With all of these off, the component imports nothing from WASI: no clock, no randomness, no output, no network.
+  disableFeatures: ['clocks', 'fetch-event', 'http', 'random', 'stdio'],
+});
+await writeFile(output, component);

@@ -1,0 +1,6 @@
+//! Tests of what makes and checks policies, with the shipped ones and with broken ones.
+
+mod conformance;
+mod mutants;
+mod policy_sources;
+mod support;

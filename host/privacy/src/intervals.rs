@@ -1,0 +1,172 @@
+//! The time intervals of which nothing is remembered: while a project or session was paused, and before it was
+//! forgotten. They are kept in one small file beside the database, because they must be known before the database is
+//! opened and must outlive it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use throughline_platform::files;
+use throughline_platform::paths;
+
+/// The largest file that is read, in bytes.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// An interval of which nothing is remembered. Without a project and a session it applies to everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Interval {
+    /// The project's identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The session's identifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The project's root, for people; only present while it is paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
+    /// The start, in milliseconds since the Unix epoch.
+    pub from: u64,
+    /// The end; none while the pause continues.
+    pub to: Option<u64>,
+}
+
+impl Interval {
+    fn is_of(&self, project: &str, session: &str) -> bool {
+        self.project.as_deref().is_none_or(|own| own == project) && self.session.as_deref().is_none_or(|own| own == session)
+    }
+
+    fn same_scope(&self, other: &Self) -> bool {
+        (&self.project, &self.session) == (&other.project, &other.session)
+    }
+}
+
+/// All intervals of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Intervals {
+    all: Vec<Interval>,
+}
+
+impl Intervals {
+    /// Reads the file; a missing file contains no intervals. The error says what is wrong; then nobody knows what was
+    /// paused.
+    pub fn load(file: &Path) -> Result<Self, String> {
+        match std::fs::metadata(file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
+            Ok(meta) if meta.len() > MOST_BYTES => return Err(format!("{} is too large", file.display())),
+            Ok(_) => {}
+        }
+        let bytes = std::fs::read(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        let all = serde_json::from_slice(&bytes).map_err(|error| format!("{} is damaged: {error}", file.display()))?;
+        Ok(Self { all })
+    }
+
+    /// Reads the file, changes the intervals and writes it. A file lock makes other changes wait.
+    pub fn change<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, String> {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let failed = |error: std::io::Error| format!("{} cannot be written: {error}", file.display());
+        paths::create_private(folder).map_err(failed)?;
+        let lock = std::os::unix::fs::OpenOptionsExt::mode(File::options().create(true).append(true), 0o600)
+            .open(file.with_extension("lock"))
+            .map_err(failed)?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        let mut all = Self::load(file)?.all;
+        let outcome = change(&mut all);
+        let bytes = serde_json::to_vec_pretty(&all).map_err(|error| error.to_string())?;
+        files::replace(file, &bytes, 0o600).map_err(failed)?;
+        Ok(outcome)
+    }
+
+    /// Whether there are no intervals.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the intervals that are still open.
+    pub fn paused(&self) -> impl Iterator<Item = &Interval> {
+        self.all.iter().filter(|interval| interval.to.is_none())
+    }
+
+    /// Whether the session or its project is paused now.
+    pub fn is_paused(&self, project: &str, session: &str) -> bool {
+        self.paused().any(|interval| interval.is_of(project, session))
+    }
+
+    /// Whether an interval of the project or session contains this time. `sessions` are all identifiers of the session.
+    pub fn hold(&self, project: &str, sessions: &[&str], at: u64) -> bool {
+        self.all.iter().any(|it| {
+            it.from <= at && it.to.is_none_or(|to| at < to) && sessions.iter().any(|session| it.is_of(project, session))
+        })
+    }
+
+    /// Whether an interval applies to the session and ended after the session began.
+    pub fn touch(&self, project: &str, sessions: &[&str], began: u64) -> bool {
+        self.all
+            .iter()
+            .any(|it| it.to.is_none_or(|to| to > began) && sessions.iter().any(|session| it.is_of(project, session)))
+    }
+
+    /// Like [`Intervals::touch`], for any session of the project. If false, the project's lines need not be checked.
+    pub fn may_touch(&self, project: &str, began: u64) -> bool {
+        self.all.iter().any(|it| it.project.as_deref().is_none_or(|own| own == project) && it.to.is_none_or(|to| to > began))
+    }
+}
+
+/// Starts a pause; returns false if there is one already.
+pub fn pause(all: &mut Vec<Interval>, interval: Interval) -> bool {
+    let known = all.iter().any(|it| it.to.is_none() && it.same_scope(&interval));
+    if !known {
+        all.push(interval);
+    }
+    !known
+}
+
+/// Ends the pauses that `which` selects. Returns how many.
+pub fn resume(all: &mut [Interval], now: u64, which: impl Fn(&Interval) -> bool) -> usize {
+    let mut ended = 0;
+    for interval in all.iter_mut().filter(|it| it.to.is_none()).filter(|it| which(it)) {
+        interval.to = Some(now);
+        interval.root = None;
+        ended += 1;
+    }
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_begin_and_end_and_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("data/privacy.json");
+        let project = |from| Interval { project: Some("p".into()), from, ..Interval::default() };
+        let session = Interval { session: Some("s".into()), from: 7, ..Interval::default() };
+        assert!(Intervals::load(&file).unwrap().is_empty());
+        assert!(Intervals::change(&file, |all| pause(all, project(5))).unwrap());
+        assert!(!Intervals::change(&file, |all| pause(all, project(6))).unwrap());
+        assert!(Intervals::change(&file, |all| pause(all, session.clone())).unwrap());
+        let paused = Intervals::load(&file).unwrap();
+        assert!(paused.is_paused("p", "any") && paused.is_paused("other", "s") && !paused.is_paused("other", "t"));
+        assert_eq!(Intervals::change(&file, |all| resume(all, 9, |it| it.project.is_some())).unwrap(), 1);
+        let after = Intervals::load(&file).unwrap();
+        assert!(!after.is_paused("p", "any") && after.is_paused("p", "s"));
+        assert!(after.hold("p", &["x"], 5) && after.hold("p", &["x"], 8));
+        assert!(!after.hold("p", &["x"], 4) && !after.hold("p", &["x"], 9) && !after.hold("q", &["x"], 6));
+        assert!(after.hold("q", &["x", "s"], 100));
+        assert!(after.touch("p", &["x"], 8) && !after.touch("p", &["x"], 9));
+    }
+
+    #[test]
+    fn what_is_damaged_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("privacy.json");
+        std::fs::write(&file, "{").unwrap();
+        assert!(Intervals::load(&file).unwrap_err().contains("damaged"));
+        assert!(Intervals::change(&file, |_| ()).is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"{");
+    }
+}

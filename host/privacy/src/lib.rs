@@ -1,0 +1,260 @@
+//! Excludes what the user does not want remembered: files, projects, tools and texts that the configuration names, and
+//! what was said while remembering was paused. All of it is removed before a policy can see it.
+
+pub mod intervals;
+mod lines;
+pub mod secrets;
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+pub use lines::{Guard, LookBack};
+
+/// Replaces what was excluded.
+pub const PLACEHOLDER: &str = "[redacted:excluded]";
+
+/// The longest string that is tested as one path, in bytes.
+const LONGEST_PATH: usize = 4096;
+
+/// Section `[privacy]` of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Globs for files.
+    pub exclude_paths: Vec<String>,
+    /// Folders, or globs for them.
+    pub exclude_projects: Vec<String>,
+    /// Names of tools, or globs for them.
+    pub exclude_tools: Vec<String>,
+    /// Regular expressions.
+    pub exclude_patterns: Vec<String>,
+}
+
+/// The compiled settings.
+#[derive(Debug, Default)]
+pub struct Rules {
+    paths: GlobSet,
+    /// For each path glob, a string that occurs in every text that names such a path; empty if there is none.
+    literals: Vec<String>,
+    projects: GlobSet,
+    tools: GlobSet,
+    patterns: Vec<Regex>,
+}
+
+impl Rules {
+    /// Compiles the settings. The error names the setting that is invalid and says why.
+    pub fn new(settings: &Settings, home: &Path) -> Result<Self, String> {
+        let mut rules = Self {
+            paths: files(&settings.exclude_paths, home).map_err(|error| format!("privacy.exclude_paths: {error}"))?,
+            projects: files(&settings.exclude_projects, home)
+                .map_err(|error| format!("privacy.exclude_projects: {error}"))?,
+            tools: set(settings.exclude_tools.iter().map(|glob| Glob::new(glob)))
+                .map_err(|error| format!("privacy.exclude_tools: {error}"))?,
+            ..Self::default()
+        };
+        rules.literals = settings.exclude_paths.iter().map(|glob| literal(glob).to_owned()).collect();
+        for pattern in &settings.exclude_patterns {
+            let compiled = Regex::new(pattern).map_err(|error| format!("privacy.exclude_patterns: {error}"))?;
+            if compiled.is_match("") {
+                return Err(format!("privacy.exclude_patterns: {pattern:?} matches the empty string"));
+            }
+            rules.patterns.push(compiled);
+        }
+        Ok(rules)
+    }
+
+    /// Whether nothing has to be searched for in a transcript's lines.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.tools.is_empty() && self.patterns.is_empty()
+    }
+
+    /// Whether sessions in this folder are excluded.
+    pub fn excludes_project(&self, folder: &Path) -> bool {
+        !self.projects.is_empty()
+            && (self.projects.is_match(folder) || folder.canonicalize().is_ok_and(|real| self.projects.is_match(real)))
+    }
+
+    /// Whether this tool's calls are excluded.
+    pub fn excludes_tool(&self, name: &str) -> bool {
+        self.tools.is_match(name)
+    }
+
+    /// Whether the text names an excluded file, either as a whole or in one of its words.
+    pub fn names_path(&self, text: &str) -> bool {
+        if !self.may_name_path(text) {
+            return false;
+        }
+        let is_one = |word: &str| !word.is_empty() && self.paths.is_match(normal(word));
+        let whole = text.trim();
+        (whole.len() <= LONGEST_PATH && !whole.contains('\n') && is_one(whole))
+            || text.split(is_between).any(|word| is_one(word) || is_one(word.trim_end_matches(['.', '!', '?'])))
+    }
+
+    /// A cheap test: if it returns false, the text names no excluded file.
+    fn may_name_path(&self, text: &str) -> bool {
+        self.literals
+            .iter()
+            .any(|literal| literal.is_empty() || memchr::memmem::find(text.as_bytes(), literal.as_bytes()).is_some())
+    }
+
+    /// Returns the text without what matches a pattern and without the lines that name an excluded file; none if the
+    /// text is unchanged.
+    pub fn clean(&self, text: &str) -> Option<String> {
+        let mut cleaned: Option<String> = None;
+        for pattern in &self.patterns {
+            let current = cleaned.as_deref().unwrap_or(text);
+            if let std::borrow::Cow::Owned(replaced) = pattern.replace_all(current, regex::NoExpand(PLACEHOLDER)) {
+                cleaned = Some(replaced);
+            }
+        }
+        let current = cleaned.as_deref().unwrap_or(text);
+        if !self.names_path(current) {
+            return cleaned;
+        }
+        let kept = |line: &str| if self.names_path(line) { PLACEHOLDER.to_owned() } else { line.to_owned() };
+        Some(current.split('\n').map(kept).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Whether the character ends a path in a text.
+fn is_between(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '"' | '\'' | '`' | ';' | '|' | '&' | '(' | ')' | '<' | '>' | '=' | ',' | ':' | '[' | ']' | '{' | '}' | '\\'
+        )
+}
+
+/// Returns the path without `.` and `..`, without looking at the file system.
+fn normal(path: &str) -> PathBuf {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let mut out = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Compiles globs for files and folders. Each also matches everything below, and at any depth unless it is absolute.
+fn files(globs: &[String], home: &Path) -> Result<GlobSet, globset::Error> {
+    let build = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
+    let mut all = Vec::new();
+    for glob in globs {
+        let glob = glob.trim_end_matches('/');
+        let glob = match glob.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", globset::escape(&home.to_string_lossy())),
+            None if glob.starts_with('/') || glob.starts_with("**/") => glob.to_owned(),
+            None => format!("**/{}", glob.strip_prefix("./").unwrap_or(glob)),
+        };
+        all.push(build(&glob));
+        all.push(build(&format!("{glob}/**")));
+    }
+    set(all.into_iter())
+}
+
+fn set(globs: impl Iterator<Item = Result<Glob, globset::Error>>) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        builder.add(glob?);
+    }
+    builder.build()
+}
+
+/// Returns the longest literal part of a glob.
+fn literal(glob: &str) -> &str {
+    let glob = glob.trim_end_matches('/').strip_prefix("~/").unwrap_or(glob.trim_end_matches('/'));
+    // Nothing in or after alternatives and classes is certain to occur; what is before them is enough.
+    let plain = glob.split(['{', '[']).next().unwrap_or_default();
+    plain.split(['*', '?', '\\']).map(|part| part.trim_matches('/')).max_by_key(|part| part.len()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(settings: &Settings) -> Rules {
+        Rules::new(settings, Path::new("/home/me")).unwrap()
+    }
+
+    fn paths(globs: &[&str]) -> Rules {
+        rules(&Settings { exclude_paths: globs.iter().map(ToString::to_string).collect(), ..Settings::default() })
+    }
+
+    #[test]
+    fn paths_are_named_as_a_whole_and_in_commands() {
+        let rules = paths(&["*.pem", "secrets/", "~/private/*.md", "docs/**/plan.txt", "/abs/file"]);
+        for text in [
+            "key.pem",
+            "/a/b/my key.pem",
+            "cat ./secrets/prod.yaml | head",
+            "src/../secrets/x",
+            "see `secrets`",
+            "/home/me/private/diary.md:12: text",
+            "docs/a/b/plan.txt.",
+            "--file=/abs/file",
+        ] {
+            assert!(rules.names_path(text), "{text}");
+        }
+        for text in
+            ["pem", "key.pems", "secretsx/y", "my-secrets.md", "/home/you/private/diary.md", "docs/plans.txt", "x/abs/file"]
+        {
+            assert!(!rules.names_path(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_lose_lines_and_matches() {
+        let rules = rules(&Settings {
+            exclude_paths: vec!["*.key".into()],
+            exclude_patterns: vec!["(?i)project falcon".into()],
+            ..Settings::default()
+        });
+        assert_eq!(rules.clean("a\nread my.key now\nb").unwrap(), format!("a\n{PLACEHOLDER}\nb"));
+        assert_eq!(rules.clean("of Project Falcon.").unwrap(), format!("of {PLACEHOLDER}."));
+        assert_eq!(rules.clean("nothing of it"), None);
+    }
+
+    #[test]
+    fn projects_are_folders_with_all_below() {
+        let rules = rules(&Settings { exclude_projects: vec!["/w/secret*".into(), "diary".into()], ..Settings::default() });
+        for (folder, wanted) in [
+            ("/w/secret", true),
+            ("/w/secret2/app", true),
+            ("/w/x/secret", false),
+            ("/a/diary/b", true),
+            ("/a/diary2", false),
+        ] {
+            assert_eq!(rules.excludes_project(Path::new(folder)), wanted, "{folder}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let error = |settings: Settings| Rules::new(&settings, Path::new("/")).unwrap_err();
+        assert!(error(Settings { exclude_patterns: vec!["(".into()], ..Settings::default() }).contains("exclude_patterns"));
+        assert!(
+            error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() })
+                .contains("matches the empty string")
+        );
+        assert!(error(Settings { exclude_paths: vec!["a[".into()], ..Settings::default() }).contains("exclude_paths"));
+    }
+
+    #[test]
+    fn literals() {
+        for (glob, wanted) in
+            [("*.pem", ".pem"), ("a/**/plan.txt", "plan.txt"), ("{a,b}.txt", ""), ("secrets/", "secrets"), ("~/x/y", "x/y")]
+        {
+            assert_eq!(literal(glob), wanted, "{glob}");
+        }
+    }
+}

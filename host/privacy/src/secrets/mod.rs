@@ -1,0 +1,199 @@
+//! Masks the values that are secret on this machine, whatever they look like: those of variables with secret-like names
+//! in the environment and in `.env` files. The values are only kept in memory and are not given to any policy.
+
+mod dotenv;
+mod forms;
+mod names;
+mod tag;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use forms::Masks;
+pub use tag::{SETTING as TAG_SETTING, TagKey};
+
+/// The rule's name in placeholders and reports.
+pub const RULE: &str = "environment";
+
+/// How many values are searched for at once, and how many bytes in all. This is far beyond any environment; it limits
+/// an `ingest` over many projects. Values of the environment come first.
+const MOST_VALUES: usize = 4_000;
+const MOST_BYTES: usize = 1 << 20;
+
+/// How many folders above the agent's working folder are searched for the repository's root.
+const MOST_ABOVE: usize = 16;
+
+/// The secret values that one process knows. They are collected when the first text is masked.
+#[derive(Default)]
+pub struct Secrets {
+    environment: Cell<bool>,
+    /// Folders whose `.env` files have not been read yet.
+    unread: RefCell<Vec<PathBuf>>,
+    folders: RefCell<BTreeSet<PathBuf>>,
+    values: RefCell<BTreeSet<String>>,
+    masks: RefCell<Option<Rc<Masks>>>,
+    tag_file: Option<PathBuf>,
+    tag_key: Cell<Option<TagKey>>,
+}
+
+impl Secrets {
+    /// Creates a set with the values of this process's environment.
+    pub fn of_environment() -> Self {
+        let it = Self::default();
+        it.environment.set(true);
+        it
+    }
+
+    /// Creates a set with only the values of these variables.
+    pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let it = Self::default();
+        it.add(variables);
+        it
+    }
+
+    /// Uses the key in this file for the tags in placeholders.
+    #[must_use]
+    pub fn tagging(mut self, file: PathBuf) -> Self {
+        self.tag_file = Some(file);
+        self
+    }
+
+    /// Returns the key for the tags in placeholders; none if its file does not exist (yet).
+    pub fn tag_key(&self) -> Option<TagKey> {
+        if self.tag_key.get().is_none() {
+            self.tag_key.set(self.tag_file.as_deref().and_then(TagKey::load));
+        }
+        self.tag_key.get()
+    }
+
+    /// Adds the `.env` files of a session: those in its project's root, and those from its working folder up to the
+    /// repository's root.
+    pub fn look_in(&self, root: &Path, cwd: &Path) {
+        self.look_into(root);
+        if !cwd.is_absolute() {
+            return;
+        }
+        let repository = cwd.ancestors().take(MOST_ABOVE).position(|folder| folder.join(".git").exists());
+        for folder in cwd.ancestors().take(repository.unwrap_or(0) + 1) {
+            self.look_into(folder);
+        }
+    }
+
+    fn look_into(&self, folder: &Path) {
+        if folder.is_absolute() && self.folders.borrow_mut().insert(folder.to_owned()) {
+            self.unread.borrow_mut().push(folder.to_owned());
+        }
+    }
+
+    /// Masks the values in the texts. Returns how many occurrences it masked.
+    pub fn mask(&self, texts: &mut [String]) -> u32 {
+        if texts.iter().all(String::is_empty) {
+            return 0;
+        }
+        let Some(masks) = self.masks() else { return 0 };
+        let placeholder = |secret: &str| match self.tag_key() {
+            Some(key) => format!("[redacted:{RULE}#{}]", key.tag(secret)),
+            None => format!("[redacted:{RULE}]"),
+        };
+        let mut found = 0;
+        for text in texts {
+            let places = masks.find(text);
+            if !places.is_empty() {
+                found += u32::try_from(places.len()).unwrap_or(u32::MAX);
+                *text = masks.replace(text, &places, placeholder);
+            }
+        }
+        found
+    }
+
+    fn masks(&self) -> Option<Rc<Masks>> {
+        if self.environment.take() {
+            // A value that is not Unicode cannot occur in a text.
+            let variables: Vec<(String, String)> = std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect();
+            self.add(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        }
+        for folder in self.unread.take() {
+            for text in dotenv::files(&folder) {
+                let variables = dotenv::parse(&text);
+                self.add(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+            }
+        }
+        if self.values.borrow().is_empty() {
+            return None;
+        }
+        let mut masks = self.masks.borrow_mut();
+        if masks.is_none() {
+            *masks = Masks::new(self.values.borrow().iter().map(String::as_str)).map(Rc::new);
+        }
+        masks.clone()
+    }
+
+    fn add<'a>(&self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        let mut values = self.values.borrow_mut();
+        let mut bytes: usize = values.iter().map(String::len).sum();
+        for (name, value) in variables {
+            for secret in names::secrets(name, value) {
+                if values.len() < MOST_VALUES && bytes + secret.len() <= MOST_BYTES && !values.contains(&secret) {
+                    bytes += secret.len();
+                    values.insert(secret);
+                    self.masks.replace(None);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACEHOLDER: &str = "[redacted:environment]";
+
+    fn masked(secrets: &Secrets, text: &str) -> String {
+        let mut texts = [text.to_owned()];
+        secrets.mask(&mut texts);
+        let [text] = texts;
+        text
+    }
+
+    #[test]
+    fn the_env_files_from_the_working_folder_to_the_repository_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("repo/.git")).unwrap();
+        std::fs::create_dir_all(root.join("repo/app/src")).unwrap();
+        std::fs::write(root.join(".env"), "OUTER_TOKEN=outer-7Qm2xK9v\n").unwrap();
+        std::fs::write(root.join("repo/.env.local"), "API_TOKEN='r00t-8Wn3yL0z'\n").unwrap();
+        std::fs::write(root.join("repo/app/.env"), "export DB_PASSWORD=\"app-9Xp4zM1a\"\n").unwrap();
+        let secrets = Secrets::default();
+        secrets.look_in(&root.join("repo"), &root.join("repo/app/src"));
+        assert_eq!(
+            masked(&secrets, "outer-7Qm2xK9v r00t-8Wn3yL0z app-9Xp4zM1a"),
+            format!("outer-7Qm2xK9v {PLACEHOLDER} {PLACEHOLDER}")
+        );
+        // Folders that are added later count from then on.
+        secrets.look_in(&root, &root);
+        assert_eq!(masked(&secrets, "outer-7Qm2xK9v"), PLACEHOLDER);
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_tag_in_every_form() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tag.key");
+        let secrets = Secrets::of([("A_TOKEN", "o/uter-7Qm2xK9v"), ("B_TOKEN", "inner-8Rn3yL0w")]).tagging(file.clone());
+        assert_eq!(masked(&secrets, "inner-8Rn3yL0w"), PLACEHOLDER);
+        TagKey::make(&file).unwrap();
+        let text = masked(&secrets, "o/uter-7Qm2xK9v inner-8Rn3yL0w o%2Futer-7Qm2xK9v");
+        let tags: Vec<&str> = text.split(' ').collect();
+        assert!(tags[0] == tags[2] && tags[0] != tags[1] && tags[0].starts_with("[redacted:environment#"), "{text}");
+    }
+
+    #[test]
+    fn without_values_nothing_changes() {
+        assert_eq!(masked(&Secrets::default(), "postgres://u:hunter22hunter@h/db"), "postgres://u:hunter22hunter@h/db");
+    }
+}

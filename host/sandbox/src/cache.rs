@@ -1,0 +1,332 @@
+//! Caches compiled components on disk. A compiled component is native code, so loading one requires unsafe code, and
+//! all of it is in this module.
+//!
+//! Why loading is sound: `Component::deserialize_file` requires a file that this engine configuration wrote, that
+//! nobody has changed since, and that does not change while it is mapped.
+//! - The cache folder belongs to the user who runs the host, and nobody else can write to it ([`private_folder`]).
+//!   Otherwise the cache is not used at all.
+//! - A file's name contains the component's digest and [`engine::compatibility_key`], so another host version or
+//!   configuration never opens it. Wasmtime also checks its own version and settings.
+//! - Files are created by writing a temporary file, `fsync` and `rename`, never in place. A mapped file is therefore
+//!   never changed, only unlinked.
+//! - Beside each file is a seal: the SHA-256 of its bytes, and the inode, size and change time (ctime) that it had when
+//!   the digest was last checked. No program can set a ctime, so as long as these agree, the bytes are those that were
+//!   checked. If they differ, the bytes are hashed again; on a mismatch the file is discarded and the component is
+//!   compiled again.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::fs::{FlockOperation, flock};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::engine;
+use super::folder::read_whole;
+use throughline_model::digest::sha256_hex;
+use throughline_platform::files;
+
+/// Compiled components older than this are deleted as probably unused. If one is still needed, it is compiled again.
+const OLD: Duration = Duration::from_hours(30 * 24);
+
+/// How many digests of components are kept.
+const MOST_DIGESTS: usize = 255;
+
+/// How old a file must be before its metadata can stand for its bytes.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The folder of compiled components.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// What [`Cache::load_or_compile`] had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The compiled form was in the cache and valid.
+    Cached,
+    /// It was compiled now and stored.
+    Compiled,
+    /// It was compiled now but could not be stored, so the next start compiles it again.
+    NotStored,
+}
+
+impl Cache {
+    /// Creates a cache in `folder`, which need not exist yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns the path of the compiled form of the component with this digest.
+    pub fn file(&self, engine: &Engine, digest: &str) -> PathBuf {
+        self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key(engine)))
+    }
+
+    /// Loads the component's compiled form, if it is in the cache and valid.
+    pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        private_folder(&self.folder).ok()?;
+        load(engine, &self.file(engine, digest)).ok()
+    }
+
+    /// Loads the component, compiling it if necessary. `digest` is the SHA-256 of `wasm` in hexadecimal. If another
+    /// process is compiling, waits for it until `until`.
+    pub fn load_or_compile(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        wasm: &[u8],
+        until: Instant,
+    ) -> Result<(Component, Origin)> {
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
+        }
+        // One process compiles and the others wait: if eight compiled at once, all would be late.
+        let _lock = self.lock(until)?;
+        if let Some(component) = self.load(engine, digest) {
+            return Ok((component, Origin::Cached));
+        }
+        if sha256_hex(wasm) != digest {
+            bail!("the component does not match its digest ({digest})");
+        }
+        if Engine::detect_precompiled(wasm).is_some() {
+            bail!("this is a compiled artifact, not a component; Throughline only runs code that it compiled itself");
+        }
+        let component =
+            Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
+        let origin = match self.store(&self.file(engine, digest), &component) {
+            Ok(()) => Origin::Compiled,
+            Err(_) => Origin::NotStored,
+        };
+        Ok((component, origin))
+    }
+
+    /// Takes the lock for compiling. Returns none if the lock file cannot be created; then there is nothing to wait
+    /// for.
+    fn lock(&self, until: Instant) -> Result<Option<File>> {
+        let opened = create_private_folder(&self.folder)
+            .and_then(|()| Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?));
+        let Ok(lock) = opened else { return Ok(None) };
+        while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() >= until {
+                bail!("another process is compiling the policy and did not finish in time");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Some(lock))
+    }
+
+    /// Returns the SHA-256 of a component's file, in hexadecimal. Hashing many megabytes takes longer than a whole hook
+    /// may, so the digest is kept together with the file's metadata, as in a seal; no program can set a ctime.
+    pub fn digest(&self, component: &mut File) -> Result<String> {
+        let meta = component.metadata()?;
+        let identity = format!("{} {} {} {} {}", meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec());
+        let index = self.folder.join("digests");
+        let known = match private_folder(&self.folder) {
+            Ok(()) => fs::read_to_string(&index).unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        let found = known.lines().find_map(|line| line.strip_prefix(&identity)?.strip_prefix(' '));
+        if let Some(digest) = found.filter(|digest| digest.len() == 64) {
+            return Ok(digest.to_owned());
+        }
+        let digest = sha256_hex(&read_whole(component)?);
+        // A file that is still being written may change again within one tick of the file system's clock.
+        let settled = meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
+        if settled && create_private_folder(&self.folder).is_ok() && private_folder(&self.folder).is_ok() {
+            let before: Vec<&str> = known.lines().collect();
+            let kept = &before[before.len().saturating_sub(MOST_DIGESTS)..];
+            let text = [kept, &[&format!("{identity} {digest}"), ""]].concat().join("\n");
+            // If the digest cannot be saved, the next hook hashes the file again.
+            let _ = files::replace(&index, text.as_bytes(), 0o600);
+        }
+        Ok(digest)
+    }
+
+    fn store(&self, file: &Path, component: &Component) -> Result<()> {
+        create_private_folder(&self.folder)?;
+        private_folder(&self.folder)?;
+        let bytes = component.serialize()?;
+        files::replace(file, &bytes, 0o600)?;
+        files::replace(&seal_of(file), Seal::of(sha256_hex(&bytes), file)?.line().as_bytes(), 0o600)?;
+        self.forget_old();
+        Ok(())
+    }
+
+    /// Deletes compiled forms that were not made or checked for a month, such as those of other host versions and of
+    /// removed policies. Two versions in use side by side keep theirs.
+    fn forget_old(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let old = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+            if old.is_some_and(|age| age > OLD) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The digest of a compiled file, and the file's metadata when the digest was checked.
+#[derive(PartialEq)]
+struct Seal {
+    digest: String,
+    identity: [i64; 4],
+}
+
+impl Seal {
+    fn of(digest: String, file: &Path) -> Result<Self> {
+        let meta = fs::symlink_metadata(file)?;
+        if !meta.is_file() || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
+            bail!("{} is not a private file of this user", file.display());
+        }
+        #[expect(clippy::cast_possible_wrap, reason = "only compared for equality")]
+        let identity = [meta.ino() as i64, meta.size() as i64, meta.ctime(), meta.ctime_nsec()];
+        Ok(Self { digest, identity })
+    }
+
+    fn line(&self) -> String {
+        let [inode, size, seconds, nanos] = self.identity;
+        format!("{} {inode} {size} {seconds} {nanos}\n", self.digest)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_ascii_whitespace();
+        let digest = words.next()?.to_owned();
+        let mut number = || words.next()?.parse().ok();
+        Some(Self { digest, identity: [number()?, number()?, number()?, number()?] })
+    }
+}
+
+fn seal_of(file: &Path) -> PathBuf {
+    file.with_extension("seal")
+}
+
+#[expect(unsafe_code, reason = "the module's documentation argues why the file can be trusted")]
+fn load(engine: &Engine, file: &Path) -> Result<Component> {
+    let seal = Seal::parse(&fs::read_to_string(seal_of(file))?).context("the seal is damaged")?;
+    let now = Seal::of(seal.digest.clone(), file)?;
+    if now != seal {
+        // The file was moved, copied, restored from a backup, or tampered with: only the bytes can tell.
+        if sha256_hex(&fs::read(file)?) != seal.digest {
+            bail!("the compiled component is damaged");
+        }
+        files::replace(&seal_of(file), now.line().as_bytes(), 0o600)?;
+    }
+    // SAFETY: see the module's documentation.
+    let component = unsafe { Component::deserialize_file(engine, file) }?;
+    Ok(component)
+}
+
+fn create_private_folder(folder: &Path) -> Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    Ok(())
+}
+
+/// Fails unless `folder` is a folder (not a link) of this user that nobody else can write to.
+pub fn private_folder(folder: &Path) -> Result<()> {
+    let meta = fs::symlink_metadata(folder)?;
+    if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.permissions().mode() & 0o022 != 0 {
+        bail!("{} is not a private folder of this user", folder.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Clockwork;
+
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn fixture() -> (tempfile::TempDir, Cache, Clockwork, String) {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path().join("components"));
+        (dir, cache, Clockwork::start().unwrap(), sha256_hex(EMPTY))
+    }
+
+    fn origin(cache: &Cache, clock: &Clockwork, digest: &str) -> Origin {
+        cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now()).unwrap().1
+    }
+
+    #[test]
+    fn compiles_once_and_then_loads() {
+        let (_dir, cache, clock, digest) = fixture();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Compiled);
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_damaged_file_is_compiled_again() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let file = cache.file(clock.engine(), &digest);
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0xff;
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Compiled);
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_touched_but_whole_file_is_sealed_again() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let file = cache.file(clock.engine(), &digest);
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_not_trusted() {
+        let (dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(origin(&cache, &clock, &digest), Origin::NotStored);
+    }
+
+    #[test]
+    fn a_compiled_artifact_is_no_component() {
+        let (_dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
+        let error = cache
+            .load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now() + Duration::from_secs(5))
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("compiled artifact"), "{error}");
+    }
+
+    #[test]
+    fn a_digest_is_remembered_until_the_file_changes() {
+        let (dir, cache, _, _) = fixture();
+        let file = dir.path().join("policy.wasm");
+        fs::write(&file, EMPTY).unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_mins(1);
+        File::options().write(true).open(&file).unwrap().set_modified(old).unwrap();
+        let digest = || cache.digest(&mut File::open(&file).unwrap()).unwrap();
+        assert_eq!(digest(), sha256_hex(EMPTY));
+        let index = dir.path().join("components/digests");
+        let line = fs::read_to_string(&index).unwrap();
+        assert_eq!(line.lines().count(), 1);
+        // The index is used …
+        fs::write(&index, line.replace(&sha256_hex(EMPTY), &"a".repeat(64))).unwrap();
+        assert_eq!(digest(), "a".repeat(64));
+        // … until the file changes, or others could have written the index.
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(digest(), sha256_hex(EMPTY));
+        fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(&file, b"other").unwrap();
+        assert_eq!(digest(), sha256_hex(b"other"));
+    }
+
+    #[test]
+    fn a_component_must_match_its_digest() {
+        let (_dir, cache, clock, _) = fixture();
+        assert!(cache.load_or_compile(clock.engine(), &"0".repeat(64), EMPTY, Instant::now()).is_err());
+    }
+}

@@ -1,0 +1,361 @@
+//! Capabilities: what a policy can be granted, which imports each capability covers, and whether everything requested
+//! was granted.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The package of the contract's interfaces.
+pub const CONTRACT: &str = "throughline:policy";
+
+/// Versions of the contract that this host supports. A policy built for another minor version is refused.
+pub const SERVED: [&str; 1] = ["0.1.0"];
+
+/// A set of memory kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Kinds {
+    /// The word `all`.
+    Every(Every),
+    /// These kinds.
+    Only(BTreeSet<String>),
+}
+
+/// The word `all`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Every {
+    /// Every kind.
+    All,
+}
+
+impl Kinds {
+    /// Every kind.
+    pub const ALL: Self = Self::Every(Every::All);
+
+    /// Whether the set contains this kind.
+    pub fn has(&self, kind: &str) -> bool {
+        match self {
+            Self::Every(_) => true,
+            Self::Only(kinds) => kinds.contains(kind),
+        }
+    }
+
+    /// Returns the kinds in `self` that are not in `granted`, or none if there are none.
+    fn beyond(&self, granted: Option<&Self>) -> Option<Self> {
+        match (self, granted) {
+            (_, Some(Self::Every(_))) => None,
+            (Self::Every(_), _) => Some(Self::ALL),
+            (Self::Only(asked), granted) => {
+                let missing: BTreeSet<String> =
+                    asked.iter().filter(|kind| !granted.is_some_and(|granted| granted.has(kind))).cloned().collect();
+                (!missing.is_empty()).then_some(Self::Only(missing))
+            }
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Only(mut some), Self::Only(more)) => {
+                some.extend(more);
+                Self::Only(some)
+            }
+            _ => Self::ALL,
+        }
+    }
+}
+
+/// One capability.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Capability {
+    /// The transcript of the session being read, from where the last read stopped.
+    Transcript,
+    /// The memories of the current project, limited to some kinds.
+    Memories(Kinds),
+    /// The policy's own table in the configuration.
+    Settings,
+    /// Writing lines to the host's log.
+    Log,
+    /// The time of day and a monotonic clock.
+    WallClock,
+    /// Random bytes.
+    Random,
+    /// The system interfaces that language runtimes expect, with nothing behind them.
+    Wasi,
+}
+
+impl Capability {
+    /// Returns the name, without the kinds.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Transcript => "transcript",
+            Self::Memories(_) => "memories",
+            Self::Settings => "settings",
+            Self::Log => "log",
+            Self::WallClock => "wall-clock",
+            Self::Random => "random",
+            Self::Wasi => "wasi",
+        }
+    }
+}
+
+/// Formats the capability as in the configuration and on the command line: `transcript`, `memories`,
+/// `memories:decision,preference`.
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memories(Kinds::Only(kinds)) => {
+                write!(f, "memories:{}", kinds.iter().map(String::as_str).collect::<Vec<_>>().join(","))
+            }
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+impl FromStr for Capability {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(kinds) = text.strip_prefix("memories:") {
+            let kinds: BTreeSet<String> =
+                kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
+            if kinds.is_empty() {
+                return Err("`memories:` must name a kind, as in `memories:decision`".into());
+            }
+            return Ok(Self::Memories(Kinds::Only(kinds)));
+        }
+        Ok(match text {
+            "transcript" => Self::Transcript,
+            "memories" | "memories:all" => Self::Memories(Kinds::ALL),
+            "settings" => Self::Settings,
+            "log" => Self::Log,
+            "wall-clock" => Self::WallClock,
+            "random" => Self::Random,
+            "wasi" => Self::Wasi,
+            _ => {
+                return Err(format!(
+                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
+                ));
+            }
+        })
+    }
+}
+
+/// A set of capabilities: what a manifest requests, or what was granted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability by itself")]
+pub struct Capabilities {
+    /// The lines of the transcript being read.
+    pub transcript: bool,
+    /// The current project's memories, read-only: a list of kinds, or `"all"`.
+    pub memories: Option<Kinds>,
+    /// The policy's own table in the configuration.
+    pub settings: bool,
+    /// Writing lines to the host's log.
+    pub log: bool,
+    /// `wasi:clocks`: the time of day and a monotonic clock.
+    pub wall_clock: bool,
+    /// `wasi:random`: random bytes.
+    pub random: bool,
+    /// `wasi:cli`, `wasi:io`, `wasi:filesystem` and `wasi:sockets` in a fixed shape: no arguments, no environment, no
+    /// files, no network; standard output and error go to the log.
+    pub wasi: bool,
+}
+
+impl Capabilities {
+    /// Returns every capability of the contract, without WASI.
+    pub fn contract() -> Self {
+        Self { transcript: true, memories: Some(Kinds::ALL), settings: true, log: true, ..Self::default() }
+    }
+
+    /// Adds a capability.
+    pub fn add(&mut self, capability: Capability) {
+        match capability {
+            Capability::Transcript => self.transcript = true,
+            Capability::Memories(kinds) => {
+                self.memories = Some(match self.memories.take() {
+                    Some(had) => had.with(kinds),
+                    None => kinds,
+                });
+            }
+            Capability::Settings => self.settings = true,
+            Capability::Log => self.log = true,
+            Capability::WallClock => self.wall_clock = true,
+            Capability::Random => self.random = true,
+            Capability::Wasi => self.wasi = true,
+        }
+    }
+
+    /// Removes a capability. For `memories`, removes the kinds that are named, or all if none is named.
+    pub fn remove(&mut self, capability: &Capability) {
+        match capability {
+            Capability::Transcript => self.transcript = false,
+            Capability::Memories(kinds) => {
+                self.memories = self.memories.take().and_then(|had| had.beyond(Some(kinds)));
+            }
+            Capability::Settings => self.settings = false,
+            Capability::Log => self.log = false,
+            Capability::WallClock => self.wall_clock = false,
+            Capability::Random => self.random = false,
+            Capability::Wasi => self.wasi = false,
+        }
+    }
+
+    /// Returns the capabilities as a list.
+    pub fn list(&self) -> Vec<Capability> {
+        let mut list = Vec::new();
+        list.extend(self.transcript.then_some(Capability::Transcript));
+        list.extend(self.memories.clone().map(Capability::Memories));
+        list.extend(self.settings.then_some(Capability::Settings));
+        list.extend(self.log.then_some(Capability::Log));
+        list.extend(self.wall_clock.then_some(Capability::WallClock));
+        list.extend(self.random.then_some(Capability::Random));
+        list.extend(self.wasi.then_some(Capability::Wasi));
+        list
+    }
+
+    /// Returns the capabilities in `self` that are not in `granted`.
+    pub fn beyond(&self, granted: &Self) -> Vec<Capability> {
+        self.list()
+            .into_iter()
+            .filter_map(|capability| match capability {
+                Capability::Memories(kinds) => kinds.beyond(granted.memories.as_ref()).map(Capability::Memories),
+                other => (!granted.has(&other)).then_some(other),
+            })
+            .collect()
+    }
+
+    /// Whether the capability is in the set. For `memories`, whether any kind is.
+    pub fn has(&self, capability: &Capability) -> bool {
+        match capability {
+            Capability::Transcript => self.transcript,
+            Capability::Memories(_) => self.memories.is_some(),
+            Capability::Settings => self.settings,
+            Capability::Log => self.log,
+            Capability::WallClock => self.wall_clock,
+            Capability::Random => self.random,
+            Capability::Wasi => self.wasi,
+        }
+    }
+
+    /// Parses capability names, as the configuration writes them.
+    pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let mut all = Self::default();
+        for name in names {
+            all.add(name.parse()?);
+        }
+        Ok(all)
+    }
+}
+
+/// What an import of a component requires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Import {
+    /// Only types: nothing to grant.
+    Types,
+    /// This capability.
+    Needs(Capability),
+    /// A version of the contract that this host does not support.
+    OtherVersion(String),
+    /// Nothing that a policy can be granted.
+    Impossible,
+}
+
+/// Classifies an import by its name, such as `throughline:policy/memories@0.1.0`.
+pub fn of_import(name: &str) -> Import {
+    let (path, version) = name.split_once('@').unwrap_or((name, ""));
+    let Some((package, interface)) = path.split_once('/') else {
+        return Import::Impossible;
+    };
+    match (package, interface) {
+        (CONTRACT, _) if !is_served(version) => Import::OtherVersion(version.to_owned()),
+        (CONTRACT, "types") => Import::Types,
+        (CONTRACT, "transcript") => Import::Needs(Capability::Transcript),
+        (CONTRACT, "memories") => Import::Needs(Capability::Memories(Kinds::ALL)),
+        (CONTRACT, "settings") => Import::Needs(Capability::Settings),
+        (CONTRACT, "log") => Import::Needs(Capability::Log),
+        ("wasi:clocks", _) => Import::Needs(Capability::WallClock),
+        ("wasi:random", _) => Import::Needs(Capability::Random),
+        ("wasi:cli" | "wasi:io" | "wasi:filesystem" | "wasi:sockets", _) => Import::Needs(Capability::Wasi),
+        _ => Import::Impossible,
+    }
+}
+
+/// Returns the contract version in an export's name if this host does not support that version.
+pub fn other_version_of_export(name: &str) -> Option<&str> {
+    let (path, version) = name.split_once('@')?;
+    let (package, _) = path.split_once('/')?;
+    (package == CONTRACT && !is_served(version)).then_some(version)
+}
+
+/// Whether this host supports that version: major and minor must match, and the patch must not be newer.
+pub fn is_served(version: &str) -> bool {
+    let parse = |text: &str| -> Option<[u32; 3]> {
+        let mut parts = text.split('.').map(|part| part.parse().ok());
+        let version = [parts.next()??, parts.next()??, parts.next()??];
+        parts.next().is_none().then_some(version)
+    };
+    let Some(asked) = parse(version) else { return false };
+    SERVED.iter().filter_map(|served| parse(served)).any(|served| served[..2] == asked[..2] && asked[2] <= served[2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> Capabilities {
+        Capabilities::parse(names.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn what_was_not_granted_is_named() {
+        let asked = set(&["transcript", "memories:decision,plan", "random"]);
+        assert!(asked.beyond(&asked).is_empty());
+        let granted = set(&["transcript", "memories:decision"]);
+        let missing: Vec<String> = asked.beyond(&granted).iter().map(ToString::to_string).collect();
+        assert_eq!(missing, ["memories:plan", "random"]);
+        assert!(set(&["memories:plan"]).beyond(&set(&["memories"])).is_empty());
+        assert_eq!(set(&["memories"]).beyond(&granted), [Capability::Memories(Kinds::ALL)]);
+    }
+
+    #[test]
+    fn granting_and_revoking_undo_each_other() {
+        let mut granted = set(&["memories:decision"]);
+        granted.add("memories:plan".parse().unwrap());
+        assert_eq!(granted, set(&["memories:decision,plan"]));
+        granted.remove(&"memories:decision".parse().unwrap());
+        assert_eq!(granted, set(&["memories:plan"]));
+        granted.remove(&"memories".parse().unwrap());
+        assert_eq!(granted, Capabilities::default());
+        for name in ["transcript", "memories", "settings", "log", "wall-clock", "random", "wasi"] {
+            let capability: Capability = name.parse().unwrap();
+            assert_eq!(capability.to_string(), name);
+            let mut one = set(&[name]);
+            assert!(one.has(&capability));
+            one.remove(&capability);
+            assert_eq!(one, Capabilities::default());
+        }
+        assert!("files".parse::<Capability>().unwrap_err().contains("files"));
+        assert!("memories:".parse::<Capability>().is_err());
+    }
+
+    #[test]
+    fn imports_are_told_apart() {
+        assert_eq!(of_import("throughline:policy/log@0.1.0"), Import::Needs(Capability::Log));
+        assert_eq!(of_import("throughline:policy/log@0.2.0"), Import::OtherVersion("0.2.0".into()));
+        assert_eq!(of_import("throughline:policy/log@0.1.1"), Import::OtherVersion("0.1.1".into()));
+        assert_eq!(of_import("throughline:policy/types@0.1.0"), Import::Types);
+        assert_eq!(of_import("throughline:policy/files@0.1.0"), Import::Impossible);
+        assert_eq!(of_import("wasi:clocks/wall-clock@0.2.3"), Import::Needs(Capability::WallClock));
+        assert_eq!(of_import("wasi:http/outgoing-handler@0.2.0"), Import::Impossible);
+        assert_eq!(of_import("env"), Import::Impossible);
+        assert_eq!(other_version_of_export("throughline:policy/query@0.2.0"), Some("0.2.0"));
+        assert_eq!(other_version_of_export("throughline:policy/query@0.1.0"), None);
+    }
+}

@@ -1,0 +1,823 @@
+//! Decides which policy answers a stage: the policies that are active for a project, strongest first, with the default
+//! policy as the last resort. If a policy fails, is slow or is not compiled yet, the next weaker one answers.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::cache::{Cache, Origin};
+use super::capability::{Capabilities, Kinds};
+use super::engine::{Clockwork, Limits};
+use super::failures::{Failures, Record};
+use super::imports::{self, Grants, MemorySource};
+use super::instance::{
+    BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
+    kind_of_failure,
+};
+use super::manifest::Mode;
+use super::roster::{Candidate, Roster};
+use super::rules;
+use super::stage::Stage;
+use throughline_model::contract::{Memory, Session, SessionNotes};
+use throughline_model::lines::LineSource;
+use throughline_platform::log::{Level, Log};
+use throughline_privacy::secrets::{self, Secrets};
+
+/// The default policy: the component and its SHA-256, built from core-wasm/ and committed.
+pub const DEFAULT_WASM: &[u8] = include_bytes!("../default-policy/policy.wasm");
+const DEFAULT_DIGEST: &str = include_str!("../default-policy/policy.wasm.sha256");
+
+/// The default policy's name.
+pub const DEFAULT_NAME: &str = "default";
+
+/// With less time than this a policy is not called, because it would be stopped before it could finish.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// A call that timed out after at least this long counts as a failure; with less time it was merely late.
+const FAIR: Duration = Duration::from_millis(250);
+
+/// A context builder in mode `add` gets one part in so many of the budget: a quarter.
+const ADDED_SHARE: u32 = 4;
+
+/// The error if the default policy is not compiled yet and there is no time to compile it now.
+#[derive(Debug)]
+pub struct NotCompiled;
+
+impl std::fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the default policy is not compiled yet")
+    }
+}
+
+impl std::error::Error for NotCompiled {}
+
+/// Which policies may be compiled now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compiling {
+    /// None. For a hook that can leave its work to a background process.
+    Never,
+    /// Only the default, until then. For a hook that needs it at once.
+    Default(Instant),
+    /// All, each until then at most. For commands and background processes.
+    All(Instant),
+}
+
+impl Compiling {
+    /// Returns the deadline for compiling the default; none if it may not be compiled.
+    pub fn default_until(self) -> Option<Instant> {
+        match self {
+            Self::Never => None,
+            Self::Default(until) | Self::All(until) => Some(until),
+        }
+    }
+
+    fn others_until(self) -> Option<Instant> {
+        match self {
+            Self::Never | Self::Default(_) => None,
+            Self::All(until) => Some(until),
+        }
+    }
+}
+
+/// The engine, the cache and the default policy, which all [`Policies`] of a process share.
+pub struct Sandbox {
+    clock: Clockwork,
+    cache: Cache,
+    default: OnceCell<(Arc<Loaded>, Origin)>,
+}
+
+impl Sandbox {
+    /// Creates a sandbox that keeps compiled components in `cache`.
+    pub fn new(cache: Cache) -> Result<Self> {
+        Ok(Self { clock: Clockwork::start()?, cache, default: OnceCell::new() })
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        self.clock.engine()
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Returns the default policy and how it was loaded. If it is not compiled, it is compiled now, which takes a
+    /// second, or another process's compilation is awaited until `until`. Without `until` the error is [`NotCompiled`].
+    pub fn default_policy(&self, until: Option<Instant>) -> Result<(Arc<Loaded>, Origin)> {
+        if let Some((loaded, origin)) = self.default.get() {
+            return Ok((Arc::clone(loaded), *origin));
+        }
+        let digest = DEFAULT_DIGEST.trim();
+        let (component, origin) = match (self.cache.load(self.engine(), digest), until) {
+            (Some(component), _) => (component, Origin::Cached),
+            (None, None) => return Err(NotCompiled.into()),
+            (None, Some(until)) => self
+                .cache
+                .load_or_compile(self.engine(), digest, DEFAULT_WASM, until)
+                .context("the default policy cannot be loaded")?,
+        };
+        let terms = Terms {
+            name: DEFAULT_NAME.into(),
+            digest: digest.into(),
+            capabilities: Capabilities::contract(),
+            stages: Stage::ALL.to_vec(),
+            limits: Limits::of_default(),
+        };
+        let loaded = Arc::new(self.link(terms, &component)?);
+        // Only the first call reports that it was compiled: one line in the log is enough.
+        let _ = self.default.set((Arc::clone(&loaded), Origin::Cached));
+        Ok((loaded, origin))
+    }
+
+    /// Links a component with these terms.
+    pub fn link(&self, terms: Terms, component: &Component) -> Result<Loaded> {
+        Loaded::link(terms, &self.clock, component)
+    }
+
+    /// Loads a policy's component, if its compiled form is cached.
+    pub fn compiled(&self, candidate: &Candidate) -> Option<Component> {
+        self.cache.load(self.engine(), &candidate.found.digest)
+    }
+
+    /// Loads a policy's component. If `until` is given, compiles it by then if necessary. Returns none if it is not
+    /// compiled.
+    pub fn component(&self, candidate: &Candidate, until: Option<Instant>) -> Result<Option<Component>> {
+        if let Some(component) = self.compiled(candidate) {
+            return Ok(Some(component));
+        }
+        let digest = &candidate.found.digest;
+        let Some(until) = until else { return Ok(None) };
+        let bytes = candidate.found.component(candidate.owner()).map_err(anyhow::Error::msg)?;
+        Ok(Some(self.cache.load_or_compile(self.engine(), digest, &bytes, until)?.0))
+    }
+}
+
+/// Where all policies of a process report what happens.
+pub struct Reporter {
+    /// The log.
+    pub log: Rc<Log>,
+    /// Failures of policies.
+    pub failures: RefCell<Failures>,
+    /// Digests of the policies that failed in this process.
+    pub failed_now: RefCell<BTreeSet<String>>,
+    /// Whether a policy still has to be compiled.
+    pub uncompiled: Cell<bool>,
+    /// The current time, milliseconds since the Unix epoch.
+    pub now: u64,
+}
+
+/// The policies that are active for a project.
+pub struct Policies {
+    sandbox: Rc<Sandbox>,
+    roster: Roster,
+    loaded: Vec<OnceCell<Option<Arc<Loaded>>>>,
+    reporter: Rc<Reporter>,
+    compiling: Compiling,
+    default_settings: Rc<Map<String, Value>>,
+    /// Whether the default's redactor runs; only managed configuration can turn it off.
+    default_redacts: bool,
+    /// The user's files of rules for the default's redactor.
+    rules: Vec<PathBuf>,
+    /// Values that are masked regardless of the redactors.
+    secrets: Rc<Secrets>,
+    /// The default's settings with the rules and the tag key, once those were read.
+    completed: OnceCell<Rc<Map<String, Value>>>,
+}
+
+/// The default's setting that holds the user's rules: the texts of files in gitleaks' format.
+const RULES_KEY: &str = "redaction-rules";
+
+/// Identifies the policy that made a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maker {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of its component, hexadecimal.
+    pub digest: String,
+}
+
+impl Maker {
+    fn of(terms: &Terms) -> Self {
+        Self { name: terms.name.clone(), digest: terms.digest.clone() }
+    }
+
+    /// Whether it is the default policy.
+    pub fn is_default(&self) -> bool {
+        self.name == DEFAULT_NAME
+    }
+}
+
+/// An extraction and the policy that made it.
+pub struct Extracted {
+    /// The policy.
+    pub maker: Maker,
+    /// The result.
+    pub extraction: Extraction,
+    /// The position among the extractors, strongest first. Extractors before this position may be added.
+    place: usize,
+}
+
+/// What an extractor receives: a request and the lines to read.
+pub type Share = (ExtractRequest, Box<dyn LineSource>);
+
+impl Policies {
+    /// Creates the chain of policies for a registry.
+    pub fn new(
+        sandbox: Rc<Sandbox>,
+        roster: Roster,
+        reporter: Rc<Reporter>,
+        compiling: Compiling,
+        default_settings: Map<String, Value>,
+        default_redacts: bool,
+    ) -> Self {
+        let loaded = roster.candidates.iter().map(|_| OnceCell::new()).collect();
+        Self {
+            sandbox,
+            roster,
+            loaded,
+            reporter,
+            compiling,
+            default_settings: Rc::new(default_settings),
+            default_redacts,
+            rules: Vec::new(),
+            secrets: Rc::default(),
+            completed: OnceCell::new(),
+        }
+    }
+
+    /// Sets the values to mask and the rule files for the default's redactor.
+    #[must_use]
+    pub fn redacting(mut self, secrets: Rc<Secrets>, rules: Vec<PathBuf>) -> Self {
+        self.secrets = secrets;
+        self.rules = rules;
+        self
+    }
+
+    /// Returns the default's settings, completed with the rules and the tag key. An unreadable rules file is logged,
+    /// and redaction continues without it.
+    fn settings_of_default(&self) -> Rc<Map<String, Value>> {
+        let key = self.secrets.tag_key();
+        if self.rules.is_empty() && key.is_none() {
+            return Rc::clone(&self.default_settings);
+        }
+        let read = || {
+            let texts = |file: &PathBuf| {
+                rules::read(file).unwrap_or_else(|error| {
+                    self.reporter.log.note(
+                        Level::Warn,
+                        "a redaction rules file cannot be read; redaction continues without it",
+                        error,
+                    );
+                    Vec::new()
+                })
+            };
+            let mut settings = (*self.default_settings).clone();
+            if !self.rules.is_empty() {
+                settings.insert(RULES_KEY.into(), self.rules.iter().flat_map(texts).collect());
+            }
+            settings.extend(key.map(|key| (secrets::TAG_SETTING.to_owned(), key.digits().into())));
+            Rc::new(settings)
+        };
+        Rc::clone(self.completed.get_or_init(read))
+    }
+
+    /// Returns the policies that were found, and which of them run.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Starts a unit of work that must end by `deadline`. Fails if nothing may be remembered, or if the default policy
+    /// is not available.
+    pub fn work(&self, memories: Option<Rc<dyn MemorySource>>, deadline: Instant) -> Result<Work<'_>> {
+        if let Some(why) = &self.roster.blocked {
+            bail!("nothing is remembered: {why}");
+        }
+        let (default, origin) = self.sandbox.default_policy(self.compiling.default_until())?;
+        if origin != Origin::Cached {
+            self.reporter.log.note(
+                Level::Info,
+                "the default policy was compiled: on first use, after an upgrade, or because its compiled form was damaged",
+                "",
+            );
+        }
+        // The default needs time to answer if the others do not.
+        let spare = deadline.saturating_duration_since(Instant::now()) / 2;
+        let running = self.roster.candidates.iter().map(|_| Slot::Idle).collect();
+        Ok(Work { policies: self, memories, default, default_running: None, running, spare })
+    }
+
+    /// Like [`Policies::work`], for redacting the log at the end of a run: policies that failed during the run are not
+    /// called.
+    pub fn work_for_log(&self, deadline: Instant) -> Result<Work<'_>> {
+        let mut work = self.work(None, deadline)?;
+        let failed = self.reporter.failed_now.borrow();
+        for (slot, candidate) in work.running.iter_mut().zip(&self.roster.candidates) {
+            if failed.contains(&candidate.found.digest) {
+                *slot = Slot::Gone;
+            }
+        }
+        Ok(work)
+    }
+
+    /// Compiles the policies that are not compiled yet. A failure is recorded before each compilation and withdrawn
+    /// afterwards, so that a component that kills the process is not tried forever.
+    pub fn compile(&self, until: Instant) {
+        for candidate in self.roster.candidates.iter().filter(|candidate| candidate.refusal.is_none()) {
+            if self.sandbox.compiled(candidate).is_some() {
+                continue;
+            }
+            let (name, digest) = (candidate.name(), candidate.found.digest.as_str());
+            self.fail(candidate, None, "its compilation did not finish");
+            let _ = self.reporter.failures.borrow_mut().save();
+            match self.sandbox.component(candidate, Some(until)) {
+                Ok(_) => {
+                    self.reporter.failures.borrow_mut().forgive(digest);
+                    self.reporter.failed_now.borrow_mut().remove(digest);
+                    self.reporter.log.note(Level::Info, "a policy was compiled", format!("{name} ({})", short(digest)));
+                }
+                Err(error) => {
+                    let detail = format!("{name} ({}): {error:#}", short(digest));
+                    self.reporter.log.note(Level::Error, "a policy does not compile", detail);
+                }
+            }
+        }
+    }
+
+    /// Returns why a policy that is allowed to run cannot be loaded. Only known if it is compiled.
+    pub fn objection(&self, index: usize) -> Option<Unfit> {
+        let candidate = self.roster.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
+        let component = self.sandbox.compiled(candidate)?;
+        let error = self.sandbox.link(candidate.terms(), &component).err()?;
+        Some(error.downcast().unwrap_or_else(|error| Unfit { what: format!("{error:#}"), hint: String::new() }))
+    }
+
+    /// Whether a policy's compiled form is cached.
+    pub fn is_compiled(&self, index: usize) -> bool {
+        self.roster.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
+    }
+
+    /// Returns a linked policy; none if it is not available now, which is then logged.
+    fn loaded(&self, index: usize) -> Option<&Arc<Loaded>> {
+        let load = || {
+            let candidate = &self.roster.candidates[index];
+            let component = match self.sandbox.component(candidate, self.compiling.others_until()) {
+                Ok(Some(component)) => component,
+                Ok(None) => {
+                    self.reporter.uncompiled.set(true);
+                    self.note(
+                        Level::Info,
+                        "a policy is not compiled yet; it is compiled in the background, and until then the next policy answers",
+                        candidate,
+                        "",
+                    );
+                    return None;
+                }
+                Err(error) => {
+                    self.note(
+                        Level::Error,
+                        "a policy cannot be loaded; the next policy answers",
+                        candidate,
+                        &format!("{error:#}"),
+                    );
+                    self.fail(candidate, None, "its component does not load");
+                    return None;
+                }
+            };
+            match self.sandbox.link(candidate.terms(), &component) {
+                Ok(loaded) => Some(Arc::new(loaded)),
+                Err(error) => {
+                    self.note(
+                        Level::Error,
+                        "a policy cannot be loaded; the next policy answers",
+                        candidate,
+                        &format!("{error:#}"),
+                    );
+                    self.fail(candidate, None, kind_of_failure(&error));
+                    None
+                }
+            }
+        };
+        self.loaded[index].get_or_init(load).as_ref()
+    }
+
+    fn note(&self, level: Level, what: &'static str, candidate: &Candidate, detail: &str) {
+        let who = format!("{} ({})", candidate.name(), short(&candidate.found.digest));
+        let detail = if detail.is_empty() { who } else { format!("{who}: {detail}") };
+        self.reporter.log.note(level, what, detail);
+    }
+
+    fn fail(&self, candidate: &Candidate, stage: Option<Stage>, what: &str) {
+        self.reporter.failed_now.borrow_mut().insert(candidate.found.digest.clone());
+        let mut failures = self.reporter.failures.borrow_mut();
+        if failures.failed(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
+            drop(failures);
+            self.note(Level::Error, "a policy was set aside because it keeps failing", candidate, what);
+        }
+    }
+
+    fn grants(&self, index: Option<usize>, memories: Option<&Rc<dyn MemorySource>>) -> Grants {
+        let log = Rc::clone(&self.reporter.log);
+        let (capabilities, settings, name) = match index {
+            None => (Capabilities::contract(), self.settings_of_default(), DEFAULT_NAME.to_owned()),
+            Some(index) => {
+                let candidate = &self.roster.candidates[index];
+                let settings = Rc::new(candidate.settings.clone());
+                (candidate.found.manifest.capabilities.clone(), settings, candidate.name().to_owned())
+            }
+        };
+        let may_log = capabilities.log || capabilities.wasi;
+        Grants {
+            memories: capabilities.memories.and_then(|kinds| Some((Rc::clone(memories?), kinds))),
+            settings,
+            log: may_log.then(|| {
+                let sink: imports::LogSink =
+                    Rc::new(move |level, message| log.note(level.into(), "a policy logged", format!("{name}: {message}")));
+                sink
+            }),
+        }
+    }
+}
+
+impl From<imports::Level> for Level {
+    fn from(level: imports::Level) -> Self {
+        match level {
+            imports::Level::Debug => Self::Debug,
+            imports::Level::Info => Self::Info,
+            imports::Level::Warn => Self::Warn,
+            imports::Level::Error => Self::Error,
+        }
+    }
+}
+
+/// Returns enough of a digest to recognize it.
+pub fn short(digest: &str) -> &str {
+    &digest[..digest.len().min(12)]
+}
+
+/// The state of a policy's instance within a unit of work.
+enum Slot {
+    /// Not started.
+    Idle,
+    /// Started.
+    Running(Box<Running>),
+    /// Failed or not available: it is not called again.
+    Gone,
+}
+
+/// A unit of work: instances that live until it is done, and the time left for policies other than the default.
+pub struct Work<'a> {
+    policies: &'a Policies,
+    memories: Option<Rc<dyn MemorySource>>,
+    default: Arc<Loaded>,
+    default_running: Option<Running>,
+    running: Vec<Slot>,
+    spare: Duration,
+}
+
+impl Work<'_> {
+    /// Calls one policy. None means that it gave no answer, which was logged, and that the next one should be called.
+    /// An error means that no other policy may answer in its place.
+    fn ask<T>(
+        &mut self,
+        index: usize,
+        stage: Stage,
+        deadline: Instant,
+        call: impl FnOnce(&mut Running, Instant) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let policies = self.policies;
+        let candidate = &policies.roster.candidates[index];
+        let started = Instant::now();
+        let left = deadline.saturating_duration_since(started).min(self.spare);
+        let allowed = candidate.limits.time.min(left);
+        // A policy can be disabled by repeated failures in the middle of a long run.
+        let set_aside = |record: &Record| record.is_set_aside();
+        if matches!(self.running[index], Slot::Gone)
+            || policies.reporter.failures.borrow().of(&candidate.found.digest).is_some_and(set_aside)
+        {
+            return self.give_up(index, stage, None);
+        }
+        if allowed < LEAST.min(candidate.limits.time) {
+            policies.note(
+                Level::Warn,
+                "there was no time left for a policy; the next policy answers",
+                candidate,
+                stage.name(),
+            );
+            return self.give_up(index, stage, None);
+        }
+        let until = started + allowed;
+        let outcome = self.running(index, until).and_then(|running| match running {
+            Some(running) => call(running, until).map(Some),
+            None => Ok(None),
+        });
+        self.spare = self.spare.saturating_sub(started.elapsed());
+        match outcome {
+            Ok(Some(answer)) => {
+                policies.reporter.failures.borrow_mut().worked(&candidate.found.digest);
+                Ok(Some(answer))
+            }
+            Ok(None) => self.give_up(index, stage, None),
+            Err(error) => {
+                self.running[index] = Slot::Gone;
+                policies.note(Level::Warn, "a policy failed; the next policy answers", candidate, &format!("{error:#}"));
+                let what = kind_of_failure(&error);
+                let was_late = what == "stopped at its deadline" && allowed < FAIR.min(candidate.limits.time);
+                if !was_late {
+                    policies.fail(candidate, Some(stage), what);
+                }
+                self.give_up(index, stage, Some(error))
+            }
+        }
+    }
+
+    /// Returns an error if the policy that gave no answer is required, otherwise none.
+    fn give_up<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
+        let candidate = &self.policies.roster.candidates[index];
+        if candidate.demanded || (candidate.required && stage == Stage::Redactor) {
+            let what = format!("the required policy {} did not answer", candidate.name());
+            return Err(error.map_or_else(|| anyhow::anyhow!("{what}"), |error| error.context(what.clone())));
+        }
+        Ok(None)
+    }
+
+    fn running(&mut self, index: usize, until: Instant) -> Result<Option<&mut Running>> {
+        if matches!(self.running[index], Slot::Idle) {
+            let policies = self.policies;
+            self.running[index] = match policies.loaded(index) {
+                Some(loaded) => {
+                    Slot::Running(Box::new(loaded.start(policies.grants(Some(index), self.memories.as_ref()), until)?))
+                }
+                None => Slot::Gone,
+            };
+        }
+        Ok(match &mut self.running[index] {
+            Slot::Running(running) => Some(running),
+            Slot::Idle | Slot::Gone => None,
+        })
+    }
+
+    fn default_running(&mut self, until: Instant) -> Result<&mut Running> {
+        let running = match self.default_running.take() {
+            Some(running) => running,
+            None => self.default.start(self.policies.grants(None, self.memories.as_ref()), until)?,
+        };
+        Ok(self.default_running.insert(running))
+    }
+
+    /// Calls the default policy. After an error, the next call gets a new instance.
+    fn ask_default<T>(&mut self, deadline: Instant, call: impl FnOnce(&mut Running, Instant) -> Result<T>) -> Result<T> {
+        let until = deadline.min(Instant::now() + self.default.terms().limits.time);
+        let outcome = self.default_running(until).and_then(|running| call(running, until));
+        if outcome.is_err() {
+            self.default_running = None;
+        }
+        outcome
+    }
+
+    /// Calls the policies of a stage in order and returns the first answer. A policy in mode `add` without an answer
+    /// passes the call on.
+    fn first<T>(
+        &mut self,
+        stage: Stage,
+        deadline: Instant,
+        mut call: impl FnMut(&mut Running, Instant) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        for index in self.policies.roster.order(stage) {
+            match self.ask(index, stage, deadline, &mut call)? {
+                Some(Some(answer)) => return Ok(Some(answer)),
+                Some(None) if self.mode(index, stage) == Mode::Replace => return Ok(None),
+                Some(None) | None => {}
+            }
+        }
+        self.ask_default(deadline, call)
+    }
+
+    fn mode(&self, index: usize, stage: Stage) -> Mode {
+        self.policies.roster.candidates[index].mode(stage).unwrap_or(Mode::Add)
+    }
+
+    /// Runs stage `extractor` with the strongest policy in mode `replace` that succeeds, or with the default. `share`
+    /// returns the request and fresh lines for each policy that is tried.
+    pub fn extract(&mut self, deadline: Instant, mut share: impl FnMut(&Maker) -> Result<Share>) -> Result<Extracted> {
+        let order = self.policies.roster.order(Stage::Extractor);
+        for (place, index) in order.iter().copied().enumerate() {
+            if self.mode(index, Stage::Extractor) == Mode::Add {
+                continue;
+            }
+            let maker = self.maker(index);
+            let (request, lines) = share(&maker)?;
+            let found =
+                self.ask(index, Stage::Extractor, deadline, |running, until| running.extract(&request, lines, until))?;
+            if let Some(extraction) = found {
+                return Ok(Extracted { maker, extraction, place });
+            }
+        }
+        let maker = Maker::of(self.default.terms());
+        let (request, lines) = share(&maker)?;
+        let extraction = self.ask_default(deadline, |running, until| running.extract(&request, lines, until))?;
+        Ok(Extracted { maker, extraction, place: order.len() })
+    }
+
+    /// Runs stage `extractor` with the policies in mode `add` that are stronger than `base`, weakest first. `share`
+    /// returns what each has not read yet, or none if it has read everything.
+    pub fn extract_more(
+        &mut self,
+        base: &Extracted,
+        deadline: Instant,
+        mut share: impl FnMut(&Maker) -> Result<Option<Share>>,
+    ) -> Result<Vec<Extracted>> {
+        let order = self.policies.roster.order(Stage::Extractor);
+        let mut more = Vec::new();
+        for (place, index) in order.iter().copied().enumerate().take(base.place).rev() {
+            if self.mode(index, Stage::Extractor) == Mode::Replace {
+                continue;
+            }
+            let maker = self.maker(index);
+            let Some((request, lines)) = share(&maker)? else { continue };
+            let found =
+                self.ask(index, Stage::Extractor, deadline, |running, until| running.extract(&request, lines, until))?;
+            if let Some(extraction) = found {
+                more.push(Extracted { maker, extraction, place });
+            }
+        }
+        Ok(more)
+    }
+
+    fn maker(&self, index: usize) -> Maker {
+        let found = &self.policies.roster.candidates[index].found;
+        Maker { name: found.manifest.name.clone(), digest: found.digest.clone() }
+    }
+
+    /// Runs stage `summarizer`.
+    pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
+        self.first(Stage::Summarizer, deadline, |running, until| running.summarize(session, notes, until))
+    }
+
+    /// Redacts the texts in place: first the values that are secret on this machine, then the default, then every other
+    /// redactor. After an error, none of the texts may be used.
+    pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<()> {
+        self.redact_counting(texts, deadline).map(drop)
+    }
+
+    /// Like [`Work::redact`], for texts that are not in one slice.
+    pub fn redact_in_place(&mut self, mut slots: Vec<&mut String>, deadline: Instant) -> Result<()> {
+        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+        self.redact(&mut texts, deadline)?;
+        for (slot, text) in slots.into_iter().zip(texts) {
+            *slot = text;
+        }
+        Ok(())
+    }
+
+    /// Like [`Work::redact`], and returns how often each rule matched.
+    pub fn redact_counting(&mut self, texts: &mut [String], deadline: Instant) -> Result<BTreeMap<String, u64>> {
+        let mut found = BTreeMap::new();
+        let mut count = |rule: String, times: u32| {
+            if times > 0 {
+                *found.entry(rule).or_insert(0) += u64::from(times);
+            }
+        };
+        let secrets = Rc::clone(&self.policies.secrets);
+        // This runs before all redactors, because none of them knows the values: one that removed part of a value would
+        // hide the rest.
+        count(secrets::RULE.into(), secrets.mask(texts));
+        let mut changed = false;
+        if self.policies.default_redacts {
+            let findings = self.ask_default(deadline, |running, until| running.redact(texts, until))?;
+            changed |= !findings.is_empty();
+            for finding in findings {
+                count(finding.rule, finding.count);
+            }
+        }
+        for index in self.policies.roster.order(Stage::Redactor) {
+            let findings = self.ask(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
+            changed = true;
+            for finding in findings.into_iter().flatten() {
+                count(finding.rule, finding.count);
+            }
+        }
+        if changed {
+            // Removed text may have been in the middle of a value, and a custom redactor can write anything.
+            count(secrets::RULE.into(), secrets.mask(texts));
+        }
+        Ok(found)
+    }
+
+    /// Runs stage `context-builder`: the text of the strongest policy in mode `replace`, followed by the texts of those
+    /// in mode `add`.
+    pub fn build_context(
+        &mut self,
+        session: &Session,
+        source: &str,
+        budget: u32,
+        found: &[Memory],
+        deadline: Instant,
+    ) -> Result<Option<BuiltContext>> {
+        const STAGE: Stage = Stage::ContextBuilder;
+        let order = self.policies.roster.order(STAGE);
+        let replacing = order.iter().position(|index| self.mode(*index, STAGE) == Mode::Replace).unwrap_or(order.len());
+        let mut left = budget;
+        let mut added: Vec<BuiltContext> = Vec::new();
+        for index in order[..replacing].iter().copied() {
+            // Two texts are separated by an empty line.
+            let share = (budget / ADDED_SHARE).min(left.saturating_sub(2));
+            let seen = self.visible(index, found);
+            let built = self
+                .ask(index, STAGE, deadline, |running, until| running.build_context(session, source, share, seen, until))?;
+            if let Some(context) = built.flatten().filter(|context| !context.text.trim().is_empty()) {
+                left -= u32::try_from(context.text.encode_utf16().count()).unwrap_or(left).saturating_add(2).min(left);
+                added.push(context);
+            }
+        }
+        let base = self.build_base(&order[replacing..], session, source, left, found, deadline)?;
+        Ok(join(base, added))
+    }
+
+    fn build_base(
+        &mut self,
+        order: &[usize],
+        session: &Session,
+        source: &str,
+        budget: u32,
+        found: &[Memory],
+        deadline: Instant,
+    ) -> Result<Option<BuiltContext>> {
+        for index in order
+            .iter()
+            .copied()
+            .filter(|index| self.mode(*index, Stage::ContextBuilder) == Mode::Replace)
+            .collect::<Vec<_>>()
+        {
+            let seen = self.visible(index, found);
+            let built = self.ask(index, Stage::ContextBuilder, deadline, |running, until| {
+                running.build_context(session, source, budget, seen, until)
+            })?;
+            if let Some(built) = built {
+                return Ok(built);
+            }
+        }
+        self.ask_default(deadline, |running, until| running.build_context(session, source, budget, found.to_vec(), until))
+    }
+
+    /// Returns the search results that this policy may see.
+    fn visible(&self, index: usize, found: &[Memory]) -> Vec<Memory> {
+        let kinds: Option<&Kinds> = self.policies.roster.candidates[index].found.manifest.capabilities.memories.as_ref();
+        found.iter().filter(|memory| kinds.is_some_and(|kinds| kinds.has(&memory.kind))).cloned().collect()
+    }
+
+    /// Runs stage `observer`.
+    pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
+        self.first(Stage::Observer, deadline, |running, until| running.observe(session, event, until))
+    }
+
+    /// Runs stage `query`.
+    pub fn plan(
+        &mut self,
+        session: &Session,
+        prompt: &str,
+        last_turn: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Option<Search>> {
+        self.first(Stage::Query, deadline, |running, until| running.plan(session, prompt, last_turn, until))
+    }
+}
+
+/// Joins the texts into one, strongest last.
+fn join(base: Option<BuiltContext>, added: Vec<BuiltContext>) -> Option<BuiltContext> {
+    let mut parts = base.into_iter().chain(added.into_iter().rev());
+    let mut whole = parts.next()?;
+    for part in parts {
+        whole.text.truncate(whole.text.trim_end().len());
+        if !whole.text.is_empty() {
+            whole.text.push_str("\n\n");
+        }
+        whole.text.push_str(&part.text);
+        whole.used.extend(part.used);
+    }
+    Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_digest_and_manifest_are_the_components() {
+        assert_eq!(throughline_model::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
+        let text = include_str!("../default-policy/policy.toml");
+        let manifest = super::super::manifest::Manifest::parse(text).unwrap();
+        assert_eq!(manifest.sha256.as_deref(), Some(DEFAULT_DIGEST.trim()));
+        assert_eq!(manifest.name, DEFAULT_NAME);
+        assert_eq!(manifest.stages.into_keys().collect::<Vec<_>>(), Stage::ALL);
+        assert_eq!(manifest.capabilities, Capabilities::contract());
+    }
+}

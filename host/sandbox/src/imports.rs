@@ -1,0 +1,224 @@
+//! The functions that a policy may import. Each capability is answered from what the host granted to this one instance.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use wasmtime::Result;
+use wasmtime::component::{Resource, ResourceTable};
+
+use super::capability::Kinds;
+use super::engine::Meter;
+use super::v0_1::bindings::throughline::policy::{log, memories, settings, transcript};
+use throughline_model::contract::{Memory, SessionRecord};
+use throughline_model::lines::{Line, LineSource};
+
+pub use super::v0_1::bindings::throughline::policy::memories::Fact;
+
+/// How many memories one `memories` call returns at most, whatever its `limit` says.
+const MOST_MEMORIES: u32 = 200;
+
+/// How many calls to `memories` one instance may make.
+const MOST_QUERIES: u32 = 1_000;
+
+/// How many calls of any kind one instance may make. A chunk of 8 MiB has fewer lines than that, even if each is read
+/// separately.
+const MOST_CALLS: u32 = 250_000;
+
+/// How many bytes and lines one instance may log.
+const MOST_LOG_BYTES: usize = 16 << 10;
+const MOST_LOG_LINES: u32 = 100;
+
+/// Read access to the memories of one project.
+pub trait MemorySource {
+    /// Returns the most recent memories. The contract describes this and the other functions.
+    fn recent(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
+    /// Returns the memories with the highest importance first.
+    fn important(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
+    /// Returns the memories of one session.
+    fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
+    /// Searches the full text.
+    fn search(&self, query: &str, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>>;
+    /// Returns facts about the project as a whole.
+    fn knowledge(&self, limit: u32) -> anyhow::Result<Vec<Fact>>;
+    /// Returns the past sessions, newest first, without the current one.
+    fn sessions(&self, limit: u32) -> anyhow::Result<Vec<SessionRecord>>;
+    /// Returns one session.
+    fn session(&self, id: &str) -> anyhow::Result<Option<SessionRecord>>;
+}
+
+/// The level of a policy's log message, as the contract defines it.
+pub use super::v0_1::bindings::throughline::policy::log::Level;
+
+/// Receives what a policy logs.
+pub type LogSink = Rc<dyn Fn(Level, &str)>;
+
+/// What the capabilities of one instance have access to. Whatever is missing is answered as empty, because the
+/// contract's functions cannot fail.
+#[derive(Clone, Default)]
+pub struct Grants {
+    /// For capability `memories`: the source and the kinds that may be read.
+    pub memories: Option<(Rc<dyn MemorySource>, Kinds)>,
+    /// For capability `settings`.
+    pub settings: Rc<serde_json::Map<String, serde_json::Value>>,
+    /// For capability `log`, and for standard output if `wasi` was granted.
+    pub log: Option<LogSink>,
+}
+
+/// The transcript as the resource that the guest borrows; capability `transcript`.
+pub struct Reader {
+    /// Where the lines come from.
+    pub source: Box<dyn LineSource>,
+}
+
+/// A source of memories and the kinds that may be read; an empty list means all but `turn`.
+type Seen = (Rc<dyn MemorySource>, Vec<String>);
+
+/// The host's state for one instance.
+pub struct HostState {
+    pub(super) meter: Meter,
+    pub(super) table: ResourceTable,
+    grants: Grants,
+    calls: Cell<u32>,
+    queries: Cell<u32>,
+    logged: Cell<(usize, u32)>,
+}
+
+impl HostState {
+    pub(super) fn new(meter: Meter, grants: Grants) -> Self {
+        let table = ResourceTable::new();
+        Self { meter, table, grants, calls: Cell::new(0), queries: Cell::new(0), logged: Cell::new((0, 0)) }
+    }
+
+    /// Counts a call from the policy to the host.
+    pub(super) fn count_call(&self) -> Result<()> {
+        let calls = self.calls.get() + 1;
+        self.calls.set(calls);
+        if calls > MOST_CALLS {
+            return Err(wasmtime::format_err!("it called the host more than {MOST_CALLS} times"));
+        }
+        Ok(())
+    }
+
+    /// Returns the memories and which of `kinds` may be read; none if the policy may read none of them.
+    fn memories(&self, kinds: Vec<String>) -> Result<Option<Seen>> {
+        let queries = self.queries.get() + 1;
+        self.queries.set(queries);
+        if queries > MOST_QUERIES {
+            return Err(wasmtime::format_err!("it asked for memories more than {MOST_QUERIES} times"));
+        }
+        let Some((source, granted)) = &self.grants.memories else {
+            return Ok(None);
+        };
+        let seen = match (granted, kinds.is_empty()) {
+            (Kinds::Every(_), _) => kinds,
+            (Kinds::Only(granted), true) => granted.iter().cloned().collect(),
+            (Kinds::Only(_), false) => kinds.into_iter().filter(|kind| granted.has(kind)).collect(),
+        };
+        // An empty list would mean all kinds.
+        let nothing = seen.is_empty() && matches!(granted, Kinds::Only(_));
+        Ok((!nothing).then(|| (Rc::clone(source), seen)))
+    }
+
+    /// Returns the source for session records. These contain summaries and notes, so reading summaries is the
+    /// permission required.
+    fn sessions(&self) -> Result<Option<Rc<dyn MemorySource>>> {
+        Ok(self.memories(vec!["session_summary".into()])?.map(|(source, _)| source))
+    }
+
+    /// Adds a line to the log. A flood is cut off but is not a failure: the log is for people, and a policy that logs
+    /// too much may still be correct.
+    pub(super) fn say(&self, level: Level, message: &str) {
+        let Some(sink) = &self.grants.log else { return };
+        let (bytes, lines) = self.logged.get();
+        self.logged.set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
+        if bytes + message.len() <= MOST_LOG_BYTES && lines < MOST_LOG_LINES {
+            sink(level, message);
+        }
+    }
+}
+
+/// Turns a store error into a trap: a policy must not work with only half of what it requested.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
+fn trap(error: anyhow::Error) -> wasmtime::Error {
+    wasmtime::format_err!("memories cannot be read: {error:#}")
+}
+
+impl transcript::Host for HostState {}
+
+impl transcript::HostReader for HostState {
+    fn read_lines(&mut self, reader: Resource<Reader>, max_bytes: u32) -> Result<Vec<transcript::Line>> {
+        self.count_call()?;
+        let reader = self.table.get_mut(&reader)?;
+        let lines = reader.source.read_lines(max_bytes as usize)?;
+        Ok(lines.into_iter().map(|Line { start, end, text }| transcript::Line { start, end, text }).collect())
+    }
+
+    fn drop(&mut self, reader: Resource<Reader>) -> Result<()> {
+        self.table.delete(reader)?;
+        Ok(())
+    }
+}
+
+impl memories::Host for HostState {
+    fn recent(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+    }
+
+    fn important(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+    }
+
+    fn of_session(&mut self, session_id: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        source.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+    }
+
+    fn search(&mut self, query: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
+        let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
+        let mut found = source.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)?;
+        // The query's own syntax can also select kinds.
+        if let Some((_, granted)) = &self.grants.memories {
+            found.retain(|memory| granted.has(&memory.kind));
+        }
+        Ok(found)
+    }
+
+    fn knowledge(&mut self, limit: u32) -> Result<Vec<Fact>> {
+        let Some((source, kinds)) = self.memories(Vec::new())? else { return Ok(Vec::new()) };
+        let mut facts = source.knowledge(limit.min(MOST_MEMORIES)).map_err(trap)?;
+        facts.retain(|fact| kinds.is_empty() || kinds.contains(&fact.kind));
+        Ok(facts)
+    }
+
+    fn sessions(&mut self, limit: u32) -> Result<Vec<SessionRecord>> {
+        let Some(source) = HostState::sessions(self)? else { return Ok(Vec::new()) };
+        source.sessions(limit.min(MOST_MEMORIES)).map_err(trap)
+    }
+
+    fn last_session(&mut self) -> Result<Option<SessionRecord>> {
+        let Some(source) = HostState::sessions(self)? else { return Ok(None) };
+        Ok(source.sessions(1).map_err(trap)?.pop())
+    }
+
+    fn session(&mut self, session_id: String) -> Result<Option<SessionRecord>> {
+        let Some(source) = HostState::sessions(self)? else { return Ok(None) };
+        source.session(&session_id).map_err(trap)
+    }
+}
+
+impl settings::Host for HostState {
+    fn get(&mut self, key: String) -> Result<Option<String>> {
+        self.count_call()?;
+        Ok(self.grants.settings.get(&key).map(ToString::to_string))
+    }
+}
+
+impl log::Host for HostState {
+    fn write(&mut self, level: Level, message: String) -> Result<()> {
+        self.count_call()?;
+        self.say(level, &message);
+        Ok(())
+    }
+}

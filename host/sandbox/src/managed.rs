@@ -1,0 +1,348 @@
+//! Managed configuration: what an administrator sets for everybody on this machine and users cannot override. It is
+//! read from `/etc/throughline/managed.toml` and drop-ins beside it, all of which must belong to root. If any of it is
+//! damaged, nothing is remembered, because nobody can know what was forbidden.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::capability::Capabilities;
+use super::engine::Limits;
+use super::folder::{Owner, folder_trusted, read_trusted};
+use throughline_model::digest::is_sha256_hex;
+
+/// The largest file that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The administrator's settings. The default restricts nothing.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Managed {
+    /// Section `[policies]`.
+    pub policies: Policies,
+    /// Section `[grants]`: the capabilities granted to the policies of the managed folder, by policy name.
+    pub grants: BTreeMap<String, Vec<String>>,
+    /// Section `[limits]`.
+    pub limits: Most,
+    /// Section `[redaction]`.
+    pub redaction: Redaction,
+    /// Section `[transcripts]`.
+    pub transcripts: Transcripts,
+    /// Section `[memory]`.
+    pub memory: Memory,
+    /// Sections `[policy.NAME]`: settings that override the user's.
+    pub policy: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+}
+
+/// Section `[policies]`: which policies may run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Policies {
+    /// SHA-256 digests of components; if set, only these and the default may run.
+    pub allow: Option<Vec<String>>,
+    /// Names of policies in the managed folder without which nothing is remembered.
+    pub require: Vec<String>,
+    /// Whether the user's own policies may run.
+    pub user: bool,
+    /// Whether policies that projects contain may run.
+    pub project: bool,
+    /// Capabilities that no policy but the default may have.
+    pub forbid: Vec<String>,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self { allow: None, require: Vec::new(), user: true, project: true, forbid: Vec::new() }
+    }
+}
+
+/// Section `[limits]`: the most that any policy but the default may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Most {
+    /// Linear memory, MiB.
+    pub memory_mib: Option<u32>,
+    /// The time of one call, milliseconds.
+    pub time_ms: Option<u32>,
+    /// The output of one call, KiB.
+    pub output_kib: Option<u32>,
+}
+
+/// Section `[redaction]`: what must be redacted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Redaction {
+    /// Whether every active redactor is required: if one of them fails, the texts are neither kept nor shown.
+    pub forced: bool,
+    /// Whether the default redactor runs. Nothing else can turn it off.
+    pub default: bool,
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        Self { forced: false, default: true }
+    }
+}
+
+/// Section `[transcripts]`: which transcripts may be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Transcripts {
+    /// Folders; if set, transcripts elsewhere are not read. `~/` is the user's home.
+    pub roots: Option<Vec<PathBuf>>,
+}
+
+/// Section `[memory]`: where nothing is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Memory {
+    /// Folders. Sessions in or below them are not read and receive no context. `~/` is the user's home.
+    pub off: Vec<PathBuf>,
+}
+
+impl Managed {
+    /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`. A missing folder sets nothing. The error says
+    /// what is damaged, and where.
+    pub fn load(folder: &Path) -> Result<Self, String> {
+        match folder_trusted(folder, Owner::Root) {
+            None => return Ok(Self::default()),
+            Some(trusted) => trusted.map_err(|what| format!("{}: {what}", folder.display()))?,
+        }
+        let mut managed = Self::default();
+        let file = folder.join("managed.toml");
+        if file.symlink_metadata().is_ok() {
+            managed = read(&file)?;
+        }
+        let drop_ins = folder.join("managed.d");
+        if let Some(trusted) = folder_trusted(&drop_ins, Owner::Root) {
+            trusted.map_err(|what| format!("{}: {what}", drop_ins.display()))?;
+            let entries = std::fs::read_dir(&drop_ins).map_err(|error| format!("{}: {error}", drop_ins.display()))?;
+            let mut files = Vec::new();
+            for entry in entries {
+                files.push(entry.map_err(|error| format!("{}: {error}", drop_ins.display()))?.path());
+            }
+            files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+            files.sort();
+            for file in files {
+                managed.add(read(&file)?);
+            }
+        }
+        Ok(managed)
+    }
+
+    /// Parses and validates one file.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let managed: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        for digest in managed.policies.allow.iter().flatten() {
+            if !is_sha256_hex(digest) {
+                return Err(format!("policies.allow holds {digest:?}, which is not a SHA-256 in lower-case hexadecimal"));
+            }
+        }
+        managed.forbidden().map_err(|error| format!("policies.forbid: {error}"))?;
+        for (name, grants) in &managed.grants {
+            Capabilities::parse(grants.iter().map(String::as_str)).map_err(|error| format!("grants.{name}: {error}"))?;
+        }
+        for path in managed.transcripts.roots.iter().flatten().chain(&managed.memory.off) {
+            if !path.is_absolute() && !path.starts_with("~") {
+                return Err(format!("{} must be absolute or begin with ~/", path.display()));
+            }
+        }
+        if [managed.limits.memory_mib, managed.limits.time_ms, managed.limits.output_kib].contains(&Some(0)) {
+            return Err("limits must be above 0".into());
+        }
+        Ok(managed)
+    }
+
+    /// Merges a drop-in: lists and tables are extended; of two switches or limits, the stricter one applies.
+    fn add(&mut self, other: Self) {
+        fn both<T>(mine: &mut Option<Vec<T>>, other: Option<Vec<T>>) {
+            if let Some(more) = other {
+                mine.get_or_insert_default().extend(more);
+            }
+        }
+        fn lower(mine: &mut Option<u32>, other: Option<u32>) {
+            *mine = match (*mine, other) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        both(&mut self.policies.allow, other.policies.allow);
+        self.policies.require.extend(other.policies.require);
+        self.policies.user &= other.policies.user;
+        self.policies.project &= other.policies.project;
+        self.policies.forbid.extend(other.policies.forbid);
+        for (name, grants) in other.grants {
+            self.grants.entry(name).or_default().extend(grants);
+        }
+        lower(&mut self.limits.memory_mib, other.limits.memory_mib);
+        lower(&mut self.limits.time_ms, other.limits.time_ms);
+        lower(&mut self.limits.output_kib, other.limits.output_kib);
+        self.redaction.forced |= other.redaction.forced;
+        // Turning the default redactor off is the less strict state, and a drop-in that does not mention the redactor
+        // must not turn it on again.
+        self.redaction.default &= other.redaction.default;
+        both(&mut self.transcripts.roots, other.transcripts.roots);
+        self.memory.off.extend(other.memory.off);
+        for (name, settings) in other.policy {
+            self.policy.entry(name).or_default().extend(settings);
+        }
+    }
+
+    /// Returns the capabilities that no policy but the default may have.
+    pub fn forbidden(&self) -> Result<Capabilities, String> {
+        Capabilities::parse(self.policies.forbid.iter().map(String::as_str))
+    }
+
+    /// Returns what a policy of the managed folder was granted.
+    pub fn granted(&self, name: &str) -> Capabilities {
+        let grants = self.grants.get(name).into_iter().flatten().map(String::as_str);
+        Capabilities::parse(grants).unwrap_or_default()
+    }
+
+    /// Returns the limits of a policy that requests these.
+    pub fn limit(&self, asked: Limits) -> Limits {
+        let most = Limits {
+            memory_bytes: self.limits.memory_mib.map_or(usize::MAX, |mib| (mib as usize) << 20),
+            time: self.limits.time_ms.map_or(Duration::MAX, |ms| Duration::from_millis(ms.into())),
+            output_bytes: self.limits.output_kib.map_or(usize::MAX, |kib| (kib as usize) << 10),
+            table_elements: usize::MAX,
+            items: usize::MAX,
+        };
+        asked.within(most)
+    }
+
+    /// Whether nothing is to be remembered of work in this folder.
+    pub fn is_off(&self, folder: &Path, home: &Path) -> bool {
+        if self.memory.off.is_empty() {
+            return false;
+        }
+        // A link to a folder counts as the folder.
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        self.memory.off.iter().any(|off| {
+            let off = expand(off, home);
+            let real_off = off.canonicalize().unwrap_or_else(|_| off.clone());
+            folder.starts_with(&off) || real.starts_with(&real_off)
+        })
+    }
+
+    /// Returns which of the wanted transcript folders may be read.
+    pub fn transcript_roots(&self, wanted: Vec<PathBuf>, home: &Path) -> Vec<PathBuf> {
+        let Some(allowed) = &self.transcripts.roots else {
+            return wanted;
+        };
+        let allowed: Vec<PathBuf> = allowed.iter().map(|root| expand(root, home)).collect();
+        let within = |root: &PathBuf| -> Vec<PathBuf> {
+            if allowed.iter().any(|allowed| root.starts_with(allowed)) {
+                return vec![root.clone()];
+            }
+            allowed.iter().filter(|allowed| allowed.starts_with(root)).cloned().collect()
+        };
+        wanted.iter().flat_map(within).collect()
+    }
+}
+
+fn read(file: &Path) -> Result<Managed, String> {
+    let text = read_trusted(file, Owner::Root, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
+    Managed::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn expand(path: &Path, home: &Path) -> PathBuf {
+    path.strip_prefix("~").map_or_else(|_| path.to_owned(), |rest| home.join(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The commented example, which serves as the documentation.
+    const EXAMPLE: &str = include_str!("managed.example.toml");
+
+    fn parse(text: &str) -> Managed {
+        Managed::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_commented_example_lays_down_what_it_shows() {
+        assert_eq!(parse(EXAMPLE), Managed::default());
+        let uncommented: String = EXAMPLE
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+            .fold(String::new(), |text, line| text + line + "\n");
+        let managed = parse(&uncommented);
+        assert!(managed.redaction.forced && !managed.policies.project);
+        assert_eq!(managed.limits.time_ms, Some(500));
+        assert!(!managed.memory.off.is_empty() && managed.transcripts.roots.is_some() && !managed.grants.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, word) in [
+            ("[policies]\nalow = []", "alow"),
+            ("[policies]\nallow = [\"x\"]", "not a SHA-256"),
+            ("[policies]\nforbid = [\"files\"]", "files"),
+            ("[grants]\nadr = [\"files\"]", "grants.adr"),
+            ("[memory]\noff = [\"secret\"]", "must be absolute"),
+            ("[limits]\ntime-ms = 0", "above 0"),
+        ] {
+            let error = Managed::parse(text).unwrap_err();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn drop_ins_only_make_it_stricter() {
+        let mut managed = parse("[limits]\ntime-ms = 300\n[policies]\nrequire = [\"a\"]\nproject = false");
+        managed
+            .add(parse("[limits]\ntime-ms = 900\nmemory-mib = 8\n[policies]\nrequire = [\"b\"]\n[memory]\noff = [\"/x\"]"));
+        assert_eq!(managed.limits, Most { memory_mib: Some(8), time_ms: Some(300), output_kib: None });
+        assert_eq!(managed.policies.require, ["a", "b"]);
+        assert!(!managed.policies.project && managed.policies.user);
+        let limits = managed.limit(Limits::default());
+        assert_eq!((limits.memory_bytes, limits.time), (8 << 20, Duration::from_millis(300)));
+    }
+
+    #[test]
+    fn folders_are_off_with_all_that_is_below() {
+        let managed = parse("[memory]\noff = [\"/srv/secret\", \"~/private\"]");
+        let off = |folder: &str| managed.is_off(Path::new(folder), Path::new("/home/me"));
+        assert!(off("/srv/secret") && off("/srv/secret/a/b") && off("/home/me/private/x"));
+        assert!(!off("/srv/secrets") && !off("/home/me"));
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let managed = parse(&format!("[memory]\noff = [{:?}]", real.to_str().unwrap()));
+        assert!(managed.is_off(&link, Path::new("/")), "a link to it counts as it");
+    }
+
+    #[test]
+    fn transcripts_are_read_within_the_allowed_folders() {
+        let managed = parse("[transcripts]\nroots = [\"~/.claude/projects\", \"/srv/logs/a\"]");
+        let roots = ["/home/me/.claude/projects", "/srv/logs", "/tmp"].map(PathBuf::from).to_vec();
+        let left = managed.transcript_roots(roots, Path::new("/home/me"));
+        assert_eq!(left, ["/home/me/.claude/projects", "/srv/logs/a"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_damaged_or_foreign_file_is_an_error() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Managed::load(&dir.path().join("none")).unwrap(), Managed::default());
+        if !rustix::process::geteuid().is_root() {
+            assert!(Managed::load(dir.path()).unwrap_err().contains("does not belong to root"));
+            return;
+        }
+        assert_eq!(Managed::load(dir.path()).unwrap(), Managed::default());
+        let file = dir.path().join("managed.toml");
+        std::fs::write(&file, "[policies]\nproject = false\n").unwrap();
+        assert!(!Managed::load(dir.path()).unwrap().policies.project);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(Managed::load(dir.path()).unwrap_err().contains("other users may write"));
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::fs::create_dir(dir.path().join("managed.d")).unwrap();
+        std::fs::write(dir.path().join("managed.d/10.toml"), "nonsense").unwrap();
+        assert!(Managed::load(dir.path()).unwrap_err().contains("10.toml"));
+    }
+}

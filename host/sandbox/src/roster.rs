@@ -1,0 +1,434 @@
+//! The registry of the policies for a project: which exist, which may run and why the others may not, and in what order
+//! they answer a stage. Loads no component: manifests, digests and people's decisions are enough.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::cache::Cache;
+use super::capability::Capabilities;
+use super::chain::DEFAULT_NAME;
+use super::engine::Limits;
+use super::failures::Failures;
+use super::folder::{self, Broken, Found, Owner, Source};
+use super::instance::Terms;
+use super::ledger::{Decision, Ledger, Whose};
+use super::lock::{self, Lock};
+use super::managed::Managed;
+use super::manifest::Mode;
+use super::stage::Stage;
+use throughline_platform::paths::Paths;
+
+/// Where a project keeps its policies, relative to its root.
+pub const PROJECT_FOLDER: &str = ".throughline/policies";
+
+/// Why a policy does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The kind of reason.
+    pub kind: Why,
+    /// The reason in words.
+    pub what: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// The kinds of reasons why a policy does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The user disabled it.
+    Disabled,
+    /// The project's policies are not trusted, or have changed since.
+    Untrusted,
+    /// A capability that it requests was not granted.
+    Ungranted,
+    /// Managed configuration does not let it run.
+    Forbidden,
+    /// It does not match its manifest or a lock file.
+    Unlike,
+    /// A stronger policy has the same name.
+    Shadowed,
+    /// It failed several times in a row.
+    SetAside,
+    /// Its settings are invalid.
+    Settings,
+}
+
+impl Why {
+    /// Returns the word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Untrusted => "untrusted",
+            Self::Ungranted => "ungranted",
+            Self::Forbidden => "forbidden",
+            Self::Unlike => "unlike",
+            Self::Shadowed => "shadowed",
+            Self::SetAside => "set-aside",
+            Self::Settings => "settings",
+        }
+    }
+}
+
+/// A policy that was found, whether it may run or not.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Where it comes from.
+    pub source: Source,
+    /// The manifest and the digests.
+    pub found: Found,
+    /// What it was granted, even if it does not request it.
+    pub granted: Capabilities,
+    /// What its instances may use.
+    pub limits: Limits,
+    /// Its settings, as capability `settings` returns them.
+    pub settings: Map<String, Value>,
+    /// Whether texts that it fails on may be neither kept nor shown. Only for redactors.
+    pub required: bool,
+    /// Whether nothing may be remembered without it.
+    pub demanded: bool,
+    /// Why it does not run; none if it does.
+    pub refusal: Option<Refusal>,
+}
+
+impl Candidate {
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.found.manifest.name
+    }
+
+    /// Returns its mode for the stage; none if it does not have the stage.
+    pub fn mode(&self, stage: Stage) -> Option<Mode> {
+        self.found.manifest.stages.get(&stage).copied()
+    }
+
+    /// Returns whose files it may consist of.
+    pub fn owner(&self) -> Owner {
+        owner_of(self.source)
+    }
+
+    /// Returns the terms on which its component is loaded.
+    pub fn terms(&self) -> Terms {
+        self.found.terms(self.limits)
+    }
+}
+
+/// Returns whose files are trusted in a source's folder.
+pub fn owner_of(source: Source) -> Owner {
+    if source == Source::Managed { Owner::Root } else { Owner::User }
+}
+
+/// All policies that were found for a project.
+#[derive(Debug, Clone, Default)]
+pub struct Roster {
+    /// Weakest first, without the default.
+    pub candidates: Vec<Candidate>,
+    /// Entries in the policy folders that are not usable policies.
+    pub broken: Vec<Broken>,
+    /// Why nothing may be remembered; none if something may.
+    pub blocked: Option<String>,
+}
+
+/// What the registry is built from.
+pub struct Circumstances<'a> {
+    /// The folders and files of this machine.
+    pub paths: &'a Paths,
+    /// The managed configuration.
+    pub managed: &'a Managed,
+    /// The tables `[policy.NAME]` of the configuration.
+    pub settings: &'a BTreeMap<String, Map<String, Value>>,
+    /// Where digests of components are cached.
+    pub cache: &'a Cache,
+    /// Earlier failures.
+    pub failures: &'a Failures,
+    /// Whether to read the policies of projects that were never trusted, in order to report them. Hooks do not, because
+    /// that would read and hash whatever a foreign repository contains.
+    pub strangers: bool,
+}
+
+impl Roster {
+    /// Finds the policies for a project, or for work outside of any project.
+    pub fn gather(here: &Circumstances<'_>, root: Option<&Path>) -> Self {
+        let mut roster = Self::default();
+        // The user's decisions are read only if there is a policy that they could be about.
+        let known = OnceCell::new();
+        let ledger = || known.get_or_init(|| Ledger::load(&here.paths.policy_ledger())).as_ref();
+        for source in [Source::User, Source::Project, Source::Managed] {
+            let Some(folder) = folder_of(source, here.paths, root) else { continue };
+            if source == Source::Project && !here.strangers && folder.is_dir() {
+                let project = ledger().ok().zip(root).and_then(|(ledger, root)| ledger.project(root));
+                if project.is_none_or(|project| project.trusted.is_none()) {
+                    continue;
+                }
+            }
+            let (found, broken) = folder::scan(&folder, owner_of(source), here.cache);
+            roster.broken.extend(broken);
+            if found.is_empty() {
+                continue;
+            }
+            roster.add(here, source, &folder, found, ledger(), root);
+        }
+        if let Some(Err(what)) = known.into_inner() {
+            let path = here.paths.policy_ledger();
+            roster.broken.push(Broken { path, what, hint: "repair the file, or move it away and decide again".into() });
+        }
+        roster.shadow();
+        roster.block(here.managed);
+        roster
+    }
+
+    fn add(
+        &mut self,
+        here: &Circumstances<'_>,
+        source: Source,
+        folder: &Path,
+        found: Vec<Found>,
+        ledger: Result<&Ledger, &String>,
+        root: Option<&Path>,
+    ) {
+        let lock = match Lock::load(&lock::file_of(folder), owner_of(source)) {
+            Ok(lock) => Ok(lock),
+            Err(what) => {
+                let path = lock::file_of(folder);
+                self.broken.push(Broken { path, what, hint: "write it again: throughline policy lock".into() });
+                Err("policies.lock cannot be read".to_owned())
+            }
+        };
+        let trust = (source == Source::Project).then(|| trusted(ledger, root, &found));
+        for found in found {
+            let whose = root.filter(|_| source == Source::Project).map_or(Whose::User, Whose::Project);
+            let decision = ledger.map(|ledger| ledger.about(whose, &found.manifest.name));
+            let granted = match (source, &decision) {
+                (Source::Managed, _) => Ok(here.managed.granted(&found.manifest.name)),
+                (_, Ok(decision)) => decision.granted(),
+                (_, Err(_)) => Ok(Capabilities::default()),
+            };
+            let settings = settings(here, &found);
+            let objection = lock.as_ref().map_or_else(|what| Some(what.clone()), |lock| lock.as_ref()?.objection(&found));
+            let refusal = [
+                forbidden(here.managed, source, &found),
+                disabled(source, &decision, &found),
+                trust.clone().flatten(),
+                unlike(&found),
+                objection.map(|what| {
+                    refusal(Why::Unlike, what, format!("review what changed, then: throughline policy lock{}", flag(source)))
+                }),
+                ungranted(source, granted.as_ref(), &found),
+                settings.as_ref().err().map(|what| refusal(Why::Settings, what, "correct it in config.toml")),
+                set_aside(here.failures, &found),
+            ]
+            .into_iter()
+            .flatten()
+            .next();
+            let is_redactor = found.manifest.stages.contains_key(&Stage::Redactor);
+            self.candidates.push(Candidate {
+                source,
+                granted: granted.unwrap_or_default(),
+                limits: here.managed.limit(found.manifest.limits()),
+                settings: settings.unwrap_or_default(),
+                required: is_redactor && (found.manifest.required || here.managed.redaction.forced),
+                demanded: source == Source::Managed && here.managed.policies.require.contains(&found.manifest.name),
+                refusal,
+                found,
+            });
+        }
+    }
+
+    /// Refuses every policy that has the same name as a stronger one that runs.
+    fn shadow(&mut self) {
+        for weaker in 0..self.candidates.len() {
+            let name = self.candidates[weaker].name().to_owned();
+            let stronger = self.candidates[weaker + 1..]
+                .iter()
+                .find(|candidate| candidate.name() == name && candidate.refusal.is_none())
+                .map(|candidate| candidate.source);
+            if let (Some(source), None) = (stronger, &self.candidates[weaker].refusal) {
+                let what = format!("the {} policy with the same name replaces it", source.word());
+                self.candidates[weaker].refusal = Some(refusal(Why::Shadowed, what, "rename it to use both"));
+            }
+        }
+    }
+
+    /// Decides whether nothing may be remembered because a required policy does not run.
+    fn block(&mut self, managed: &Managed) {
+        for name in &managed.policies.require {
+            let there = self
+                .candidates
+                .iter()
+                .find(|candidate| candidate.source == Source::Managed && candidate.name() == name.as_str());
+            match there.map(|candidate| &candidate.refusal) {
+                Some(None) => {}
+                Some(Some(refusal)) => {
+                    self.blocked = Some(format!("the required policy {name} does not run: {}", refusal.what));
+                }
+                None => self.blocked = Some(format!("the required policy {name} is missing")),
+            }
+        }
+        // What this redactor would have removed must not be kept while it does not run.
+        let withheld = self.candidates.iter().find(|candidate| {
+            candidate.required && candidate.refusal.as_ref().is_some_and(|refusal| refusal.kind == Why::SetAside)
+        });
+        if let Some(candidate) = withheld {
+            self.blocked =
+                Some(format!("the required redactor {} was set aside because it keeps failing", candidate.name()));
+        }
+    }
+
+    /// Returns the policies that run and have the stage, strongest first; redactors in the order in which they run.
+    pub fn order(&self, stage: Stage) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.candidates.len())
+            .rev()
+            .filter(|index| {
+                let candidate = &self.candidates[*index];
+                candidate.refusal.is_none() && candidate.mode(stage).is_some()
+            })
+            .collect();
+        if stage == Stage::Redactor {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Whether there is nothing besides the default.
+    pub fn is_empty(&self) -> bool {
+        self.candidates.is_empty() && self.broken.is_empty() && self.blocked.is_none()
+    }
+}
+
+fn refusal(kind: Why, what: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal { kind, what: what.into(), hint: hint.into() }
+}
+
+/// Returns the option of `throughline policy` commands that selects the project's policies.
+fn flag(source: Source) -> &'static str {
+    if source == Source::Project { " --in-project" } else { "" }
+}
+
+/// Returns why managed configuration does not let a policy run; none if it does.
+pub fn forbidden(managed: &Managed, source: Source, found: &Found) -> Option<Refusal> {
+    const ASK: &str = "ask your administrator: this is set in /etc/throughline/managed.toml";
+    let allowed = match source {
+        Source::User => managed.policies.user,
+        Source::Project => managed.policies.project,
+        Source::Default | Source::Managed => true,
+    };
+    if !allowed {
+        return Some(refusal(Why::Forbidden, format!("{} policies may not run on this machine", source.word()), ASK));
+    }
+    if managed.policies.allow.as_ref().is_some_and(|allowed| !allowed.contains(&found.digest)) {
+        return Some(refusal(Why::Forbidden, "its component is not on this machine's list of allowed components", ASK));
+    }
+    let forbidden = managed.forbidden().unwrap_or_default();
+    let asked = &found.manifest.capabilities;
+    let taken: Vec<String> = forbidden
+        .list()
+        .iter()
+        .filter(|capability| {
+            let mut rest = asked.clone();
+            rest.remove(capability);
+            rest != *asked
+        })
+        .map(ToString::to_string)
+        .collect();
+    (!taken.is_empty()).then(|| {
+        refusal(Why::Forbidden, format!("it asks for {}, which no policy on this machine may have", taken.join(", ")), ASK)
+    })
+}
+
+fn disabled(source: Source, decision: &Result<Decision, &String>, found: &Found) -> Option<Refusal> {
+    match decision {
+        _ if source == Source::Managed => None,
+        Ok(decision) if decision.enabled => None,
+        Ok(_) => Some(refusal(
+            Why::Disabled,
+            "it is disabled",
+            format!("throughline policy enable {}{}", found.manifest.name, flag(source)),
+        )),
+        Err(_) => {
+            Some(refusal(Why::Ungranted, "policies.toml is damaged, so nobody knows what was granted", "repair the file"))
+        }
+    }
+}
+
+fn trusted(ledger: Result<&Ledger, &String>, root: Option<&Path>, found: &[Found]) -> Option<Refusal> {
+    let trusted = root.zip(ledger.ok()).and_then(|(root, ledger)| ledger.project(root)?.trusted.clone());
+    let what = match trusted {
+        Some(identity) if identity == folder::identity(found) => return None,
+        Some(_) => "the project's policies have changed since they were trusted",
+        None => "the project's policies are not trusted",
+    };
+    Some(refusal(Why::Untrusted, what, "review them, then: throughline policy trust"))
+}
+
+fn unlike(found: &Found) -> Option<Refusal> {
+    let build = "throughline policy build";
+    if found.manifest.name == DEFAULT_NAME {
+        return Some(refusal(Why::Unlike, "it has the name of the default policy", "give it another name"));
+    }
+    if found.manifest.build.is_some() {
+        return Some(refusal(
+            Why::Unlike,
+            "this is a source folder",
+            format!("install the folder that `{build}` makes below dist/"),
+        ));
+    }
+    match &found.manifest.sha256 {
+        Some(digest) if *digest == found.digest => None,
+        Some(_) => Some(refusal(
+            Why::Unlike,
+            "its component does not match the sha256 in its manifest",
+            format!("build it again: {build}"),
+        )),
+        None => {
+            Some(refusal(Why::Unlike, "its manifest does not name the component's sha256", format!("`{build}` writes it")))
+        }
+    }
+}
+
+fn ungranted(source: Source, granted: Result<&Capabilities, &String>, found: &Found) -> Option<Refusal> {
+    let name = &found.manifest.name;
+    let granted = match granted {
+        Ok(granted) => granted,
+        Err(what) => {
+            return Some(refusal(Why::Ungranted, format!("its grants in policies.toml: {what}"), "repair the file"));
+        }
+    };
+    let missing: Vec<String> = found.manifest.capabilities.beyond(granted).iter().map(ToString::to_string).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let hint = match source {
+        Source::Managed => format!("under [grants] in /etc/throughline/managed.toml: {name} = {missing:?}"),
+        _ => format!("throughline policy grant {name} {}{}", missing.join(" "), flag(source)),
+    };
+    Some(refusal(Why::Ungranted, format!("it asks for {}, which it was not granted", missing.join(", ")), hint))
+}
+
+fn settings(here: &Circumstances<'_>, found: &Found) -> Result<Map<String, Value>, String> {
+    let name = &found.manifest.name;
+    let mut set = here.settings.get(name).cloned().unwrap_or_default();
+    set.extend(here.managed.policy.get(name).cloned().unwrap_or_default());
+    found.manifest.settings(Some(&set))
+}
+
+fn set_aside(failures: &Failures, found: &Found) -> Option<Refusal> {
+    let record = failures.of(&found.digest).filter(|record| record.is_set_aside())?;
+    let stage = record.stage.map_or(String::new(), |stage| format!(" in the stage {stage}"));
+    Some(refusal(
+        Why::SetAside,
+        format!("it was set aside after {} failures in a row, the last one: {}{stage}", record.in_a_row, record.what),
+        format!("check the log, then: throughline policy enable {}", found.manifest.name),
+    ))
+}
+
+/// Returns the folder of a source's policies.
+pub fn folder_of(source: Source, paths: &Paths, root: Option<&Path>) -> Option<PathBuf> {
+    match source {
+        Source::Default => None,
+        Source::User => Some(paths.policies()),
+        Source::Project => root.map(|root| root.join(PROJECT_FOLDER)),
+        Source::Managed => Some(paths.managed.join("policies")),
+    }
+}

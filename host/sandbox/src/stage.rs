@@ -1,0 +1,60 @@
+//! The names of the contract's stages.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A stage of the contract: an interface that a policy may export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Turns a transcript into memories.
+    Extractor,
+    /// Turns a session's notes into its summary.
+    Summarizer,
+    /// Removes from texts what must not be kept.
+    Redactor,
+    /// Turns stored memories into the text that the agent is shown.
+    ContextBuilder,
+    /// Turns a tool call into an observation.
+    Observer,
+    /// Turns a prompt into a search.
+    Query,
+}
+
+impl Stage {
+    /// All stages, in the contract's order.
+    pub const ALL: [Self; 6] =
+        [Self::Extractor, Self::Summarizer, Self::Redactor, Self::ContextBuilder, Self::Observer, Self::Query];
+
+    /// Returns the interface's name in the contract.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Extractor => "extractor",
+            Self::Summarizer => "summarizer",
+            Self::Redactor => "redactor",
+            Self::ContextBuilder => "context-builder",
+            Self::Observer => "observer",
+            Self::Query => "query",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Stage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|stage| stage.name() == text)
+            .ok_or_else(|| format!("there is no stage {text}; the stages are {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}

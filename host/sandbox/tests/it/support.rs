@@ -1,0 +1,17 @@
+//! What tests of components share.
+
+use throughline_sandbox::capability::Capabilities;
+use throughline_sandbox::engine::Limits;
+use throughline_sandbox::instance::Terms;
+use throughline_sandbox::stage::Stage;
+
+/// On which a component is taken: all that the contract has.
+pub fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
+    Terms {
+        name: name.into(),
+        digest: "d".repeat(64),
+        capabilities: Capabilities::contract(),
+        stages: stages.to_vec(),
+        limits,
+    }
+}

@@ -1,0 +1,502 @@
+//! Ranks found memories, scores each from 0 to 1, and explains the scores.
+//!
+//! 1. A memory scores as its best piece does, plus a little for the other pieces of its session.
+//! 2. Its BM25 score is mapped to a relevance between 0 and 1 that is comparable across queries and database sizes; so
+//!    is the cosine of its vector and the query's. A [`Profile`] says how much each counts. If a memory was found by
+//!    one of them only, the other is computed too, so nothing is lost for matching by words only or by meaning only.
+//! 3. Importance, age, and how often a memory was seen or looked at adjust the score slightly. They break ties but do
+//!    not outweigh relevance.
+//! 4. Further memories of a session that is already listed are demoted, archived turns most of all, so that one session
+//!    does not fill the top of the list. A memory that says the same as one above it is dropped.
+
+use std::collections::{HashMap, HashSet};
+
+/// How many pieces each search method should return.
+pub const CANDIDATES: usize = 200;
+
+/// The half-life of a memory's freshness, in days.
+const HALF_LIFE_DAYS: f64 = 30.0;
+
+/// The kind of archived turns.
+const TURN: &str = "turn";
+
+/// The factor applied to a memory's score for each memory of the same session ranked above it.
+const REPEAT: f64 = 0.92;
+
+/// The same for archived turns, which are long and match many words.
+const REPEATED_TURN: f64 = 0.75;
+
+/// The share of the ideal BM25 at which textual relevance is one half. A piece of the usual length scores one half or
+/// more if it has every word of the query, and one sixth if it has a fifth of their total weight.
+const HALF_AT: f64 = 1.0;
+
+/// What the second-best piece of a session adds to a memory's BM25, as a share of that piece's own; the third adds the
+/// square of this share, and so on. A session about the topic is trusted more than one that mentions it.
+const SESSION_SHARE: f64 = 0.05;
+
+/// The minimum cosine of a memory that has none of the query's words. With the built-in model, loose paraphrases have
+/// cosines of 0.1 to 0.4, and close ones more; of unrelated texts, one in fourteen reaches this value. A search for
+/// rare words must not end in a list of everything.
+pub const NEAR_ENOUGH: f64 = 0.2;
+
+/// Above this number of words, vectors count less. The words of a long query describe its topic well enough, and its
+/// mean vector resembles everything.
+const FEW_WORDS: f64 = 2.0;
+
+/// The constant of reciprocal rank fusion, as in the original paper (Cormack, Clarke and Büttcher, 2009).
+const RRF_K: f64 = 60.0;
+
+/// How textual and vector relevance are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusion {
+    /// Their weighted mean.
+    Weighted,
+    /// Weighted reciprocal ranks; the scores themselves are ignored.
+    ReciprocalRank,
+}
+
+/// A set of ranking parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Profile {
+    /// The name that users select it by.
+    pub name: &'static str,
+    /// The weight of the words.
+    pub text: f64,
+    /// The weight of the vectors, if the model knows all of the query.
+    pub vector: f64,
+    /// How the two are combined.
+    pub fusion: Fusion,
+    /// The share of the final score that importance, age and occurrences decide.
+    pub prior: f64,
+    /// Whether the mean itself is the relevance, as in the memory system's design. Otherwise it is rescaled to match
+    /// what a reader expects of such a number, see [`lifted`].
+    pub is_raw: bool,
+    /// The minimum score of a result.
+    pub min_score: f64,
+    /// The default number of results, if the profile sets one.
+    pub results: Option<u32>,
+}
+
+/// The default profile: the one that measured best over all labelled sets.
+pub const DEFAULT: Profile = Profile {
+    name: "default",
+    text: 0.6,
+    vector: 0.4,
+    fusion: Fusion::Weighted,
+    prior: 0.05,
+    is_raw: false,
+    min_score: 0.0,
+    results: None,
+};
+
+/// All profiles that can be selected by name.
+pub const PROFILES: [Profile; 5] = [
+    DEFAULT,
+    // Words only.
+    Profile { name: "text", text: 1.0, vector: 0.0, ..DEFAULT },
+    // Vectors only.
+    Profile { name: "vector", text: 0.0, vector: 1.0, ..DEFAULT },
+    Profile { name: "rrf", text: 0.5, vector: 0.5, fusion: Fusion::ReciprocalRank, ..DEFAULT },
+    // The parameters of the memory system's design.
+    Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, is_raw: true, min_score: 0.35, results: Some(6), ..DEFAULT },
+];
+
+/// Returns the profile of that name.
+pub fn profile(name: &str) -> Option<&'static Profile> {
+    static ALL: [Profile; 5] = PROFILES;
+    ALL.iter().find(|profile| profile.name == name)
+}
+
+/// A piece that was found.
+#[derive(Clone, Debug)]
+pub struct Candidate<Id> {
+    /// The memory.
+    pub id: Id,
+    /// Its session's identifier.
+    pub session: String,
+    /// Its kind.
+    pub kind: String,
+    /// The BM25 score; higher is better.
+    pub bm25: f64,
+    /// The cosine of its vector and the query's, or `None` if either has no vector.
+    pub cosine: Option<f64>,
+    /// The importance, 0 to 1.
+    pub importance: f64,
+    /// When it was learned, in milliseconds since the Unix epoch.
+    pub created: i64,
+    /// The number of its occurrences; at least 1.
+    pub seen: u32,
+    /// How often it was looked up or shown.
+    pub accessed: u32,
+    /// A hash of the content: equal for two memories that say the same.
+    pub said: u64,
+}
+
+/// The inputs of the scores besides the memories.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The current time, in milliseconds since the Unix epoch.
+    pub now: i64,
+    /// See [`super::score::Words::ideal`].
+    pub ideal: f64,
+    /// The share of the query that the embedding model knows, 0 to 1; 0 if there are no vectors.
+    pub known: f64,
+    /// How many words the query has.
+    pub words: f64,
+    /// The ranking parameters.
+    pub profile: &'a Profile,
+}
+
+/// A ranked memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked<Id> {
+    /// The memory.
+    pub id: Id,
+    /// The score, 0 to 1; scores never increase down the list.
+    pub score: f64,
+    /// How the score was computed.
+    pub why: Why,
+}
+
+/// The components of a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Why {
+    /// BM25 of its best piece.
+    pub bm25: f64,
+    /// What other pieces of its session add to that.
+    pub session: f64,
+    /// The textual relevance computed from both, 0 to 1.
+    pub text: f64,
+    /// The cosine of its nearest piece and the query.
+    pub cosine: Option<f64>,
+    /// The vector relevance computed from the cosine, 0 to 1.
+    pub vector: Option<f64>,
+    /// The share of the vector in the relevance, 0 to 1.
+    pub vector_share: f64,
+    /// The combined relevance of text and vector, 0 to 1.
+    pub relevance: f64,
+    /// Importance, freshness and occurrences, 0 to 1.
+    pub prior: f64,
+    /// The factor applied because its session is already listed above it.
+    pub repeat: f64,
+}
+
+/// Returns the best `limit` memories of `candidates`, best first.
+pub fn rank<Id: Ord + Clone + std::hash::Hash>(
+    mut candidates: Vec<Candidate<Id>>,
+    setting: &Setting<'_>,
+    limit: usize,
+) -> Vec<Ranked<Id>> {
+    for candidate in &mut candidates {
+        candidate.bm25 = if candidate.bm25.is_finite() { candidate.bm25.max(0.0) } else { 0.0 };
+        candidate.cosine = candidate.cosine.filter(|cosine| cosine.is_finite());
+    }
+    candidates.sort_by(|a, b| {
+        b.bm25
+            .total_cmp(&a.bm25)
+            .then(b.cosine.unwrap_or(-1.0).total_cmp(&a.cosine.unwrap_or(-1.0)))
+            .then(b.created.cmp(&a.created))
+            .then(a.id.cmp(&b.id))
+    });
+    if setting.profile.text > 0.0 {
+        candidates.retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= NEAR_ENOUGH));
+    }
+    let support = support(&candidates);
+    let memories = best_pieces(candidates);
+    let ranks = match setting.profile.fusion {
+        Fusion::Weighted => None,
+        Fusion::ReciprocalRank => Some(reciprocal(&memories)),
+    };
+    let mut scored: Vec<(f64, Candidate<Id>, Why)> = memories
+        .into_iter()
+        .enumerate()
+        .map(|(n, candidate)| {
+            let support = support.get(&candidate.session).map_or(0.0, |&(sum, _)| sum);
+            let mut why = why(&candidate, support, setting);
+            if let Some((text, vector)) = ranks.as_ref().map(|ranks| ranks[n]) {
+                (why.text, why.vector) = (text, why.vector.map(|_| vector));
+                combine(&mut why, setting);
+            }
+            let prior = setting.profile.prior;
+            (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
+        })
+        .collect();
+    // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
+    scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    let mut said = HashSet::new();
+    scored.retain(|(_, candidate, _)| said.insert(candidate.said));
+    spread(scored, setting.profile.min_score, limit)
+}
+
+/// Returns, for each session, what its pieces after the best one add to each of its memories, and the share that the
+/// next piece would get. `candidates` must be sorted best first.
+fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
+    let mut support: HashMap<String, (f64, f64)> = HashMap::new();
+    for candidate in candidates {
+        match support.get_mut(&candidate.session) {
+            Some((sum, share)) => {
+                *sum += *share * candidate.bm25;
+                *share *= SESSION_SHARE;
+            }
+            None => {
+                support.insert(candidate.session.clone(), (0.0, SESSION_SHARE));
+            }
+        }
+    }
+    support
+}
+
+/// Merges pieces into memories: each gets the words of its best piece and the cosine of its nearest piece.
+fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>) -> Vec<Candidate<Id>> {
+    let mut places: HashMap<Id, usize> = HashMap::new();
+    let mut memories: Vec<Candidate<Id>> = Vec::new();
+    for candidate in candidates {
+        if let Some(&place) = places.get(&candidate.id) {
+            let best = &mut memories[place];
+            if candidate.cosine > best.cosine {
+                best.cosine = candidate.cosine;
+            }
+        } else {
+            places.insert(candidate.id.clone(), memories.len());
+            memories.push(candidate);
+        }
+    }
+    memories
+}
+
+/// Maps a cosine to a relevance. Unrelated texts have a cosine of about [`UNRELATED`].
+fn nearness(cosine: f64) -> f64 {
+    ((cosine - UNRELATED) / (1.0 - UNRELATED)).clamp(0.0, 1.0)
+}
+
+/// See [`nearness`].
+const UNRELATED: f64 = 0.0;
+
+fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Why {
+    let bm25 = candidate.bm25 + support;
+    let half = HALF_AT * setting.ideal.max(f64::MIN_POSITIVE);
+    let mut why = Why {
+        bm25: candidate.bm25,
+        session: support,
+        text: bm25 / (bm25 + half),
+        cosine: candidate.cosine,
+        vector: candidate.cosine.map(nearness),
+        prior: prior(candidate, setting.now),
+        repeat: 1.0,
+        ..Why::default()
+    };
+    combine(&mut why, setting);
+    why
+}
+
+/// Combines text and vector into the relevance.
+fn combine(why: &mut Why, setting: &Setting<'_>) {
+    let profile = setting.profile;
+    let vector = if why.vector.is_some() {
+        profile.vector * setting.known.clamp(0.0, 1.0) * (FEW_WORDS / setting.words.max(1.0)).min(1.0)
+    } else {
+        0.0
+    };
+    let all = profile.text + vector;
+    why.vector_share = if all > 0.0 { vector / all } else { 0.0 };
+    let text = if profile.text > 0.0 { why.text } else { 0.0 };
+    let relevance = text * (1.0 - why.vector_share) + why.vector.unwrap_or(0.0) * why.vector_share;
+    why.relevance = if profile.is_raw { relevance } else { lifted(relevance) };
+}
+
+/// Rescales a relevance without changing the order. A memory of the usual length whose vector is unknown scores two
+/// thirds if it has every word of the query, and one third if it has a quarter of their total weight.
+fn lifted(relevance: f64) -> f64 {
+    2.0 * relevance / (1.0 + relevance)
+}
+
+/// Returns, for each memory, the reciprocal ranks by words and by vector, at most 1.
+#[expect(clippy::cast_precision_loss, reason = "some hundred")]
+fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
+    let mut ranks = vec![(0.0, 0.0); memories.len()];
+    let of = |place: usize| (RRF_K + 1.0) / (RRF_K + 1.0 + place as f64);
+    for (place, rank) in ranks.iter_mut().enumerate().filter(|(n, _)| memories[*n].bm25 > 0.0) {
+        rank.0 = of(place);
+    }
+    let mut nearest: Vec<usize> = (0..memories.len()).filter(|&n| memories[n].cosine.is_some()).collect();
+    nearest.sort_by(|&a, &b| memories[b].cosine.unwrap_or(-1.0).total_cmp(&memories[a].cosine.unwrap_or(-1.0)));
+    for (place, n) in nearest.into_iter().enumerate() {
+        ranks[n].1 = of(place);
+    }
+    ranks
+}
+
+fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
+    worth(candidate.importance, candidate.created, candidate.seen, candidate.accessed, now)
+}
+
+/// Returns a memory's prior from 0 to 1, independent of any query. It depends on importance, age, the number of
+/// occurrences, and how often the memory was looked up or shown. Search uses it to break ties, and compression uses it
+/// to choose what to fold into digests.
+#[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
+pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) -> f64 {
+    let days = now.saturating_sub(created).max(0) as f64 / 86_400_000.0;
+    let fresh = 0.5_f64.powf(days / HALF_LIFE_DAYS);
+    let importance = if importance.is_nan() { 0.0 } else { importance.clamp(0.0, 1.0) };
+    let often = |times: u32| 1.0 - 1.0 / (1.0 + f64::from(times));
+    0.6 * importance + 0.2 * fresh + 0.15 * often(seen.max(1) - 1) + 0.05 * often(accessed)
+}
+
+/// Selects the best memory repeatedly, each time demoting memories of sessions that are already listed.
+fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64, limit: usize) -> Vec<Ranked<Id>> {
+    let mut shown: HashMap<String, i32> = HashMap::new();
+    let mut ranked = Vec::with_capacity(limit.min(scored.len()));
+    while ranked.len() < limit {
+        let mut best: Option<(usize, f64, f64)> = None;
+        for (n, (score, candidate, _)) in scored.iter().enumerate() {
+            // The list is sorted and no factor exceeds 1, so no later memory can do better.
+            if best.is_some_and(|(_, best, _)| *score <= best) {
+                break;
+            }
+            let kept: f64 = if candidate.kind == TURN { REPEATED_TURN } else { REPEAT };
+            let kept = kept.powi(shown.get(&candidate.session).copied().unwrap_or(0));
+            if best.is_none_or(|(_, best, _)| score * kept > best) {
+                best = Some((n, score * kept, kept));
+            }
+        }
+        let Some((n, score, repeat)) = best.filter(|&(_, score, _)| score >= min_score) else { break };
+        let (_, candidate, why) = scored.remove(n);
+        *shown.entry(candidate.session).or_default() += 1;
+        ranked.push(Ranked { id: candidate.id, score, why: Why { repeat, ..why } });
+    }
+    ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SETTING: Setting<'_> = Setting { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, words: 4.0, profile: &DEFAULT };
+
+    fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
+        Candidate {
+            id,
+            session: session.into(),
+            kind: "learning".into(),
+            bm25,
+            cosine: None,
+            importance: 0.5,
+            created: 0,
+            seen: 1,
+            accessed: 0,
+            said: u64::from(id),
+        }
+    }
+
+    fn order(candidates: Vec<Candidate<u32>>) -> Vec<u32> {
+        rank(candidates, &SETTING, 20).into_iter().map(|ranked| ranked.id).collect()
+    }
+
+    #[test]
+    fn a_memory_stands_once_at_its_best_piece() {
+        let pieces = vec![candidate(1, "a", 2.0), candidate(2, "b", 5.0), candidate(1, "a", 9.0)];
+        assert_eq!(order(pieces), [1, 2]);
+    }
+
+    #[test]
+    fn importance_age_and_sightings_part_equals_but_do_not_beat_relevance() {
+        let plain = candidate(1, "a", 5.0);
+        let important = Candidate { importance: 0.9, ..candidate(2, "b", 5.0) };
+        let fresh = Candidate { created: SETTING.now, ..candidate(3, "c", 5.0) };
+        let confirmed = Candidate { seen: 4, ..candidate(4, "d", 5.0) };
+        for better in [important, fresh, confirmed] {
+            let id = better.id;
+            assert_eq!(order(vec![plain.clone(), better]), [id, 1]);
+        }
+        let relevant = Candidate { importance: 0.0, ..candidate(5, "e", 10.0) };
+        let dear = Candidate { importance: 1.0, created: SETTING.now, seen: 9, ..candidate(6, "f", 5.0) };
+        assert_eq!(order(vec![dear, relevant]), [5, 6]);
+    }
+
+    #[test]
+    fn a_session_does_not_take_every_place() {
+        let turn = |id, session, bm25| Candidate { kind: "turn".into(), ..candidate(id, session, bm25) };
+        let turns = vec![turn(1, "a", 10.0), turn(2, "a", 9.8), turn(3, "a", 9.6), turn(4, "b", 8.0)];
+        assert_eq!(order(turns), [1, 4, 2, 3]);
+        let dense = vec![candidate(1, "a", 10.0), candidate(2, "a", 9.8), candidate(3, "b", 7.0)];
+        assert_eq!(order(dense), [1, 2, 3], "decisions of one session may stand together");
+    }
+
+    #[test]
+    fn a_session_that_is_about_the_matter_is_before_one_that_mentions_it() {
+        let about = vec![candidate(1, "a", 8.0), candidate(2, "b", 8.0), candidate(3, "b", 7.0)];
+        assert_eq!(order(about)[0], 2);
+    }
+
+    #[test]
+    fn what_was_found_by_its_meaning_alone_is_kept_where_it_is_near() {
+        let far = Candidate { cosine: Some(NEAR_ENOUGH - 0.05), ..candidate(1, "a", 0.0) };
+        let near = Candidate { cosine: Some(0.6), ..candidate(2, "b", 0.0) };
+        let said = candidate(3, "c", 4.0);
+        let both = Candidate { cosine: Some(0.6), ..candidate(4, "d", 4.0) };
+        assert_eq!(order(vec![far.clone(), near, said, both]), [4, 3, 2]);
+        let vectors = Setting { profile: profile("vector").unwrap(), ..SETTING };
+        assert_eq!(rank(vec![far], &vectors, 9).len(), 1);
+    }
+
+    #[test]
+    fn a_vector_counts_for_no_more_than_the_model_knows_of_the_query() {
+        let near = || vec![Candidate { cosine: Some(0.9), ..candidate(1, "a", 1.0) }];
+        let score = |known, words| rank(near(), &Setting { known, words, ..SETTING }, 1)[0].score;
+        assert!(score(1.0, 3.0) > score(0.5, 3.0) && score(0.5, 3.0) > score(0.0, 3.0));
+        assert!(score(1.0, 3.0) > score(1.0, 20.0), "a long query says enough by its words");
+        let without = rank(vec![candidate(1, "a", 1.0)], &SETTING, 1)[0].score;
+        assert!((score(0.0, 3.0) - without).abs() < 1e-9, "a memory without a vector loses nothing");
+    }
+
+    #[test]
+    fn what_says_the_same_stands_once() {
+        let twice = vec![Candidate { said: 7, ..candidate(1, "a", 5.0) }, Candidate { said: 7, ..candidate(2, "b", 4.0) }];
+        assert_eq!(order(twice), [1]);
+    }
+
+    #[test]
+    fn what_holds_the_words_scores_high_and_what_mentions_one_low() {
+        let score = |bm25| rank(vec![candidate(1, "a", bm25)], &SETTING, 1)[0].score;
+        assert!(score(10.0) > 0.55, "{}", score(10.0));
+        assert!(score(1.5) < 0.25, "{}", score(1.5));
+        assert!(rank(vec![candidate(1, "a", 0.0)], &SETTING, 1).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn scores_are_in_range_in_order_and_do_not_depend_on_the_input_s_order(
+            rows in proptest::collection::vec(
+                (0u32..20, 0u8..4, prop_oneof![-0.5..20.0f64, Just(f64::NAN), Just(f64::INFINITY)], any::<f64>(), any::<i64>(), any::<u32>()), 0..60),
+            ideal in prop_oneof![0.0..50.0f64, Just(0.0)], limit in 0usize..30,
+        ) {
+            let session = |id: u32| format!("s{}", id % 4);
+            // All pieces of a memory have the same properties.
+            let first = |id: u32| rows.iter().find(|row| row.0 == id).copied().unwrap();
+            let candidates: Vec<Candidate<u32>> = rows.iter().map(|&(id, _, bm25, ..)| {
+                let (_, kind, _, importance, created, seen) = first(id);
+                let kind = if kind == 0 { TURN } else { "learning" }.into();
+                Candidate { kind, importance, created, seen, ..candidate(id, &session(id), bm25) }
+            }).collect();
+            let setting = Setting { ideal, ..SETTING };
+            let ranked = rank(candidates.clone(), &setting, limit);
+            prop_assert!(ranked.iter().all(|one| (0.0..=1.0).contains(&one.score)), "{ranked:?}");
+            prop_assert!(ranked.is_sorted_by(|a, b| a.score >= b.score), "{ranked:?}");
+            let ids: BTreeSet<u32> = ranked.iter().map(|one| one.id).collect();
+            prop_assert_eq!(ids.len(), ranked.len());
+            let has_words = |one: &&Candidate<u32>| one.bm25 > 0.0 && one.bm25.is_finite();
+            let distinct: BTreeSet<u32> = candidates.iter().filter(has_words).map(|one| one.id).collect();
+            prop_assert_eq!(ranked.len(), distinct.len().min(limit));
+            let reversed = rank(candidates.into_iter().rev().collect(), &setting, limit);
+            prop_assert_eq!(
+                reversed.iter().map(|one| one.id).collect::<Vec<_>>(),
+                ranked.iter().map(|one| one.id).collect::<Vec<_>>()
+            );
+        }
+    }
+}

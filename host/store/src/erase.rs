@@ -1,0 +1,639 @@
+//! Removal of stored data: forgets it permanently, or redacts it again. Only tombstones remain; no byte of deleted data
+//! remains in any page, index or log of the database.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
+
+use super::index::{index, unindex};
+use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
+use super::{Result, Store, classify, json, time, unjson};
+use super::{digests, embedded, events, reindex, sharing};
+use throughline_model::contract::{Draft, Memory, SessionNotes};
+use throughline_model::digest::{hex, sha256_parts};
+
+/// How many rows are redacted per transaction, which is what a kill can undo.
+const ROWS: u32 = 100;
+
+/// What to forget: everything that matches all fields that are set.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// A project's identifier.
+    pub project: Option<String>,
+    /// A session's identifier.
+    pub session: Option<String>,
+    /// Learned before this time, in milliseconds since the Unix epoch.
+    pub before: Option<u64>,
+    /// Words that the text must all contain, ignoring case; see [`folded`].
+    pub words: Vec<String>,
+}
+
+/// How much was forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Forgotten {
+    /// The number of memories.
+    pub memories: u64,
+    /// The number of sessions, with their notes and summaries.
+    pub sessions: u64,
+    /// The number of notes, summaries and states from which something was removed, in sessions that stay.
+    pub notes: u64,
+    /// The number of events.
+    pub events: u64,
+}
+
+/// Folds a text for case-insensitive search: lower case and NFKC.
+pub fn folded(text: &str) -> String {
+    text.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+impl Selection {
+    fn holds(&self, text: &str) -> bool {
+        let text = folded(text);
+        !self.words.is_empty() && self.words.iter().all(|word| text.contains(word.as_str()))
+    }
+}
+
+/// Returns the tombstone hash of an entry in a session's notes, or of its summary.
+fn note_hash(text: &str) -> ContentHash {
+    ContentHash::of(&["note", text.trim()])
+}
+
+/// A function that redacts texts in place.
+pub type Redact<'a> = dyn FnMut(&mut [String]) -> anyhow::Result<()> + 'a;
+
+impl Store {
+    /// Forgets permanently; without `really`, only counts. [`Store::erase`] must follow.
+    pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<Forgotten> {
+        let path = self.path.clone();
+        let outcome = (|| {
+            self.conn.execute_batch("PRAGMA secure_delete = ON")?;
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let forgotten = forget(&tx, selection, now)?;
+            if really {
+                tx.commit()?;
+            }
+            Ok(forgotten)
+        })();
+        outcome.map_err(|error| classify(&path, error))
+    }
+
+    /// Returns the newest memories that [`Store::forget`] would delete, at most `limit`.
+    pub fn selected(&self, selection: &Selection, limit: u32) -> Result<Vec<Memory>> {
+        self.explain((|| {
+            let mut select = self.conn.prepare(&format!(
+                "SELECT {COLUMNS} FROM memories m
+                 WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+                   AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
+                   AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
+                   AND (?3 IS NULL OR ?4 OR NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id <> ?3))
+                 ORDER BY m.created_at DESC, m.id"
+            ))?;
+            // When forgetting only a session, keep what other sessions learned too.
+            let has_words = !selection.words.is_empty();
+            let mut rows = select.query(params![selection.project, selection.before.map(time), selection.session, has_words])?;
+            let mut memories = Vec::new();
+            while let Some(row) = rows.next()?.filter(|_| memories.len() < limit as usize) {
+                let mut memory = from_row(row)?;
+                if memory.title.is_empty() && memory.content.is_empty() {
+                    memory.title = digests::line_of(&self.conn, &memory.id)?.unwrap_or_default();
+                }
+                let text = [memory.title.as_str(), &memory.content, &json(&memory.keywords), &json(&memory.files)].join("\n");
+                let text = text + "\n" + &json(&memory.attributes);
+                if !has_words || selection.holds(&text) {
+                    memories.push(memory);
+                }
+            }
+            Ok(memories)
+        })())
+    }
+
+    /// Erases deleted rows from the full-text index, free pages and the WAL. Returns false if another process is using
+    /// the WAL; then it must be run again.
+    pub fn erase(&self) -> Result<bool> {
+        self.explain((|| {
+            self.conn.execute_batch(
+                "PRAGMA secure_delete = ON;
+                 INSERT INTO memories_fts (memories_fts) VALUES ('optimize');
+                 INSERT INTO events_fts (events_fts) VALUES ('optimize');",
+            )?;
+            // Use one transaction, because another process may be swapping the tables.
+            let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
+            embedded::forget_all(&tx)?;
+            reindex::take_all_away(&tx)?;
+            if reindex::is_begun(&tx)? {
+                tx.execute_batch("INSERT INTO memories_fts_next (memories_fts_next) VALUES ('optimize')")?;
+            }
+            tx.commit()?;
+            self.conn.execute_batch("VACUUM")?;
+            let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            Ok(busy == 0)
+        })())
+    }
+
+    /// Returns the identifiers and roots of all projects.
+    pub fn projects(&self) -> Result<Vec<(String, String)>> {
+        self.explain(
+            self.conn
+                .prepare("SELECT id, root FROM projects ORDER BY number")
+                .and_then(|mut s| s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()),
+        )
+    }
+
+    /// Redacts all texts of a project again, in transactions of a few rows; without `really`, writes nothing. If it is
+    /// interrupted, finished rows stay redacted, and running it again changes nothing more. Returns how many rows
+    /// changed.
+    pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, now: u64, really: bool) -> anyhow::Result<u64> {
+        self.conn.execute_batch("PRAGMA secure_delete = ON")?;
+        let mut changed = 0;
+        let mut after = i64::MIN;
+        loop {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some((last, rows)) = scrub_memories(&tx, project, after, redact, now)? else { break };
+            if really {
+                tx.commit()?;
+            }
+            changed += rows;
+            after = last;
+        }
+        for table in TABLES {
+            let mut after = String::new();
+            loop {
+                let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let Some((last, rows)) = scrub_table(&tx, table, project, &after, redact)? else { break };
+                if really {
+                    tx.commit()?;
+                }
+                changed += rows;
+                after = last;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
+    tx.prepare(sql)?.query_map(params, |row| row.get(0))?.collect()
+}
+
+fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
+    let mut forgotten = Forgotten::default();
+    let Selection { project, session, before, words } = selection;
+    let before = before.map(time);
+    let rows: Vec<(i64, String, String)> = tx
+        .prepare(
+            "SELECT rowid, id, title || char(10) || content || char(10) || keywords || char(10) || files || char(10) || metadata ||
+                    COALESCE((SELECT char(10) || stem || char(10) || tags || char(10) || related || char(10) || extra
+                              FROM notes n WHERE n.memory = m.rowid), '')
+             FROM memories m
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
+               AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
+               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)",
+        )?
+        .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    // Digests are not matched themselves: each only repeats its sources and is rewritten when one of them goes.
+    for (rowid, id, mut text) in rows {
+        if !words.is_empty()
+            && let Some(line) = digests::line_of(tx, &id)?
+        {
+            text.push('\n');
+            text.push_str(&line);
+        }
+        if !words.is_empty() && !selection.holds(&text) {
+            continue;
+        }
+        let elsewhere = tx
+            .prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1 AND session_id <> ?2")?
+            .exists(params![rowid, session.as_deref().unwrap_or_default()])?;
+        if session.is_some() && words.is_empty() && elsewhere {
+            // Other sessions learned it too.
+            tx.execute("DELETE FROM sightings WHERE memory = ?1 AND session_id = ?2", params![rowid, session])?;
+            recount(tx, rowid)?;
+            continue;
+        }
+        digests::bury(tx, rowid, now)?;
+        forget_in_notes(tx, rowid)?;
+        remove(tx, rowid)?;
+        forgotten.memories += 1;
+    }
+    if words.is_empty() {
+        forget_sessions(tx, selection, &mut forgotten)?;
+    } else {
+        forget_words(tx, selection, now, &mut forgotten)?;
+    }
+    Ok(forgotten)
+}
+
+fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    let Selection { project, session, before, .. } = selection;
+    let before = before.map(time);
+    let mut sessions = strings(
+        tx,
+        "SELECT session_id FROM session_history WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+           AND (?3 IS NULL OR COALESCE(ended_at, started_at, 0) < ?3)",
+        params![project, session, before],
+    )?;
+    forgotten.sessions += sessions.len() as u64;
+    // A session may have nothing stored but a state.
+    sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
+    for session in &sessions {
+        for table in ["session_context", "extractor_states", "sightings", "shown", "session_history"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [session])?;
+        }
+    }
+    let events = tx.execute(
+        "DELETE FROM events WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
+        params![project, session, before],
+    )?;
+    forgotten.events += events as u64;
+    // Delete failures that no event reports any more.
+    tx.execute(
+        "DELETE FROM failures WHERE (?1 IS NULL OR project_id = ?1)
+           AND number NOT IN (SELECT failure FROM failure_sightings)",
+        params![project],
+    )?;
+    if let (Some(project), None, None) = (project, session, before) {
+        for session in &sessions {
+            tx.execute("DELETE FROM transcripts WHERE session_id = ?1", [session])?;
+        }
+        // Digests went with their sources, except damaged ones.
+        let left = tx
+            .prepare("SELECT rowid FROM memories WHERE project = (SELECT number FROM projects WHERE id = ?1)")?
+            .query_map([project], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<i64>>>()?;
+        left.into_iter().try_for_each(|rowid| remove(tx, rowid))?;
+        tx.execute("DELETE FROM projects WHERE id = ?1", [project])?;
+    }
+    Ok(())
+}
+
+fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    let sessions: Vec<(String, String, String, String, String, Option<String>)> = tx
+        .prepare(
+            "SELECT h.session_id, h.project_id, h.summary, h.topics, h.files_modified, c.notes
+             FROM session_history h LEFT JOIN session_context c USING (session_id)
+             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+               AND (?3 IS NULL OR COALESCE(started_at, ended_at, 0) < ?3)",
+        )?
+        .query_map(params![selection.project, selection.session, selection.before.map(time)], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (session, project, summary, topics, files, notes) in sessions {
+        let mut gone = Vec::new();
+        let mut holds = |text: &str| {
+            let holds = selection.holds(text);
+            if holds {
+                gone.push(note_hash(text));
+            }
+            holds
+        };
+        let summary = if holds(&summary) { String::new() } else { summary };
+        let mut lists = [unjson::<Vec<String>>(&topics), unjson::<Vec<String>>(&files)];
+        for list in &mut lists {
+            list.retain(|text| !holds(text));
+        }
+        let mut kept: SessionNotes = notes.as_deref().map(unjson).unwrap_or_default();
+        retain(&mut kept, &mut |text| !holds(text));
+        let states = strings(tx, "SELECT policy FROM extractor_states WHERE session_id = ?1", [&session])?;
+        for policy in states {
+            let state: String = tx.query_row(
+                "SELECT state FROM extractor_states WHERE session_id = ?1 AND policy = ?2",
+                [&session, &policy],
+                |row| row.get(0),
+            )?;
+            if selection.holds(&state) {
+                tx.execute("DELETE FROM extractor_states WHERE session_id = ?1 AND policy = ?2", [&session, &policy])?;
+                forgotten.notes += 1;
+            }
+        }
+        for key in strings(tx, "SELECT key FROM sightings WHERE session_id = ?1", [&session])? {
+            if selection.holds(&key) {
+                let other = format!("forgotten:{}", hex(&sha256_parts(&[&key])[..16]));
+                tx.execute(
+                    "UPDATE OR REPLACE sightings SET key = ?3 WHERE session_id = ?1 AND key = ?2",
+                    params![session, key, other],
+                )?;
+            }
+        }
+        if gone.is_empty() {
+            continue;
+        }
+        forgotten.notes += gone.len() as u64;
+        for hash in gone {
+            tx.execute(
+                "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at) VALUES (?1, ?2, ?3)",
+                params![project, hash, time(now)],
+            )?;
+        }
+        tx.execute(
+            "UPDATE session_history SET summary = ?2, topics = ?3, files_modified = ?4 WHERE session_id = ?1",
+            params![session, summary, json(&lists[0]), json(&lists[1])],
+        )?;
+        tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&kept)])?;
+    }
+    forgotten.events += delete_where(
+        tx,
+        selection,
+        "SELECT event_id, payload_json FROM events
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
+        "DELETE FROM events WHERE event_id = ?1",
+    )?;
+    delete_where(
+        tx,
+        selection,
+        "SELECT number, concat_ws(char(10), signature, subject, error, files, fix) FROM failures f
+         WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
+           AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
+        "DELETE FROM failures WHERE number = ?1",
+    )?;
+    Ok(())
+}
+
+/// Deletes rows whose text matches the selection. The first statement returns their numbers and texts.
+fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &str) -> rusqlite::Result<u64> {
+    let mut rows = tx.prepare(select)?;
+    let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
+    let mut gone = Vec::new();
+    while let Some(row) = rows.next()? {
+        if selection.holds(&row.get::<_, String>(1)?) {
+            gone.push(row.get::<_, i64>(0)?);
+        }
+    }
+    for number in &gone {
+        tx.prepare_cached(delete)?.execute([number])?;
+    }
+    Ok(gone.len() as u64)
+}
+
+/// Keeps only the entries of the notes that `keep` accepts.
+fn retain(notes: &mut SessionNotes, keep: &mut dyn FnMut(&str) -> bool) {
+    for text in [&mut notes.original_request, &mut notes.current_objective, &mut notes.outcome] {
+        if !keep(text) {
+            text.clear();
+        }
+    }
+    for list in [
+        &mut notes.done,
+        &mut notes.current,
+        &mut notes.pending,
+        &mut notes.learnings,
+        &mut notes.preferences,
+        &mut notes.commits,
+        &mut notes.blockers,
+        &mut notes.errors,
+    ] {
+        list.retain(|text| keep(text));
+    }
+    notes.decisions.retain(|it| keep(&format!("{}\n{}\n{}", it.what, it.why, it.rejected.join("\n"))));
+    notes.discoveries.retain(|it| keep(&format!("{}\n{}", it.file, it.insight)));
+    notes.changes.retain(|it| keep(&it.path));
+    notes.attributes.retain(|(name, value)| keep(&format!("{name}\n{value}")));
+}
+
+/// Removes forgotten entries from notes and summary, so that reading the same lines again does not bring them back.
+pub(super) fn leave_out_forgotten(
+    tx: &Connection,
+    project: &str,
+    notes: &mut SessionNotes,
+    summary: &mut String,
+) -> rusqlite::Result<()> {
+    if !tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])? {
+        return Ok(());
+    }
+    let mut statement = tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?;
+    let mut failed = None;
+    let mut keep = |text: &str| match statement.exists(params![project, note_hash(text)]) {
+        Ok(forgotten) => !forgotten,
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    };
+    retain(notes, &mut keep);
+    if !keep(summary) {
+        summary.clear();
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Redacts the next rows of `memories`, except digests that are rewritten when their sources change. Returns the last
+/// row and how many changed, or `None` if there are no more.
+fn scrub_memories(
+    tx: &Connection,
+    project: &str,
+    after: i64,
+    redact: &mut Redact<'_>,
+    now: u64,
+) -> anyhow::Result<Option<(i64, u64)>> {
+    type Stored = (i64, String, String, String, String, String, String);
+    let rows: Vec<Stored> = tx
+        .prepare_cached(
+            "SELECT rowid, type, title, content, keywords, files, metadata FROM memories
+             WHERE project_id = ?1 AND rowid > ?2
+               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = memories.rowid AND d.purged_at IS NULL)
+             ORDER BY rowid LIMIT ?3",
+        )?
+        .query_map(params![project, after, ROWS], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let Some((last, ..)) = rows.last() else { return Ok(None) };
+    let last = *last;
+    let mut drafts: Vec<(i64, Draft)> = rows
+        .into_iter()
+        .map(|(rowid, kind, title, content, keywords, files, attributes)| {
+            let attributes = unjson(&attributes);
+            let (keywords, files) = (unjson(&keywords), unjson(&files));
+            (rowid, Draft { kind, title, content, keywords, files, attributes, ..Draft::default() })
+        })
+        .collect();
+    let before = drafts.clone();
+    let mut slots: Vec<&mut String> = Vec::new();
+    for (_, draft) in &mut drafts {
+        slots.extend([&mut draft.title, &mut draft.content]);
+        slots.extend(&mut draft.keywords);
+        slots.extend(&mut draft.files);
+        slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+    }
+    in_place(slots, redact)?;
+    let mut changed = 0;
+    for ((rowid, draft), _) in drafts.iter().zip(&before).filter(|(after, before)| after != before) {
+        replace(tx, project, *rowid, draft, now)?;
+        changed += 1;
+    }
+    Ok(Some((last, changed)))
+}
+
+/// Replaces a memory's texts. If another memory of the project already has the new texts, the two are merged.
+fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft, now: u64) -> rusqlite::Result<()> {
+    // The copy has the old texts and refers to the old identifier.
+    let is_shared = sharing::is_shared(tx, rowid)?;
+    sharing::origin_goes(tx, rowid)?;
+    let rowid = replace_one(tx, project, rowid, draft)?;
+    if is_shared {
+        sharing::share(tx, rowid, now)?;
+    }
+    Ok(())
+}
+
+/// Replaces the texts and returns the row that has them afterwards.
+fn replace_one(tx: &Connection, project: &str, rowid: i64, draft: &Draft) -> rusqlite::Result<i64> {
+    let hash = content_hash(draft);
+    let other: Option<i64> = tx
+        .query_row("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2", params![project, hash], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    if let Some(other) = other.filter(|other| *other != rowid) {
+        let was_folded = digests::is_source(tx, rowid)?;
+        tx.execute("UPDATE OR IGNORE sightings SET memory = ?2 WHERE memory = ?1", [rowid, other])?;
+        remove(tx, rowid)?;
+        if !was_folded {
+            digests::revive(tx, other, Some(draft))?;
+        }
+        recount(tx, other)?;
+        return Ok(other);
+    }
+    let before: (String, Option<i64>) =
+        tx.query_row("SELECT id, digest FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let id = hex(&sha256_parts(&[project, &hash.hex(32)])[..6]);
+    unindex(tx, rowid)?;
+    tx.execute(
+        "UPDATE memories SET id = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8 WHERE rowid = ?1",
+        params![rowid, id, draft.title, draft.content, hash, json(&draft.keywords), json(&draft.files), json(&draft.attributes)],
+    )?;
+    match before {
+        (_, None) => index(tx, rowid, draft)?,
+        (id, Some(digest)) => digests::refresh(tx, digest, &id)?,
+    }
+    Ok(rowid)
+}
+
+/// A table, other than memories, with texts to redact. Its rows are identified by a text, in order.
+struct Table {
+    name: &'static str,
+    /// An SQL expression for the text that identifies a row.
+    key: &'static str,
+    /// The columns, and whether each contains JSON.
+    columns: &'static [(&'static str, bool)],
+    /// An SQL condition that a row belongs to project `?1`.
+    of_project: &'static str,
+}
+
+const OF_SESSION: &str = "session_id IN (SELECT session_id FROM session_history WHERE project_id = ?1)";
+
+const TABLES: &[Table] = &[
+    Table { name: "sightings", key: "session_id || char(31) || key", columns: &[("key", false)], of_project: OF_SESSION },
+    Table {
+        name: "session_history",
+        key: "session_id",
+        columns: &[("summary", false), ("topics", true), ("files_modified", true), ("end_reason", false)],
+        of_project: "project_id = ?1",
+    },
+    Table {
+        name: "notes",
+        key: "printf('%020d', memory)",
+        columns: &[
+            ("stem", false),
+            ("tags", true),
+            ("keywords", true),
+            ("description", false),
+            ("related", true),
+            ("extra", false),
+        ],
+        of_project: "project_id = ?1",
+    },
+    Table { name: "session_context", key: "session_id", columns: &[("notes", true)], of_project: OF_SESSION },
+    Table {
+        name: "extractor_states",
+        key: "session_id || char(31) || policy",
+        columns: &[("state", false)],
+        of_project: OF_SESSION,
+    },
+    Table {
+        name: "events",
+        key: "printf('%020d', event_id)",
+        columns: &[("payload_json", true)],
+        of_project: "project_id = ?1",
+    },
+    Table {
+        name: "failures",
+        key: "printf('%020d', number)",
+        columns: &[("signature", false), ("subject", false), ("error", false), ("files", true), ("fix", false)],
+        of_project: "project_id = ?1",
+    },
+    Table {
+        name: "failure_sightings",
+        key: "printf('%020d', event_id)",
+        columns: &[("subject", false)],
+        of_project: "failure IN (SELECT number FROM failures WHERE project_id = ?1)",
+    },
+];
+
+/// Redacts the next rows of a table; see [`scrub_memories`].
+fn scrub_table(
+    tx: &Connection,
+    table: &Table,
+    project: &str,
+    after: &str,
+    redact: &mut Redact<'_>,
+) -> anyhow::Result<Option<(String, u64)>> {
+    let Table { name, key, columns, of_project } = table;
+    let selected = columns.iter().map(|(column, _)| format!("COALESCE({column}, '')")).collect::<Vec<_>>().join(", ");
+    let mut rows: Vec<(String, Vec<Value>)> = tx
+        .prepare_cached(&format!(
+            "SELECT {key}, {selected} FROM {name} WHERE {of_project} AND {key} > ?2 ORDER BY 1 LIMIT {ROWS}"
+        ))?
+        .query_map([project, after], |row| {
+            let values = columns.iter().enumerate().map(|(at, (_, is_json))| {
+                let text: String = row.get(at + 1)?;
+                Ok(if *is_json { serde_json::from_str(&text).unwrap_or(Value::String(text)) } else { Value::String(text) })
+            });
+            Ok((row.get(0)?, values.collect::<rusqlite::Result<_>>()?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let Some((last, _)) = rows.last() else { return Ok(None) };
+    let last = last.clone();
+    let before: Vec<Vec<Value>> = rows.iter().map(|(_, values)| values.clone()).collect();
+    let mut slots = Vec::new();
+    rows.iter_mut().flat_map(|(_, values)| values).for_each(|value| texts_of(value, &mut slots));
+    in_place(slots, redact)?;
+    let mut changed = 0;
+    for ((row, after), before) in rows.iter().zip(&before).filter(|((_, after), before)| after != *before) {
+        for (((column, is_json), after), before) in columns.iter().zip(after).zip(before) {
+            let text = match after {
+                Value::String(text) if !is_json => text.clone(),
+                other => other.to_string(),
+            };
+            if after != before {
+                tx.execute(&format!("UPDATE OR REPLACE {name} SET {column} = ?2 WHERE {key} = ?1"), [row, &text])?;
+                if *name == "events" {
+                    events::reindex(tx, row.parse().unwrap_or_default(), &text)?;
+                }
+            }
+        }
+        changed += 1;
+    }
+    Ok(Some((last, changed)))
+}
+
+fn texts_of<'a>(value: &'a mut Value, into: &mut Vec<&'a mut String>) {
+    match value {
+        Value::String(text) => into.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| texts_of(item, into)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| texts_of(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn in_place(slots: Vec<&mut String>, redact: &mut Redact<'_>) -> anyhow::Result<()> {
+    let mut slots = slots;
+    let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+    redact(&mut texts)?;
+    for (slot, text) in slots.into_iter().zip(texts) {
+        *slot = text;
+    }
+    Ok(())
+}

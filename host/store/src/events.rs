@@ -1,0 +1,645 @@
+//! Table `events` and the tables derived from it: an append-only record of what happened in sessions, mostly tool uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
+use serde::Serialize;
+
+use super::{Result, Store, classify, failures, json, memories, projects, time, unjson, untime};
+use crate::journal::{self, Record, Seen};
+use throughline_model::project::Project;
+use throughline_search::query::{Facts, Query};
+use throughline_search::tokens;
+
+/// The event type of a tool use, as the design names it.
+pub const OBSERVATION: &str = "tool_observation";
+/// The event type of a prompt.
+pub const PROMPT: &str = "user_prompt";
+
+/// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
+const MOST_DETAIL: i64 = 16 << 20;
+
+/// The maximum number of query words to search for.
+const MOST_TERMS: usize = 24;
+
+/// A stored event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// Its number.
+    pub id: i64,
+    /// The type: `tool_observation`, `user_prompt`, `stop`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The session.
+    pub session_id: String,
+    /// The time, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How often it occurred in a row.
+    pub times: u32,
+    /// The retention tier, 0 to 4.
+    pub level: u8,
+    /// The event's payload.
+    #[serde(flatten)]
+    pub seen: Seen,
+}
+
+/// Which events to return. Empty fields do not restrict.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// One project.
+    pub project: Option<String>,
+    /// Sessions whose identifier begins with this.
+    pub session: Option<String>,
+    /// Names of tools.
+    pub tools: Vec<String>,
+    /// Types of events.
+    pub kinds: Vec<String>,
+    /// A file: its whole path, or the end of it from a folder on.
+    pub file: Option<String>,
+    /// Failures only.
+    pub failed: bool,
+    /// Words to search for.
+    pub words: String,
+    /// Older than this event, given as its time and number. Not to be combined with words, which use another order.
+    pub before: Option<(u64, i64)>,
+}
+
+/// A summary of a turn, from its prompt until now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// When its prompt came.
+    pub began: Option<u64>,
+    /// The number of tools used.
+    pub tools: u32,
+    /// How many of them failed.
+    pub failed: u32,
+    /// Files that were changed.
+    pub files: Vec<String>,
+}
+
+/// What became of records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// New events.
+    pub stored: u64,
+    /// Records that only repeat the event before them.
+    pub merged: u64,
+    /// Records that were stored already.
+    pub known: u64,
+}
+
+/// A step from one retention tier to the next, by which observations that are used are promoted.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// How often the observation must have been accessed.
+    pub access: u32,
+    /// The minimum confidence: 0.5, plus bonuses for signs that it matters. See [`Store::graduate`].
+    pub confidence: f64,
+    /// How many other sessions must have used it.
+    pub sessions: u32,
+    /// How many days it is kept in the tier that it reaches, counted from the last access.
+    pub days: u32,
+}
+
+/// What promoting and expiring observations did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Aged {
+    /// The number of observations promoted.
+    pub raised: u64,
+    /// The number of observations deleted.
+    pub dropped: u64,
+}
+
+const COLUMNS: &str = "e.event_id, e.event_type, e.session_id, e.timestamp, e.times, e.level, e.payload_json";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        session_id: row.get(2)?,
+        at: untime(row.get(3)?),
+        times: row.get(4)?,
+        level: row.get(5)?,
+        seen: unjson(&row.get::<_, String>(6)?),
+    })
+}
+
+impl Store {
+    /// Returns whether the session's event with this key is stored.
+    pub fn has_event(&self, session: &str, key: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")
+                .and_then(|mut s| s.exists([session, key])),
+        )
+    }
+
+    /// Returns the type of the session's last event.
+    pub fn last_event(&self, session: &str) -> Result<Option<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT event_type FROM events WHERE session_id = ?1 ORDER BY event_id DESC LIMIT 1")
+                .and_then(|mut s| s.query_row([session], |row| row.get(0)).optional()),
+        )
+    }
+
+    /// Returns when the session was last compacted.
+    pub fn compacted_at(&self, session: &str) -> Result<Option<u64>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT max(timestamp) FROM events WHERE session_id = ?1 AND event_type = 'post_compact'")
+                .and_then(|mut s| s.query_row([session], |row| row.get::<_, Option<i64>>(0))),
+        )
+        .map(|at| at.map(untime))
+    }
+
+    /// Stores journal records, all or none.
+    pub fn put_records(&mut self, project: &Project, records: &[Record], now: u64) -> Result<Noted> {
+        let path = self.path.clone();
+        let noted = (|| {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            projects::put(&tx, project, now)?;
+            let mut noted = Noted::default();
+            let mut sessions = BTreeSet::new();
+            for record in records {
+                put_record(&tx, project, record, now, &mut noted)?;
+                sessions.insert(record.session.as_str());
+            }
+            for session in sessions {
+                bound_details(&tx, session)?;
+            }
+            tx.commit()?;
+            Ok(noted)
+        })();
+        noted.map_err(|error| classify(&path, error))
+    }
+
+    /// Returns the session's current turn.
+    pub fn turn(&self, session: &str) -> Result<Turn> {
+        self.explain((|| {
+            let began: Option<(i64, i64)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT event_id, timestamp FROM events WHERE session_id = ?1 AND event_type = ?2 ORDER BY event_id DESC LIMIT 1",
+                )?
+                .query_row(params![session, PROMPT], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let from = began.map_or(0, |(id, _)| id);
+            let (tools, failed) = self
+                .conn
+                .prepare_cached(
+                    "SELECT COALESCE(sum(times), 0), COALESCE(sum(failed), 0) FROM events
+                     WHERE session_id = ?1 AND event_id > ?2 AND event_type = ?3",
+                )?
+                .query_row(params![session, from, OBSERVATION], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let files = self
+                .conn
+                .prepare_cached(
+                    "SELECT f.path FROM events e JOIN event_files f USING (event_id)
+                     WHERE e.session_id = ?1 AND e.event_id > ?2 AND e.failed = 0
+                       AND e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')
+                     GROUP BY f.path ORDER BY max(e.event_id) LIMIT 50",
+                )?
+                .query_map(params![session, from], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(Turn { began: began.map(|(_, at)| untime(at)), tools, failed, files })
+        })())
+    }
+
+    /// Returns the agent's last message in this session, from the end of its last turn.
+    pub fn last_answer(&self, session: &str) -> Result<Option<String>> {
+        let payload: Option<String> = self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT payload_json FROM events WHERE session_id = ?1 AND event_type = 'stop' ORDER BY event_id DESC LIMIT 1",
+                )
+                .and_then(|mut s| s.query_row([session], |row| row.get(0)).optional()),
+        )?;
+        Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
+    }
+
+    /// Returns events, newest first; with words, best match first. Filters within the words apply too: see [`Query`].
+    pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
+        let mut clauses = vec!["1".to_owned()];
+        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+        let mut and = |clause: &str, value: Box<dyn ToSql>| {
+            values.push(value);
+            clauses.push(clause.replace('?', &format!("?{}", values.len())));
+        };
+        if let Some(project) = &wanted.project {
+            and("e.project_id = ?", Box::new(project.clone()));
+        }
+        if let Some(session) = &wanted.session {
+            // Use a range, which the index supports: no character sorts after U+10FFFF.
+            and("e.session_id >= ? AND e.session_id < ? || char(1114111)", Box::new(session.clone()));
+        }
+        let list = |names: &[String]| json(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        if !wanted.tools.is_empty() {
+            and("e.tool COLLATE NOCASE IN (SELECT value FROM json_each(?))", Box::new(list(&wanted.tools)));
+        }
+        if !wanted.kinds.is_empty() {
+            and("e.event_type IN (SELECT value FROM json_each(?))", Box::new(list(&wanted.kinds)));
+        }
+        if let Some(file) = &wanted.file {
+            let file = file.trim_start_matches("./").trim_end_matches('/').to_owned();
+            and(
+                "EXISTS (SELECT 1 FROM event_files f WHERE f.event_id = e.event_id
+                         AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ? OR substr(f.path, 1, length(?) + 1) = ? || '/'))",
+                Box::new(file),
+            );
+        }
+        if let Some((at, id)) = wanted.before {
+            and("(e.timestamp, e.event_id) < (? ->> 0, ? ->> 1)", Box::new(json(&(time(at), id))));
+        }
+        let query = Query::parse(&wanted.words, &jiff::Zoned::now());
+        if query.is_empty() && !wanted.words.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut from = "events e";
+        let mut order = "e.timestamp DESC, e.event_id DESC";
+        if let Some(expression) = query.expression(MOST_TERMS) {
+            and("events_fts MATCH ?", Box::new(expression));
+            from = "events_fts JOIN events e ON e.event_id = events_fts.rowid";
+            order = "bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC";
+        }
+        if wanted.failed {
+            clauses.push("e.failed".into());
+        }
+        // Filters beyond words can only be checked once the event is loaded.
+        let bound = if query.restricts() { String::new() } else { format!("LIMIT {limit}") };
+        let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
+        self.explain((|| {
+            let mut statement = self.conn.prepare_cached(&sql)?;
+            let mut events = Vec::new();
+            for event in statement.query_map(params_from_iter(&values), from_row)? {
+                let event = event?;
+                if events.len() >= limit as usize {
+                    break;
+                }
+                if accepts(&query, &event) {
+                    events.push(event);
+                }
+            }
+            Ok(events)
+        })())
+    }
+
+    /// Returns events by number, of one project or of all; missing ones are left out.
+    pub fn events_by_id(&self, ids: &[i64], project: Option<&str>) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let mut statement = self.conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM events e WHERE e.event_id = ?1 AND (?2 IS NULL OR e.project_id = ?2)"
+            ))?;
+            let mut events = Vec::new();
+            for id in ids {
+                events.extend(statement.query_row(params![id, project], from_row).optional()?);
+            }
+            Ok(events)
+        })())
+    }
+
+    /// Returns the events of the same session around an event, in order: at most `reach` before it and `reach` after
+    /// it.
+    pub fn around(&self, event: &Event, reach: u32) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let half = |condition: &str, order: &str| -> rusqlite::Result<Vec<Event>> {
+                self.conn
+                    .prepare_cached(&format!(
+                        "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 AND e.event_id {condition} ?2
+                         ORDER BY e.event_id {order} LIMIT ?3"
+                    ))?
+                    .query_map(params![event.session_id, event.id, reach], from_row)?
+                    .collect()
+            };
+            let mut events = half("<", "DESC")?;
+            events.reverse();
+            events.push(event.clone());
+            events.extend(half(">", "ASC")?);
+            Ok(events)
+        })())
+    }
+
+    /// Returns the last `limit` events of a session, in order.
+    pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<Event>> {
+        self.explain((|| {
+            let mut events: Vec<Event> = self
+                .conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 ORDER BY e.event_id DESC LIMIT ?2"
+                ))?
+                .query_map(params![session, limit], from_row)?
+                .collect::<rusqlite::Result<_>>()?;
+            events.reverse();
+            Ok(events)
+        })())
+    }
+
+    /// Returns what was done to which files, most recent first, of one project or of all, and of sessions whose
+    /// identifier begins with `session`.
+    pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT f.path, max(e.timestamp),
+                            sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0 ELSE e.times END),
+                            sum(CASE WHEN e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') AND e.failed = 0 THEN e.times ELSE 0 END),
+                            count(DISTINCT e.session_id), sum(e.failed),
+                            COALESCE((SELECT root FROM projects p WHERE p.id = e.project_id), '')
+                     FROM event_files f JOIN events e USING (event_id)
+                     WHERE e.event_type = 'tool_observation' AND (?1 IS NULL OR e.project_id = ?1)
+                       AND (?2 IS NULL OR substr(e.session_id, 1, length(?2)) = ?2)
+                     GROUP BY e.project_id, f.path ORDER BY 2 DESC, 1, 7 LIMIT ?3",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![project, session, limit], |row| {
+                        Ok(FileUse {
+                            path: row.get(0)?,
+                            last_at: untime(row.get(1)?),
+                            looked_at: row.get(2)?,
+                            changed: row.get(3)?,
+                            sessions: row.get(4)?,
+                            failed: row.get(5)?,
+                            project: row.get(6)?,
+                        })
+                    })?
+                    .collect()
+                }),
+        )
+    }
+
+    /// Returns the root folder of each event's project, in the order of `events`; empty if it is unknown.
+    pub fn roots_of_events(&self, events: &[Event]) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT p.root FROM events e JOIN projects p ON p.id = e.project_id WHERE e.event_id = ?1")
+                .and_then(|mut s| {
+                    events
+                        .iter()
+                        .map(|event| Ok(s.query_row([event.id], |row| row.get(0)).optional()?.unwrap_or_default()))
+                        .collect()
+                }),
+        )
+    }
+
+    /// Records that events were accessed, by a session if one asked.
+    pub fn mark_used(&self, ids: &[i64], session: Option<&str>, now: u64) -> Result<()> {
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            for id in ids {
+                tx.prepare_cached("UPDATE events SET accessed_at = ?2, access_count = access_count + 1 WHERE event_id = ?1")?
+                    .execute(params![id, time(now)])?;
+                if let Some(session) = session {
+                    tx.prepare_cached(
+                        "INSERT OR IGNORE INTO event_uses SELECT event_id, ?2 FROM events WHERE event_id = ?1 AND session_id <> ?2",
+                    )?
+                    .execute(params![id, session])?;
+                }
+            }
+            tx.commit()
+        })())
+    }
+
+    /// Promotes used observations and deletes expired ones. `ladder` has one step from each tier to the next; the last
+    /// tier is permanent. `days` is how long observations in the first tier are kept. The confidence of an observation
+    /// is 0.5, plus 0.1 for each access, 0.15 for each other session that accessed it, and 0.2 if it changed something
+    /// or failed; at most 1.
+    pub fn graduate(&mut self, ladder: &[Step], days: u32, now: u64, really: bool) -> Result<Aged> {
+        const DAY: u64 = 86_400_000;
+        let path = self.path.clone();
+        let aged = (|| {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut aged = Aged::default();
+            let mut raised = BTreeSet::new();
+            for (level, step) in (0_u8..).zip(ladder) {
+                let mut raise = tx.prepare_cached(
+                    "UPDATE events SET level = ?1 + 1
+                     WHERE event_type = 'tool_observation' AND level = ?1 AND access_count >= ?2
+                       AND (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id) >= ?4
+                       AND min(1.0, 0.5 + 0.1 * access_count
+                               + 0.15 * (SELECT count(*) FROM event_uses u WHERE u.event_id = events.event_id)
+                               + CASE WHEN failed OR tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit') THEN 0.2 ELSE 0 END) >= ?3
+                     RETURNING event_id",
+                )?;
+                for id in raise
+                    .query_map(params![level, step.access, step.confidence, step.sessions], |row| row.get::<_, i64>(0))?
+                {
+                    raised.insert(id?);
+                }
+            }
+            // One observation may be promoted several times at once.
+            aged.raised = raised.len() as u64;
+            let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
+            for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
+                let before = now.saturating_sub(u64::from(days) * DAY);
+                aged.dropped += tx.execute(
+                    "DELETE FROM events WHERE event_type = 'tool_observation' AND level = ?1
+                       AND max(timestamp, COALESCE(accessed_at, 0)) < ?2",
+                    params![level, time(before)],
+                )? as u64;
+            }
+            if really {
+                tx.execute(
+                    "INSERT INTO meta (key, value) VALUES ('graduated_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+                    [now.to_string()],
+                )?;
+                tx.commit()?;
+            }
+            Ok(aged)
+        })();
+        aged.map_err(|error| classify(&path, error))
+    }
+
+    /// Returns when [`Store::graduate`] last ran, or 0 if never.
+    pub fn graduated_at(&self) -> Result<u64> {
+        let value: Option<String> = self.explain(
+            self.conn.query_row("SELECT value FROM meta WHERE key = 'graduated_at'", [], |row| row.get(0)).optional(),
+        )?;
+        Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
+    }
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileUse {
+    /// The path, relative to the project's root if inside it.
+    pub path: String,
+    /// The time of the last use.
+    pub last_at: u64,
+    /// How often it was read or found.
+    pub looked_at: u32,
+    /// How often it was changed.
+    pub changed: u32,
+    /// The number of sessions that used it.
+    pub sessions: u32,
+    /// How often a use of it failed.
+    pub failed: u32,
+    /// The root folder of its project.
+    pub project: String,
+}
+
+/// Returns whether the event satisfies the query's filters; its words do not count.
+fn accepts(query: &Query, event: &Event) -> bool {
+    let seen = &event.seen;
+    query.accepts(&Facts {
+        kind: &event.kind,
+        session: &event.session_id,
+        created: time(event.at),
+        title: &seen.summary,
+        content: &named(seen),
+        keywords: &seen.tool,
+        files: &seen.files,
+        tools: &[&seen.tool],
+    })
+}
+
+pub(super) fn put(
+    conn: &Connection,
+    kind: &str,
+    session: &str,
+    project: &str,
+    at: u64,
+    seen: &Seen,
+) -> rusqlite::Result<i64> {
+    conn.prepare_cached(
+        "INSERT INTO events (event_type, session_id, project_id, timestamp, payload_json, tool, failed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![kind, session, project, time(at), json(seen), seen.tool, seen.failed])?;
+    let id = conn.last_insert_rowid();
+    index(conn, id, seen)?;
+    Ok(id)
+}
+
+fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, noted: &mut Noted) -> rusqlite::Result<()> {
+    match record.kind.as_str() {
+        journal::SHOWN => {
+            let ids = record.seen.detail.lines();
+            return memories::mark_shown(tx, ids, Some(&record.session), &record.seen.summary, record.at);
+        }
+        journal::SHOWN_NOTHING => {
+            tx.prepare_cached("DELETE FROM shown WHERE session_id = ?1")?.execute([&record.session])?;
+            return Ok(());
+        }
+        _ => {}
+    }
+    let known = tx
+        .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?
+        .exists(params![record.session, record.key])?;
+    if known {
+        noted.known += 1;
+        return Ok(());
+    }
+    let repeated = if record.kind == OBSERVATION { repeated(tx, record)? } else { None };
+    let id = if let Some(id) = repeated {
+        tx.prepare_cached("UPDATE events SET times = times + 1, timestamp = max(timestamp, ?2) WHERE event_id = ?1")?
+            .execute(params![id, time(record.at)])?;
+        noted.merged += 1;
+        id
+    } else {
+        let id = put(tx, &record.kind, &record.session, &project.id, record.at, &record.seen)?;
+        noted.stored += 1;
+        id
+    };
+    tx.prepare_cached("INSERT INTO event_keys (session_id, key, event_id) VALUES (?1, ?2, ?3)")?.execute(params![
+        record.session,
+        record.key,
+        id
+    ])?;
+    if record.kind == OBSERVATION {
+        failures::note(tx, &project.id, id, record, now)?;
+    }
+    Ok(())
+}
+
+/// Returns the event that this one only repeats: a read of a file that this session has read before and not touched
+/// since.
+fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
+    let seen = &record.seen;
+    let [file] = seen.files.as_slice() else { return Ok(None) };
+    if seen.failed || seen.tool != "Read" {
+        return Ok(None);
+    }
+    let last: Option<(i64, String, String)> = tx
+        .prepare_cached(
+            "SELECT e.event_id, e.tool, e.payload_json FROM events e JOIN event_files f USING (event_id)
+             WHERE f.path = ?1 AND e.session_id = ?2 ORDER BY e.event_id DESC LIMIT 1",
+        )?
+        .query_row(params![file, record.session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(last
+        .filter(|(_, tool, payload)| tool == "Read" && unjson::<Seen>(payload).summary == seen.summary)
+        .map(|(id, ..)| id))
+}
+
+/// Returns the attributes that are searchable.
+fn named(seen: &Seen) -> String {
+    ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n")
+}
+
+/// Adds an event to the search tables.
+fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
+    for file in &seen.files {
+        tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
+            .execute(params![file, id])?;
+    }
+    tx.prepare_cached("INSERT INTO events_fts (rowid, summary, files, command) VALUES (?1, ?2, ?3, ?4)")?.execute(
+        params![
+            id,
+            tokens::index_text(&seen.summary),
+            tokens::index_text(&seen.files.join("\n")),
+            tokens::index_text(&named(seen))
+        ],
+    )?;
+    Ok(())
+}
+
+/// Rebuilds an event's search entries from another payload.
+pub(super) fn reindex(tx: &Connection, id: i64, payload: &str) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM events_fts WHERE rowid = ?1", [id])?;
+    tx.execute("DELETE FROM event_files WHERE event_id = ?1", [id])?;
+    index(tx, id, &unjson(payload))
+}
+
+/// Keeps the details of a session within [`MOST_DETAIL`].
+fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
+    let total: i64 = tx
+        .prepare_cached("SELECT COALESCE(sum(length(payload_json)), 0) FROM events WHERE session_id = ?1")?
+        .query_row([session], |row| row.get(0))?;
+    if total <= MOST_DETAIL {
+        return Ok(());
+    }
+    tx.execute(
+        "UPDATE events SET payload_json = json_remove(payload_json, '$.detail')
+         WHERE event_type = 'tool_observation' AND event_id IN (
+             SELECT event_id FROM (
+                 SELECT event_id, sum(length(payload_json)) OVER (ORDER BY event_id DESC) AS newer
+                 FROM events WHERE session_id = ?1)
+             WHERE newer > ?2)",
+        params![session, MOST_DETAIL / 2],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// Returns uses and failures by tool, of a project or of a session.
+    pub fn tool_counts(&self, project: Option<&str>, session: Option<&str>) -> Result<BTreeMap<String, (u64, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT tool, sum(times), sum(failed) FROM events
+                     WHERE event_type = 'tool_observation' AND (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2)
+                     GROUP BY tool",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![project, session], |row| {
+                        Ok((row.get(0)?, (untime(row.get(1)?), untime(row.get(2)?))))
+                    })?
+                    .collect()
+                }),
+        )
+    }
+}

@@ -1,0 +1,134 @@
+//! Stores memories imported from elsewhere, in large batches.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::failures::MAKER;
+use super::memories::{self, Put};
+use super::{Result, Store, json, projects, unjson};
+use throughline_model::contract::{Attribute, Draft};
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::project::Project;
+
+/// The attribute that holds an imported memory's original identifier.
+pub const EXTERNAL_ID: &str = "external-id";
+
+/// SQLite's cache size during imports, in KiB. It fits the indexes of a million memories that are not written in order.
+/// With tens of thousands it makes no difference.
+const CACHE_KIB: i64 = 128 << 10;
+
+/// A memory to import.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// Its project.
+    pub project: Project,
+    /// Its session; empty if it has none.
+    pub session: String,
+    /// The key that identifies it on re-import, within project and session; `None` uses its content. It is not stored.
+    pub key: Option<String>,
+    /// The original identifier as it is stored and exported, that is, `key` after redaction.
+    pub id: Option<String>,
+    /// Everything else. The draft's own key is ignored.
+    pub draft: Draft,
+}
+
+impl Store {
+    /// Prepares for importing many batches.
+    pub fn prepare_import(&self) -> Result<()> {
+        self.explain(self.conn.pragma_update(None, "cache_size", -CACHE_KIB))
+    }
+
+    /// Checkpoints after the last batch.
+    pub fn finish_import(&self) -> Result<()> {
+        self.checkpoint()
+    }
+
+    /// Returns whether turns of the session are stored that were read from its own transcript.
+    pub fn has_read_turns(&self, session: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM memories m JOIN makers a ON a.number = m.maker
+                                    WHERE m.session_id = ?1 AND m.type = 'turn' AND a.policy <> ?2)",
+                )
+                .and_then(|mut s| s.query_row([session, MAKER.0], |row| row.get(0))),
+        )
+    }
+
+    /// Stores a whole batch in one transaction and returns the outcome of each memory, in order. A memory imported
+    /// earlier under the same key is replaced. The same content under another key becomes one memory with both
+    /// identifiers.
+    pub fn import(&mut self, batch: &[Import], now: u64) -> Result<Vec<Put>> {
+        let puts = self.write(|tx| {
+            let mut last: Option<&str> = None;
+            let mut puts = Vec::with_capacity(batch.len());
+            for it in batch {
+                if last != Some(it.project.id.as_str()) {
+                    projects::put(tx, &it.project, now)?;
+                    last = Some(&it.project.id);
+                }
+                puts.push(one(tx, it, now)?);
+            }
+            Ok(puts)
+        })?;
+        if self.wants_checkpoint() {
+            self.checkpoint()?;
+        }
+        Ok(puts)
+    }
+}
+
+fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
+    let hash = memories::content_hash(&it.draft);
+    let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
+    // Include the project, because sessions of two projects may have the same name, or none. Hash the key, because it
+    // was not redacted.
+    let key = format!(
+        "import:{}",
+        hex(&sha256_parts(&[&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by])[..8])
+    );
+    let before: Option<i64> = tx
+        .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
+        .query_row([&it.session, &key], |row| row.get(0))
+        .optional()?;
+    let draft = Draft {
+        key: Some(key),
+        attributes: it.id.iter().map(|id| (EXTERNAL_ID.to_owned(), id.clone())).collect(),
+        ..it.draft.clone()
+    };
+    let put = memories::put(tx, &it.project.id, &it.session, &draft, MAKER, now)?;
+    let Some(id) = &it.id else { return Ok(put) };
+    if let Some(before) = before.filter(|_| matches!(put, Put::Stored | Put::SeenAgain)) {
+        // Other sources still know the content that had this identifier.
+        change_attributes(tx, before, |attributes| {
+            attributes.retain(|(name, value)| name != EXTERNAL_ID || value != id);
+        })?;
+    }
+    if put == Put::SeenAgain {
+        let memory: Option<i64> = tx
+            .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+            .query_row(params![it.project.id, hash], |row| row.get(0))
+            .optional()?;
+        if let Some(memory) = memory {
+            change_attributes(tx, memory, |attributes| {
+                let own = (EXTERNAL_ID.to_owned(), id.clone());
+                if !attributes.contains(&own) {
+                    attributes.push(own);
+                }
+            })?;
+        }
+    }
+    Ok(put)
+}
+
+/// Changes the attributes of a memory, if it exists.
+fn change_attributes(tx: &Connection, memory: i64, change: impl FnOnce(&mut Vec<Attribute>)) -> rusqlite::Result<()> {
+    let attributes: Option<String> = tx
+        .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?
+        .query_row([memory], |row| row.get(0))
+        .optional()?;
+    let Some(attributes) = attributes else { return Ok(()) };
+    let mut attributes = unjson(&attributes);
+    change(&mut attributes);
+    tx.prepare_cached("UPDATE memories SET metadata = ?2 WHERE rowid = ?1")?.execute(params![memory, json(&attributes)])?;
+    Ok(())
+}

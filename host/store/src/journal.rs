@@ -1,0 +1,447 @@
+//! Session journals, to which hooks inside the agent's loop append events. A hook appends one line to its session's
+//! file and returns; a later one ([`Journal::take`]) moves the lines into the database.
+//!
+//! Many hooks may append at once while one takes. Each record is one `write` to a file opened for appending, under a
+//! shared lock. Taking renames the file under an exclusive lock, so an appender either finished before the rename, or
+//! notices that its file has moved and opens the new one. A record begins and ends with a newline, so a record torn by
+//! a kill or a full disk damages no other. Nothing is synced: a power cut may lose the observations of the last
+//! seconds, but the transcript still has them. A kill loses nothing that was written.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use throughline_model::digest::sha256_hex;
+use throughline_platform::paths;
+
+/// The maximum size of a session's journal, in bytes. Once it is reached, appending fails until the journal has been
+/// taken.
+pub const MOST_BYTES: u64 = 32 << 20;
+
+/// The size at which a journal should be taken in the background, in bytes. See [`Appended::wants_taking`].
+const TAKE_BYTES: u64 = 4 << 20;
+
+/// How often an appender reopens the file because another process took it.
+const MOST_TRIES: u32 = 16;
+
+/// File extensions: a session's journal, what was taken from it, its tool-use counter, and its mark.
+const NOTED: &str = "jsonl";
+const TAKEN: &str = "taken";
+const USES: &str = "uses";
+const MARK: &str = "mark";
+
+/// A session's file.
+struct Entry {
+    stem: String,
+    ending: String,
+    path: PathBuf,
+}
+
+/// The kind of record that lists memories shown to a session. The detail has one identifier per line.
+pub const SHOWN: &str = "shown";
+/// The kind of record that resets what a session was shown, because its context is gone.
+pub const SHOWN_NOTHING: &str = "shown_nothing";
+
+/// The payload of an event, redacted: a tool use, a prompt, or the end of a turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// The agent's name for the tool; empty if the event is not about a tool.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// A one-line summary.
+    pub summary: String,
+    /// The compressed output, the prompt or the result.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Affected files, relative to the project's root if inside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Named attributes that the policy extracted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<(String, String)>,
+    /// Whether it failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// Whether the user interrupted it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// The duration in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<u64>,
+    /// The sub-agent in which it happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+impl Seen {
+    /// Returns the attribute of this name.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns every text that comes from outside.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.tool, &mut self.summary, &mut self.detail];
+        texts.extend(&mut self.files);
+        texts.extend(self.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+        texts
+    }
+}
+
+/// A journal record.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The kind: `tool_observation`, `user_prompt`, `subagent_stop`, …
+    pub kind: String,
+    /// A key that is unique within the session, so that a record that is read twice is stored once.
+    pub key: String,
+    /// The time, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// The session.
+    pub session: String,
+    /// The agent's working folder.
+    pub cwd: PathBuf,
+    /// The event's payload.
+    pub seen: Seen,
+}
+
+/// The journal's size before and after an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    before: u64,
+    after: u64,
+}
+
+impl Appended {
+    /// Returns whether this record pushed the journal past a size at which it should be taken.
+    pub fn wants_taking(self) -> bool {
+        self.after / TAKE_BYTES > self.before / TAKE_BYTES
+    }
+}
+
+/// The journals of all sessions.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    folder: PathBuf,
+}
+
+/// Records taken from a journal, and the files that contain them until [`Taken::done`].
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// The records, in the order in which they were appended.
+    pub records: Vec<Record>,
+    /// The number of lines that could not be parsed.
+    pub malformed: u64,
+    files: Vec<PathBuf>,
+}
+
+impl Taken {
+    /// Deletes the files, once their records are stored.
+    pub fn done(self) {
+        for file in self.files {
+            // A file that remains is read again, but none of its records is stored twice.
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+impl Journal {
+    /// Creates a handle for the journals in `folder`, which need not exist.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Returns the file stem for a session.
+    pub fn stem(session: &str) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if session.len() <= 64 && !session.is_empty() && session.bytes().all(plain) {
+            session.to_owned()
+        } else {
+            format!("x-{}", &sha256_hex(session.as_bytes())[..32])
+        }
+    }
+
+    fn file(&self, session: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", Self::stem(session)))
+    }
+
+    /// Appends a record.
+    pub fn append(&self, record: &Record) -> io::Result<Appended> {
+        let mut line = String::from("\n");
+        line.push_str(&serde_json::to_string(record)?);
+        line.push('\n');
+        let path = self.file(&record.session, NOTED);
+        self.append_to(&path, line.as_bytes(), MOST_BYTES)
+    }
+
+    /// Increments the session's tool-use counter and returns the new count. No two callers get the same number.
+    pub fn count(&self, session: &str) -> io::Result<u64> {
+        Ok(self.append_to(&self.file(session, USES), b".", MOST_BYTES)?.after)
+    }
+
+    /// Returns how many tool uses were counted.
+    pub fn counted(&self, session: &str) -> u64 {
+        fs::metadata(self.file(session, USES)).map_or(0, |meta| meta.len())
+    }
+
+    /// Resets the tool-use counter.
+    pub fn recount(&self, session: &str) {
+        let _ = fs::remove_file(self.file(session, USES));
+    }
+
+    /// Marks the session; returns false if it is marked already.
+    pub fn mark(&self, session: &str) -> io::Result<bool> {
+        let path = self.file(session, MARK);
+        match File::options().write(true).create_new(true).mode(0o600).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            other => other.map(|_| true),
+        }
+    }
+
+    /// Removes the mark.
+    pub fn unmark(&self, session: &str) {
+        let _ = fs::remove_file(self.file(session, MARK));
+    }
+
+    fn append_to(&self, path: &Path, bytes: &[u8], most: u64) -> io::Result<Appended> {
+        for _ in 0..MOST_TRIES {
+            let open = || File::options().append(true).create(true).mode(0o600).open(path);
+            let mut file = match open() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    paths::create_private(&self.folder)?;
+                    open()?
+                }
+                other => other?,
+            };
+            flock(&file, FlockOperation::LockShared)?;
+            let meta = file.metadata()?;
+            let is_current = fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino()));
+            if !is_current {
+                continue;
+            }
+            if meta.len() >= most {
+                return Err(io::Error::other(format!("{} has {} bytes", path.display(), meta.len())));
+            }
+            file.write_all(bytes)?;
+            // In append mode the file position is the end of this write, even if others have written since.
+            let after = rustix::fs::tell(&file)?;
+            return Ok(Appended { before: after.saturating_sub(bytes.len() as u64), after });
+        }
+        Err(io::Error::other(format!("{} was moved away repeatedly while appending", path.display())))
+    }
+
+    /// Takes the records of a session.
+    pub fn take(&self, session: &str) -> io::Result<Taken> {
+        Self::set_aside(&self.file(session, NOTED))?;
+        let mut taken = Taken::default();
+        for path in self.taken(session)? {
+            let mut bytes = Vec::new();
+            match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+                // Another process has stored this file in the meantime.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                other => other?,
+            };
+            for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                match serde_json::from_slice(line) {
+                    Ok(record) => taken.records.push(record),
+                    Err(_) => taken.malformed += 1,
+                }
+            }
+            taken.files.push(path);
+        }
+        Ok(taken)
+    }
+
+    /// Returns the session's taken files that are not stored yet, oldest first.
+    fn taken(&self, session: &str) -> io::Result<Vec<PathBuf>> {
+        let stem = Self::stem(session);
+        let is_its = |it: &Entry| it.stem == stem && it.ending == TAKEN;
+        let mut files: Vec<PathBuf> = self.files()?.filter(is_its).map(|it| it.path).collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// Returns which memories the session was shown, as far as that is not stored yet, and whether this list is
+    /// complete (the session was reset since).
+    pub fn shown(&self, session: &str) -> (Vec<String>, bool) {
+        let mut shown = Vec::new();
+        let mut all = false;
+        for file in [self.taken(session).unwrap_or_default(), vec![self.file(session, NOTED)]].concat() {
+            let bytes = fs::read(file).unwrap_or_default();
+            // The kind is the first member, so other records, which may be long, need not be parsed.
+            let start = format!("{{\"kind\":\"{SHOWN}");
+            for line in bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(start.as_bytes())) {
+                match serde_json::from_slice::<Record>(line) {
+                    Ok(record) if record.kind == SHOWN => shown.extend(record.seen.detail.lines().map(str::to_owned)),
+                    Ok(record) if record.kind == SHOWN_NOTHING => {
+                        shown.clear();
+                        all = true;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (shown, all)
+    }
+
+    /// Returns, for each key, whether the session's journal already contains it.
+    pub fn holds(&self, session: &str, keys: &[&str]) -> Vec<bool> {
+        let bytes = fs::read(self.file(session, NOTED)).unwrap_or_default();
+        let has = |key: &&str| {
+            let quoted = serde_json::Value::from(*key).to_string();
+            memchr::memmem::find(&bytes, format!("\"key\":{quoted}").as_bytes()).is_some()
+        };
+        keys.iter().map(has).collect()
+    }
+
+    /// Returns the file stems of all sessions with journal records, including taken ones. [`Journal::take`] accepts
+    /// these stems.
+    pub fn sessions(&self) -> io::Result<Vec<String>> {
+        let mut sessions: Vec<String> =
+            self.files()?.filter(|it| it.ending == NOTED || it.ending == TAKEN).map(|it| it.stem).collect();
+        sessions.sort();
+        sessions.dedup();
+        Ok(sessions)
+    }
+
+    /// Deletes counters and marks that have not been modified since `before`.
+    pub fn tidy(&self, before: SystemTime) -> io::Result<()> {
+        for it in self.files()? {
+            let is_old = || fs::metadata(&it.path).and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
+            if (it.ending == USES || it.ending == MARK) && is_old() {
+                let _ = fs::remove_file(&it.path);
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> io::Result<impl Iterator<Item = Entry>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            other => Some(other?),
+        };
+        let parse = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (stem, rest) = name.split_once('.')?;
+            let ending = rest.rsplit('.').next()?;
+            Some(Entry { stem: stem.to_owned(), ending: ending.to_owned(), path: entry.path() })
+        };
+        Ok(entries.into_iter().flatten().flatten().filter_map(parse))
+    }
+
+    /// Renames a journal, so that later records go into a new file.
+    fn set_aside(path: &Path) -> io::Result<()> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        flock(&file, FlockOperation::LockExclusive)?;
+        let meta = file.metadata()?;
+        if !fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino())) {
+            return Ok(());
+        }
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        fs::rename(path, path.with_extension(format!("{nanos:020}-{}.{TAKEN}", std::process::id())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::thread;
+
+    use super::*;
+
+    fn record(key: usize) -> Record {
+        Record { kind: "tool_observation".into(), key: format!("k{key}"), session: "s".into(), ..Record::default() }
+    }
+
+    fn keys(taken: &Taken) -> Vec<&str> {
+        taken.records.iter().map(|record| record.key.as_str()).collect()
+    }
+
+    #[test]
+    fn what_was_noted_is_taken_in_order_until_it_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().join("journal"));
+        assert!(journal.take("s").unwrap().records.is_empty());
+        journal.append(&record(1)).unwrap();
+        journal.append(&record(2)).unwrap();
+        assert_eq!(journal.holds("s", &["k1", "k3"]), [true, false]);
+        assert_eq!(keys(&journal.take("s").unwrap()), ["k1", "k2"]);
+        journal.append(&record(3)).unwrap();
+        assert_eq!(journal.sessions().unwrap(), ["s"]);
+        let taken = journal.take("s").unwrap();
+        assert_eq!(keys(&taken), ["k1", "k2", "k3"]);
+        taken.done();
+        assert!(journal.sessions().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_torn_record_spoils_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().to_path_buf());
+        journal.append(&record(1)).unwrap();
+        let path = journal.file("s", NOTED);
+        File::options().append(true).open(&path).unwrap().write_all(b"\n{\"kind\":\"tool_obs\xff").unwrap();
+        journal.append(&record(2)).unwrap();
+        let taken = journal.take("s").unwrap();
+        assert_eq!((keys(&taken), taken.malformed), (vec!["k1", "k2"], 1));
+    }
+
+    #[test]
+    fn any_session_has_a_file_of_its_own_in_the_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().join("j"));
+        for session in ["../../x", "a/b", "", ".", "한글", "a.b"] {
+            journal.append(&Record { session: session.into(), ..record(1) }).unwrap();
+            assert_eq!(journal.take(session).unwrap().records.len(), 1);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(journal.sessions().unwrap().len(), 6);
+    }
+
+    #[test]
+    fn many_append_and_some_take_and_nothing_is_lost() {
+        const WRITERS: usize = 8;
+        const EACH: usize = 200;
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().to_path_buf());
+        let mut all: Vec<String> = Vec::new();
+        let mut numbers = BTreeSet::new();
+        thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS)
+                .map(|writer| {
+                    let journal = &journal;
+                    scope.spawn(move || {
+                        (0..EACH)
+                            .map(|at| {
+                                journal.append(&record(writer * EACH + at)).unwrap();
+                                journal.count("s").unwrap()
+                            })
+                            .collect::<Vec<u64>>()
+                    })
+                })
+                .collect();
+            while all.len() < WRITERS * EACH {
+                let taken = journal.take("s").unwrap();
+                all.extend(taken.records.iter().map(|record| record.key.clone()));
+                assert_eq!(taken.malformed, 0);
+                taken.done();
+            }
+            for writer in writers {
+                numbers.extend(writer.join().unwrap());
+            }
+        });
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), WRITERS * EACH);
+        assert_eq!(numbers, (1..=(WRITERS * EACH) as u64).collect());
+    }
+}

@@ -1,0 +1,808 @@
+//! Tables `memories`, `sightings` (occurrences), `tombstones` and `shown`.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
+
+use super::failures::MAKER;
+use super::index::{index, unindex};
+use super::{Result, Store, digests, json, projects, sharing, time, unjson, untime};
+use throughline_model::contract::{Draft, Memory, SessionNotes};
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::project::Project;
+use throughline_search::query::Query;
+
+/// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
+const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
+
+/// What each further occurrence adds to a memory's weight, and how many occurrences count.
+pub(super) const SIGHTING_WEIGHT: f64 = 0.05;
+pub(super) const MOST_SIGHTINGS: u32 = 4;
+
+/// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
+/// memories of a project, and their pieces in the full-text table, are one range of rows.
+pub(super) const ROW_BITS: u32 = 32;
+
+/// The attribute of a memory that the user saved.
+pub const SAVED: (&str, &str) = ("source", "saved");
+
+/// The attribute of a memory that the agent saved on its own.
+pub const SAVED_BY_AGENT: (&str, &str) = ("source", "agent");
+
+/// The outcome of storing a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// A new memory was stored.
+    Stored,
+    /// The same content was known from elsewhere.
+    SeenAgain,
+    /// This occurrence was known already.
+    Known,
+    /// The user deleted this content; it stays deleted.
+    Forgotten,
+}
+
+/// Which memories to list. Empty fields do not restrict.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// One project.
+    pub project: Option<String>,
+    /// One session.
+    pub session: Option<String>,
+    /// Kinds; empty means all but `turn`.
+    pub kinds: Vec<String>,
+    /// Whether to include memories shared with all projects.
+    pub shared: bool,
+}
+
+/// A memory with its context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The memory.
+    pub memory: Memory,
+    /// The root folder of its project.
+    pub project: String,
+    /// The policy that made it.
+    pub policy: String,
+    /// The digest of that policy.
+    pub policy_digest: String,
+    /// The transcript line where it was first learned.
+    pub line_uuid: Option<String>,
+    /// How often it was looked up or shown.
+    pub access_count: u32,
+    /// The memory digest that it was folded into.
+    pub digest: Option<String>,
+}
+
+/// A memory that applies to a project as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Knowledge {
+    /// The kind: `convention`, `preference`, `architecture`, `pattern`, …
+    pub kind: String,
+    /// The file that it is about.
+    pub file: Option<String>,
+    /// One line.
+    pub content: String,
+    /// When it was learned.
+    pub updated: u64,
+}
+
+/// How much is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stats {
+    /// Memories, without those that were folded into a digest.
+    pub memories: u64,
+    /// Memories that were folded into a digest.
+    pub compressed: u64,
+    /// Digests, which are memories too.
+    pub digests: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Events.
+    pub events: u64,
+    /// Memories of each type, the most frequent first; in JSON an object.
+    #[serde(serialize_with = "as_object")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
+    pub types: Vec<(String, u64)>,
+    /// Projects.
+    pub projects: u64,
+    /// The size of the database without its WAL, in bytes.
+    pub bytes: u64,
+}
+
+fn as_object<S: serde::Serializer>(types: &[(String, u64)], to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_map(types.iter().map(|(kind, number)| (kind, number)))
+}
+
+pub(super) const COLUMNS: &str = "m.id, m.session_id, m.type, m.title, m.content, m.keywords, m.files, m.importance, m.created_at, \
+                       m.seen_count, m.metadata";
+
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    Ok(Memory {
+        id: row.get(0)?,
+        session_id: row.get(1)?,
+        kind: row.get(2)?,
+        title: row.get(3)?,
+        content: row.get(4)?,
+        keywords: unjson(&row.get::<_, String>(5)?),
+        files: unjson(&row.get::<_, String>(6)?),
+        #[expect(clippy::cast_possible_truncation, reason = "it was an f32 before it was stored")]
+        importance: row.get::<_, f64>(7)? as f32,
+        created: untime(row.get(8)?),
+        seen: row.get(9)?,
+        score: 0.0,
+        attributes: unjson(&row.get::<_, String>(10)?),
+    })
+}
+
+fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        memory: from_row(row)?,
+        project: row.get(11)?,
+        policy: row.get(12)?,
+        policy_digest: row.get(13)?,
+        access_count: row.get(14)?,
+        line_uuid: row.get(15)?,
+        digest: row.get(16)?,
+    })
+}
+
+/// Indexes identify a project by its number.
+const OF_PROJECT: &str = "m.project = (SELECT number FROM projects WHERE id = ?)";
+
+/// The conditions and parameters of a WHERE clause.
+#[derive(Default)]
+pub(super) struct Where {
+    clauses: Vec<String>,
+    params: Vec<Box<dyn ToSql>>,
+}
+
+impl Where {
+    fn and(&mut self, clause: &str, value: impl ToSql + 'static) {
+        self.params.push(Box::new(value));
+        self.clauses.push(clause.replace('?', &format!("?{}", self.params.len())));
+    }
+
+    /// Matches memories that can be listed, which excludes those folded into a digest.
+    fn listed() -> Self {
+        Self { clauses: vec!["m.digest IS NULL".into()], params: Vec::new() }
+    }
+
+    fn filter(filter: &Filter) -> Self {
+        let mut it = Self::listed();
+        if let Some(project) = &filter.project {
+            it.and(OF_PROJECT, project.clone());
+        }
+        if let Some(session) = &filter.session {
+            it.and("m.session_id = ?", session.clone());
+        }
+        if filter.kinds.is_empty() {
+            it.clauses.push("m.type <> 'turn'".into());
+        } else {
+            it.kinds(&filter.kinds);
+        }
+        it
+    }
+
+    fn kinds(&mut self, kinds: &[String]) {
+        if kinds.is_empty() {
+            return;
+        }
+        let marks: Vec<String> = kinds
+            .iter()
+            .map(|kind| {
+                self.params.push(Box::new(kind.clone()));
+                format!("?{}", self.params.len())
+            })
+            .collect();
+        self.clauses.push(format!("m.type IN ({})", marks.join(", ")));
+    }
+
+    /// Adds the parts of a query that the database can check; [`Query::accepts`] checks the rest.
+    pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
+        self.clauses.extend(Self::listed().clauses);
+        if let Some(project) = project {
+            self.and(OF_PROJECT, project.to_owned());
+        }
+        self.kinds(&query.kinds);
+        if let Some(after) = query.after {
+            self.and("m.created_at >= ?", after);
+        }
+        if let Some(before) = query.before {
+            self.and("m.created_at < ?", before);
+        }
+    }
+
+    pub(super) fn params(&self) -> &[Box<dyn ToSql>] {
+        &self.params
+    }
+
+    pub(super) fn sql(&self) -> String {
+        if self.clauses.is_empty() { "1".into() } else { self.clauses.join(" AND ") }
+    }
+}
+
+impl Store {
+    fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list_own(filter, order, limit)?;
+        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
+            let shared = Filter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            memories.extend(self.shared_of(self.list_own(&shared, order, limit)?, project)?);
+        }
+        Ok(memories)
+    }
+
+    fn list_own(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let kinds = match filter {
+            Filter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
+            Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
+            _ => return self.list_one(filter, order, limit),
+        };
+        // One index scan per kind. With all kinds at once, the database would have to sort every memory.
+        let mut memories = Vec::new();
+        for kind in kinds {
+            memories.extend(self.list_one(&Filter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
+        }
+        Ok(memories)
+    }
+
+    /// Returns the kinds of a project's memories except archived turns, with one index step each.
+    fn kinds(&self, project: &str) -> Result<Vec<String>> {
+        self.explain((|| {
+            let mut next = self
+                .conn
+                .prepare_cached("SELECT type FROM memories WHERE project = ?1 AND type > ?2 ORDER BY type LIMIT 1")?;
+            let Some(project) = projects::number(&self.conn, project)? else { return Ok(Vec::new()) };
+            let mut kinds: Vec<String> = Vec::new();
+            let mut last = String::new();
+            while let Some(kind) = next.query_row(params![project, last], |row| row.get::<_, String>(0)).optional()? {
+                if kind != "turn" {
+                    kinds.push(kind.clone());
+                }
+                last = kind;
+            }
+            Ok(kinds)
+        })())
+    }
+
+    fn list_one(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+        let condition = Where::filter(filter);
+        let sql = format!("SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}", condition.sql());
+        self.explain(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_map(params_from_iter(&condition.params), from_row)?.collect()),
+        )
+    }
+
+    /// Returns memories, newest first.
+    pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list(filter, "m.created_at DESC, m.rowid", limit)?;
+        memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
+        memories.truncate(limit as usize);
+        Ok(memories)
+    }
+
+    /// Returns memories, highest weight first.
+    pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.rowid", limit)?;
+        memories.sort_by(|a, b| {
+            weight(b).total_cmp(&weight(a)).then_with(|| b.created.cmp(&a.created)).then_with(|| a.id.cmp(&b.id))
+        });
+        memories.truncate(limit as usize);
+        Ok(memories)
+    }
+
+    /// Returns memories in the order in which they were learned.
+    pub fn in_order(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+        let mut memories = self.list(filter, "m.created_at, m.id", limit)?;
+        memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+        memories.truncate(limit as usize);
+        Ok(memories)
+    }
+
+    /// Returns the root folder of each memory's project, in the order of `memories`; empty if there is no such memory.
+    pub fn project_roots(&self, memories: &[Memory]) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT p.root FROM memories m JOIN projects p ON p.id = m.project_id WHERE m.id = ?1")
+                .and_then(|mut s| {
+                    memories
+                        .iter()
+                        .map(|memory| Ok(s.query_row([&memory.id], |row| row.get(0)).optional()?.unwrap_or_default()))
+                        .collect()
+                }),
+        )
+    }
+
+    /// Returns the memory whose identifier is `id` or begins with it; at most two, so that the caller can tell when the
+    /// prefix is ambiguous. A memory whose text was purged gets its line in the digest as its title.
+    pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+        let mut all = self.memory_as_stored(id, project)?;
+        for found in all.iter_mut().filter(|found| found.memory.title.is_empty() && found.digest.is_some()) {
+            let line = self.explain(digests::line_of(&self.conn, &found.memory.id))?;
+            found.memory.title = line.unwrap_or_default();
+        }
+        Ok(all)
+    }
+
+    fn memory_as_stored(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, p.root, a.policy, a.digest, m.access_count,
+                            (SELECT line_uuid FROM sightings s WHERE s.memory = m.rowid AND line_uuid IS NOT NULL ORDER BY at LIMIT 1),
+                            (SELECT id FROM memories d WHERE d.rowid = m.digest)
+                     FROM memories m JOIN projects p ON p.id = m.project_id JOIN makers a ON a.number = m.maker
+                     WHERE m.id >= ?1 AND m.id < ?1 || 'g' AND (?2 IS NULL OR m.project_id = ?2) LIMIT 2"
+                ))
+                .and_then(|mut s| s.query_map(params![id, project], found_from_row)?.collect()),
+        )
+    }
+
+    /// Stores a memory that no policy made. Returns the outcome and its identifier, which is `None` if it was
+    /// permanently deleted.
+    pub fn save_memory(
+        &mut self,
+        project: &Project,
+        session: &str,
+        draft: &Draft,
+        now: u64,
+    ) -> Result<(Put, Option<String>)> {
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
+            // All memories without a session share one session name, in which a key names one memory, so include the
+            // project.
+            let key = draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, content_hash(draft).hex(16)));
+            let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
+            let id = tx
+                .query_row(
+                    "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
+                    params![project.id, content_hash(draft)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            Ok((put, id))
+        })
+    }
+
+    /// Permanently deletes a memory, so that reading the transcript again does not bring it back. Deleting a digest
+    /// deletes its sources too, because the user does not want to see their content again.
+    pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
+        self.write(|tx| {
+            let rowid: Option<i64> =
+                tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
+            let Some(rowid) = rowid else { return Ok(false) };
+            digests::delete_sources(tx, rowid, now)?;
+            // A digest is deleted with its last source.
+            if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
+                digests::bury(tx, rowid, now)?;
+                forget_in_notes(tx, rowid)?;
+                remove(tx, rowid)?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Deletes memories older than `before` that were not accessed since and have a low weight: beyond the `keep`
+    /// weightiest of their project. Returns how many there are; without `really`, only counts them. What the user
+    /// stated and what `project_knowledge` lists stays, and so do digests and their sources: see [`Store::purge`].
+    pub fn collect_garbage(&mut self, before: u64, keep: u32, project: Option<&str>, really: bool) -> Result<u64> {
+        let path = self.path.clone();
+        let collected = (|| {
+            let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let rows: Vec<i64> = tx
+                .prepare(
+                    "SELECT rowid FROM (
+                         SELECT rowid, project_id, type, created_at, accessed_at, weight,
+                                row_number() OVER (PARTITION BY project_id ORDER BY weight DESC, created_at DESC) AS place
+                         FROM memories WHERE digest IS NULL)
+                     WHERE (?1 IS NULL OR project_id = ?1) AND type NOT IN ('preference', 'correction', 'architecture', 'pattern', 'convention')
+                       AND max(created_at, COALESCE(accessed_at, 0)) < ?2 AND place > ?3
+                       AND rowid NOT IN (SELECT memory FROM digests)",
+                )?
+                .query_map(params![project, time(before), keep], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            if really {
+                for rowid in &rows {
+                    remove(&tx, *rowid)?;
+                }
+                tx.commit()?;
+            }
+            Ok(rows.len() as u64)
+        })();
+        collected.map_err(|error| super::classify(&path, error))
+    }
+
+    /// Returns what applies to a project as a whole, newest first.
+    pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
+        let kinds = KNOWLEDGE_KINDS.iter().map(|&kind| kind.to_owned()).collect();
+        let known = self.recent(&Filter { project: Some(project.to_owned()), kinds, ..Filter::default() }, limit)?;
+        Ok(known
+            .into_iter()
+            .map(|memory| Knowledge {
+                kind: memory.kind,
+                file: memory.files.into_iter().next(),
+                content: memory.title,
+                updated: memory.created,
+            })
+            .collect())
+    }
+
+    /// Records that memories were shown to a session, or looked up by the user (no session).
+    pub fn mark_shown(&self, ids: &[String], session: Option<&str>, source: &str, now: u64) -> Result<()> {
+        self.explain((|| {
+            let tx = self.conn.unchecked_transaction()?;
+            mark_shown(&tx, ids.iter().map(String::as_str), session, source, now)?;
+            tx.commit()
+        })())
+    }
+
+    /// Returns the memories that a session has been shown.
+    pub fn shown(&self, session: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT m.id FROM shown s JOIN memories m ON m.rowid = s.memory WHERE s.session_id = ?1")
+                .and_then(|mut s| s.query_map([session], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns how much is stored, in one project or in all.
+    pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
+        self.explain((|| {
+            let count = |sql: &str| -> rusqlite::Result<u64> {
+                self.conn.query_row(sql, params![project], |row| row.get::<_, i64>(0)).map(untime)
+            };
+            let types = self
+                .conn
+                .prepare(
+                    "SELECT type, count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)
+                     GROUP BY type ORDER BY 2 DESC, 1",
+                )?
+                .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(untime)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(Stats {
+                memories: count("SELECT count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)")?,
+                compressed: count(
+                    "SELECT count(*) FROM memories WHERE digest IS NOT NULL AND (?1 IS NULL OR project_id = ?1)",
+                )?,
+                digests: count(
+                    "SELECT count(*) FROM digests d JOIN memories m ON m.rowid = d.memory WHERE ?1 IS NULL OR m.project_id = ?1",
+                )?,
+                sessions: count("SELECT count(*) FROM session_history WHERE ?1 IS NULL OR project_id = ?1")?,
+                events: count("SELECT count(*) FROM events WHERE ?1 IS NULL OR project_id = ?1")?,
+                projects: count("SELECT count(*) FROM projects WHERE ?1 IS NULL OR id = ?1")?,
+                types,
+                bytes: self
+                    .conn
+                    .query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
+                        row.get::<_, i64>(0)
+                    })
+                    .map(untime)?,
+            })
+        })())
+    }
+
+    /// Returns the notes of a session as they were last saved.
+    pub fn notes(&self, session: &str) -> Result<Option<SessionNotes>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT notes FROM session_context WHERE session_id = ?1")
+                .and_then(|mut s| s.query_row([session], |row| row.get::<_, String>(0)).optional()),
+        )
+        .map(|notes| notes.map(|notes| unjson(&notes)))
+    }
+}
+
+/// See [`Store::mark_shown`].
+pub(super) fn mark_shown<'a>(
+    tx: &Connection,
+    ids: impl Iterator<Item = &'a str>,
+    session: Option<&str>,
+    source: &str,
+    now: u64,
+) -> rusqlite::Result<()> {
+    for id in ids {
+        tx.prepare_cached("UPDATE memories SET accessed_at = ?2, access_count = access_count + 1 WHERE id = ?1")?
+            .execute(params![id, time(now)])?;
+        if let Some(session) = session {
+            tx.prepare_cached(
+                "INSERT INTO shown (session_id, memory, source, at) SELECT ?1, rowid, ?2, ?3 FROM memories WHERE id = ?4
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![session, source, time(now), id])?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the weight of a memory; the column `weight` contains the same value.
+fn weight(memory: &Memory) -> f64 {
+    f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
+}
+
+/// Removes a memory from the notes of the sessions that learned it; otherwise the agent would still see it there.
+pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    let (title, content): (String, String) =
+        tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
+    let sessions: Vec<(String, String)> = tx
+        .prepare(
+            "SELECT session_id, notes FROM session_context
+             WHERE session_id IN (SELECT session_id FROM sightings WHERE memory = ?1)",
+        )?
+        .query_map([rowid], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (session, notes) in sessions {
+        let mut notes: SessionNotes = unjson(&notes);
+        // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
+        notes.decisions.retain(|decision| kept(&decision.what) && !begins(&content, &decision.what));
+        notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(&content, &discovery.insight));
+        for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
+            list.retain(kept);
+        }
+        for list in [&mut notes.done, &mut notes.current, &mut notes.pending] {
+            list.retain(kept);
+        }
+        tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&notes)])?;
+    }
+    Ok(())
+}
+
+fn begins(content: &str, text: &str) -> bool {
+    !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
+}
+
+/// The SHA-256 by which memories of a project are deduplicated. The database stores its first half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    /// How many bytes the database stores. That is enough: no two contents of a project collide by chance, and nobody
+    /// has made two that do.
+    const STORED: usize = 16;
+
+    /// Hashes the parts of a text.
+    pub(super) fn of(parts: &[&str]) -> Self {
+        Self(sha256_parts(parts))
+    }
+
+    /// Returns the first `bytes` of all 32 in hexadecimal.
+    pub(super) fn hex(&self, bytes: usize) -> String {
+        hex(&self.0[..bytes])
+    }
+}
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0[..Self::STORED])))
+    }
+}
+
+/// Returns the hash by which memories are deduplicated.
+pub(super) fn content_hash(draft: &Draft) -> ContentHash {
+    let content = draft.content.trim();
+    ContentHash::of(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
+}
+
+/// Stores a draft, or adds an occurrence to the memory that has its content.
+pub(super) fn put(
+    tx: &Connection,
+    project: &str,
+    session: &str,
+    draft: &Draft,
+    policy: (&str, &str),
+    now: u64,
+) -> rusqlite::Result<Put> {
+    let hash = content_hash(draft);
+    let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hash.hex(8)));
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+        .query_row(params![project, hash], |row| row.get(0))
+        .optional()?;
+    let before: Option<i64> = tx
+        .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
+        .query_row([session, &key], |row| row.get(0))
+        .optional()?;
+    if let Some(memory) = before.filter(|_| before == known) {
+        // The same content from the same place; the time may have changed with the session.
+        tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
+            .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+        recount(tx, memory)?;
+        return Ok(Put::Known);
+    }
+    // A memory that replaces a shared one is shared too.
+    let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
+    if before.is_some() {
+        retract(tx, session, &key)?;
+    }
+    let created = draft.origin.at.unwrap_or(now);
+    let (memory, put) = if let Some(memory) = known {
+        (memory, Put::SeenAgain)
+    } else {
+        let deleted = tx
+            .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+            .exists(params![project, hash])?;
+        if deleted {
+            return Ok(Put::Forgotten);
+        }
+        (insert(tx, project, session, draft, hash, None, policy, created)?.0, Put::Stored)
+    };
+    tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
+    let before = if put == Put::SeenAgain { seen(tx, memory)? } else { 0 };
+    recount(tx, memory)?;
+    // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
+    // nothing.
+    if put == Put::SeenAgain && seen(tx, memory)? > before {
+        digests::revive(tx, memory, Some(draft))?;
+    }
+    if is_shared {
+        sharing::share(tx, memory, now)?;
+    }
+    Ok(put)
+}
+
+fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {
+    tx.prepare_cached("SELECT seen_count FROM memories WHERE rowid = ?1")?.query_row([memory], |row| row.get(0))
+}
+
+/// Returns the rows that memories of a project, or of all, can have, or `None` if the project is unknown.
+pub(super) fn row_range(conn: &Connection, project: Option<&str>) -> rusqlite::Result<Option<RangeInclusive<i64>>> {
+    let Some(project) = project else { return Ok(Some(0..=(1 << 54))) };
+    Ok(projects::number(conn, project)?.map(|number| (number << ROW_BITS)..=(number << ROW_BITS | ((1 << ROW_BITS) - 1))))
+}
+
+/// Stores a new memory and returns its row and identifier. The identifier is `id` if that is given and free.
+#[expect(clippy::too_many_arguments, reason = "what a row holds")]
+pub(super) fn insert(
+    tx: &Connection,
+    project: &str,
+    session: &str,
+    draft: &Draft,
+    hash: ContentHash,
+    id: Option<&str>,
+    policy: (&str, &str),
+    created: u64,
+) -> rusqlite::Result<(i64, String)> {
+    let id = free_id(tx, project, hash, id)?;
+    // Never reuse a row number: the full-text table keeps data of a deleted row for a while.
+    let rowid: i64 = tx
+        .prepare_cached(&format!(
+            "UPDATE projects SET memories = memories + 1 WHERE id = ?1 RETURNING number << {ROW_BITS} | memories"
+        ))?
+        .query_row([project], |row| row.get(0))?;
+    let importance = f64::from(if draft.importance.is_finite() { draft.importance.clamp(0.0, 1.0) } else { 0.0 });
+    tx.prepare_cached(
+        "INSERT INTO memories (id, project_id, session_id, type, title, content, content_hash, keywords, files, metadata,
+                               importance, weight, maker, created_at, rowid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
+    )?
+    .execute(params![
+        id,
+        project,
+        session,
+        draft.kind,
+        draft.title,
+        draft.content,
+        hash,
+        json(&draft.keywords),
+        json(&draft.files),
+        json(&draft.attributes),
+        importance,
+        maker(tx, policy)?,
+        time(created),
+        rowid,
+    ])?;
+    index(tx, rowid, draft)?;
+    Ok((rowid, id))
+}
+
+/// Returns the number that stands for a policy and its digest, whose texts would be a twentieth of a memory.
+fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
+    let known = tx
+        .prepare_cached("SELECT number FROM makers WHERE policy = ?1 AND digest = ?2")?
+        .query_row([policy, digest], |row| row.get(0))
+        .optional()?;
+    if let Some(number) = known {
+        return Ok(number);
+    }
+    tx.prepare_cached("INSERT INTO makers (policy, digest) VALUES (?1, ?2) RETURNING number")?
+        .query_row([policy, digest], |row| row.get(0))
+}
+
+/// Returns an identifier for a new memory. It is derived from project and content, so that reading the same sessions
+/// again yields the same identifiers. It may be taken by a memory that was edited since.
+fn free_id(tx: &Connection, project: &str, hash: ContentHash, wanted: Option<&str>) -> rusqlite::Result<String> {
+    let mut taken = tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1")?;
+    if let Some(id) = wanted.filter(|id| is_id(id))
+        && !taken.exists([id])?
+    {
+        return Ok(id.to_owned());
+    }
+    let mut parts = vec![project.to_owned(), hash.hex(32)];
+    loop {
+        let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let id = hex(&sha256_parts(&texts)[..6]);
+        if !taken.exists([&id])? {
+            return Ok(id);
+        }
+        parts.push(id);
+    }
+}
+
+/// Returns whether a text has the form of our identifiers.
+fn is_id(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Replaces a memory's content but keeps its row and identifier. A tombstone keeps the old content from coming back
+/// when the transcript is read again.
+pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft, hash: ContentHash) -> rusqlite::Result<()> {
+    unindex(tx, rowid)?;
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at, by_file)
+         SELECT project_id, content_hash, created_at, 1 FROM memories WHERE rowid = ?1 AND content_hash <> ?2",
+    )?
+    .execute(params![rowid, hash])?;
+    tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .execute(params![project, hash])?;
+    tx.prepare_cached(
+        "UPDATE memories SET type = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8,
+                importance = ?9, weight = ?9, created_at = ?10, maker = ?11 WHERE rowid = ?1",
+    )?
+    .execute(params![
+        rowid,
+        draft.kind,
+        draft.title,
+        draft.content,
+        hash,
+        json(&draft.keywords),
+        json(&draft.files),
+        json(&draft.attributes),
+        f64::from(draft.importance),
+        draft.origin.at.map(time),
+        maker(tx, MAKER)?,
+    ])?;
+    index(tx, rowid, draft)
+}
+
+/// Recounts a memory's occurrences. The copy of a line in a forked session is the same occurrence.
+pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE memories SET (seen_count, session_id, created_at) = (
+             SELECT count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)),
+                    COALESCE((SELECT session_id FROM sightings WHERE memory = ?1 ORDER BY COALESCE(at, 0), session_id <> memories.session_id, session_id LIMIT 1), memories.session_id),
+                    COALESCE(min(at), memories.created_at)
+             FROM sightings WHERE memory = ?1)
+         WHERE rowid = ?1",
+    )?
+    .execute([memory])?;
+    tx.prepare_cached("UPDATE memories SET weight = importance + ?2 * min(seen_count - 1, ?3) WHERE rowid = ?1")?
+        .execute(params![memory, SIGHTING_WEIGHT, MOST_SIGHTINGS])?;
+    Ok(())
+}
+
+/// Removes what a session learned under `key`, and the memory with it if that was its only occurrence.
+pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
+    let memory: Option<i64> = tx
+        .prepare_cached("DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory")?
+        .query_row([session, key], |row| row.get(0))
+        .optional()?;
+    let Some(memory) = memory else { return Ok(()) };
+    if tx.prepare_cached("SELECT 1 FROM sightings WHERE memory = ?1")?.exists([memory])? {
+        recount(tx, memory)
+    } else {
+        remove(tx, memory)
+    }
+}
+
+pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    digests::goes(tx, rowid)?;
+    sharing::origin_goes(tx, rowid)?;
+    unindex(tx, rowid)?;
+    tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
+    Ok(())
+}

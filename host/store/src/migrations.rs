@@ -1,0 +1,82 @@
+//! Schema migrations. Each migration is a file that is applied as a whole or not at all; a released one is never
+//! edited.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Result, StoreError, index, open_read_only};
+
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_extractors.sql"),
+    include_str!("migrations/0003_observations.sql"),
+    include_str!("migrations/0004_vectors.sql"),
+    include_str!("migrations/0005_notes.sql"),
+    include_str!("migrations/0006_makers.sql"),
+    include_str!("migrations/0007_digests.sql"),
+    include_str!("migrations/0008_smaller.sql"),
+];
+
+/// The newest schema version that this program knows.
+#[expect(clippy::cast_possible_truncation, reason = "a handful")]
+pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// The database size, in bytes, from which on a hook does not run migrations. A migration that rebuilt the memories
+/// table took 18 ms per megabyte, and a hook inside the agent's loop has two seconds, on a disk that may be several
+/// times slower.
+const LONG_BYTES: u64 = 16 << 20;
+
+/// Returns whether a database has an older schema and is so large that migrating it takes long. Usually cheap, because
+/// the file header decides.
+pub fn is_long_behind(database: &Path) -> bool {
+    // https://sqlite.org/fileformat2.html#the_database_header
+    const VERSION_AT: usize = 60;
+    let header = || {
+        let mut file = File::open(database).ok().filter(|file| file.metadata().is_ok_and(|it| it.len() >= LONG_BYTES))?;
+        let mut header = [0; VERSION_AT + 4];
+        file.read_exact(&mut header).ok()?;
+        header.last_chunk().map(|version| u32::from_be_bytes(*version))
+    };
+    // The newest version may still be in the WAL.
+    let in_full = || version(&open_read_only(database).ok()?).ok();
+    let is_older = |version: Option<u32>| version.is_some_and(|version| version < SCHEMA_VERSION);
+    is_older(header()) && is_older(in_full())
+}
+
+/// Migrates the schema to the newest version.
+pub(super) fn migrate(conn: &Connection) -> Result<()> {
+    let found = version(conn)?;
+    if found == SCHEMA_VERSION {
+        return Ok(());
+    }
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
+    }
+    if found == 0 {
+        // The journal mode is stored in the file. It cannot be set inside a transaction.
+        conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    }
+    // A migration that replaces a table drops the old one, and rows that refer to it must stay. This cannot be set
+    // inside a transaction either.
+    conn.execute_batch("PRAGMA foreign_keys = OFF")?;
+    let tx = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    // Another process may have migrated it first.
+    let found = version(&tx)?;
+    for (sql, version) in MIGRATIONS.iter().zip(1_u32..).skip(found as usize) {
+        tx.execute_batch(sql)?;
+        tx.pragma_update(None, "user_version", version)?;
+    }
+    if found == 0 {
+        index::set_meta(&tx, index::INDEX_VERSION, &index::VERSION.to_string())?;
+    }
+    tx.commit()?;
+    conn.execute_batch("PRAGMA foreign_keys = ON")?;
+    Ok(())
+}
+
+fn version(conn: &Connection) -> Result<u32> {
+    Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}

@@ -1,0 +1,720 @@
+//! Search by words and by meaning, with a combined ranking.
+//!
+//! The cost of a search hardly grows with the size of the database. For each word, only a limited number of its newest
+//! pieces are fetched; for words that occur in more pieces, those pieces are fetched that contain several of them. The
+//! nearest vectors are selected by codes of two bits per number (`vectors.rs`). The results of both methods are read,
+//! scored (`search/score.rs`) and ranked (`search/rank.rs`).
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+use std::thread;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::helper::{Asked, Helper};
+use super::index::{self, LIVE, MODEL, NO_MODEL};
+use super::memories::{COLUMNS, from_row, row_range};
+use super::sharing::{SHARED_FROM, is_known};
+use super::vectors::{Cosines, Scan};
+use super::{Result, Store, time, vectors};
+use throughline_embedding::local;
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
+use throughline_search::pieces;
+use throughline_search::query::{Facts, Query};
+use throughline_search::rank::{self, CANDIDATES, Candidate, Profile, Why};
+use throughline_search::score::{Piece, Score, Words, idf};
+use throughline_search::vector::Probe;
+
+/// How many memories a query without words examines.
+const FILTERED: u32 = 2_000;
+
+/// How many of the newest pieces that contain a word are fetched.
+const NEWEST: usize = 4_000;
+
+/// How many of the common words, the rarest ones, are combined to fetch pieces that contain several of them.
+const MOST_COMMON: usize = 6;
+
+/// About how many of the newest rows are scanned for each combination of common words. A row takes about a tenth of a
+/// microsecond per word.
+const WALKED: usize = 40_000;
+
+/// From this number of memories on, half of the work is given to a helper.
+const MUCH: i64 = 2_000;
+
+/// A search request.
+#[derive(Clone, Debug)]
+pub struct Search<'a> {
+    /// The query.
+    pub query: &'a Query,
+    /// The project to search, or `None` for all.
+    pub project: Option<&'a str>,
+    /// Whether to include memories shared with all projects.
+    pub shared: bool,
+    /// The maximum number of results.
+    pub limit: u32,
+    /// The current time, in milliseconds since the Unix epoch.
+    pub now: u64,
+    /// The ranking parameters.
+    pub profile: &'a Profile,
+    /// The query's vector, if the database's vectors come from a model other than the built-in one.
+    pub probe: Option<Probe>,
+    /// Whether to halve the candidates of each method, because a hook has less time than a person.
+    pub is_quick: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Creates a search with default settings.
+    pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
+        Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
+    }
+}
+
+impl Search<'_> {
+    /// Returns how many pieces each search method returns.
+    fn candidates(&self) -> usize {
+        if self.is_quick { CANDIDATES / 2 } else { CANDIDATES }
+    }
+
+    /// Returns how many of the newest pieces that contain a word are fetched.
+    fn newest(&self) -> usize {
+        if self.is_quick { NEWEST / 2 } else { NEWEST }
+    }
+}
+
+/// The results of a search.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The results, best first.
+    pub hits: Vec<Hit>,
+    /// Why the search was limited, or `None` if it was not.
+    pub degraded: Option<String>,
+}
+
+/// A memory that was found.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The memory, with its score.
+    pub memory: Memory,
+    /// How the score was computed.
+    pub why: Why,
+    /// The words of the query that it contains.
+    pub words: Vec<String>,
+}
+
+/// Which pieces contain words of a query.
+struct ByWords {
+    /// By the piece's row, the total weight of the words that it is known to contain.
+    scores: HashMap<i64, f64, foldhash::fast::RandomState>,
+    /// In about how many pieces each word occurs.
+    counts: Vec<usize>,
+    /// Whether every piece with any of the words is included.
+    is_whole: bool,
+}
+
+impl Store {
+    /// Returns the matching memories, best first. A query without words lists what its filters accept, newest first.
+    pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
+        // Most pages are read once; allocating memory to cache them all takes longer than reading a few of them again.
+        self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
+        // Use one transaction for everything, because another index may be swapped in meanwhile.
+        self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
+    }
+
+    /// Returns the memories that match a query, by the default ranking.
+    pub fn find_memories(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
+        let answer = self.search(&Search::new(query, project, limit, now))?;
+        Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
+    }
+
+    fn find(&self, search: &Search<'_>) -> rusqlite::Result<Answer> {
+        let conn = &self.conn;
+        let query = search.query;
+        if query.is_empty() {
+            return Ok(Answer::default());
+        }
+        let ranges = ranges(conn, search)?;
+        if ranges.is_empty() {
+            return Ok(Answer::default());
+        }
+        if query.term_count() == 0 {
+            return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
+        }
+        let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
+        let model = index::meta(conn, MODEL)?.unwrap_or_else(|| NO_MODEL.into());
+        let (probe, degraded) = probe(search, &model);
+        let scans: Vec<Scan<'_>> = match probe.as_ref().filter(|_| query.required().is_none()) {
+            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
+            None => Vec::new(),
+        };
+        let is_much = extents.iter().map(|extent| extent.memories).sum::<i64>() >= MUCH;
+        let (found, candidates) = thread::scope(|scope| {
+            let helper = is_much.then(|| Helper::start(scope, &self.path, &model)).flatten();
+            let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
+            let candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
+            Ok::<_, rusqlite::Error>((found, candidates))
+        })?;
+        let Found { by_words, words, .. } = &*found;
+        let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
+        let mut ranked = Vec::with_capacity(candidates.len());
+        for (candidate, words) in candidates {
+            has.insert(candidate.id, words);
+            ranked.push(candidate);
+        }
+        let setting = rank::Setting {
+            now: time(search.now),
+            ideal: words.ideal(&by_words.counts),
+            words: words.concepts(),
+            known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
+            profile: search.profile,
+        };
+        let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
+        let mut hits = Vec::new();
+        for ranked in rank::rank(ranked, &setting, search.limit as usize) {
+            let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
+            let words = has.remove(&ranked.id).unwrap_or_default();
+            #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
+            hits.push(Hit {
+                memory: Memory { score: ranked.score as f32, ..memory },
+                why: ranked.why,
+                words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
+            });
+        }
+        Ok(Answer { hits, degraded })
+    }
+
+    /// Runs both search methods. A helper begins with the vectors while this thread looks up the words.
+    fn legs<'q, 'e>(
+        &self,
+        search: &Search<'q>,
+        ranges: &[RangeInclusive<i64>],
+        extents: &[Extent],
+        scans: &'e [Scan<'e>],
+        helper: Option<&Helper<'e>>,
+    ) -> rusqlite::Result<Found<'q>> {
+        let conn = &self.conn;
+        let begun: Vec<_> =
+            scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.look(conn))))).collect();
+        let extents = extents.iter().map(|extent| counted(conn, *extent)).collect::<rusqlite::Result<Vec<Extent>>>()?;
+        // Shared memories are ranked together with the project's own, so a word has its weight in both combined.
+        let mut by_words = ByWords::new();
+        for (memories, extent) in ranges.iter().zip(&extents) {
+            by_words.add(self::by_words(conn, search, memories, *extent)?);
+        }
+        let mut cosines = Cosines::default();
+        for (scan, begun) in scans.iter().zip(begun) {
+            cosines.extend(accepted(conn, search, scan.nearest(conn, begun)?)?);
+        }
+        let words = Words::new(search.query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
+        let mut pieces: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
+        pieces.extend(cosines.keys());
+        pieces.sort_unstable();
+        pieces.dedup();
+        Ok(Found { by_words, words, cosines, pieces })
+    }
+
+    /// Returns the candidates for the ranking, each with the words of the query that it contains. A helper does half of
+    /// the work.
+    fn candidates<'q: 'e, 'e>(
+        &self,
+        search: &'e Search<'q>,
+        probe: Option<&'e Probe>,
+        found: &Arc<Found<'q>>,
+        helper: Option<&Helper<'e>>,
+    ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+        let all = found.pieces.len();
+        let mut middle = if helper.is_some() { all / 2 } else { all };
+        // Keep the pieces of a memory together.
+        while (1..all).contains(&middle)
+            && pieces::memory_of(found.pieces[middle - 1]) == pieces::memory_of(found.pieces[middle])
+        {
+            middle += 1;
+        }
+        let asked = helper.map(|helper| {
+            let found = Arc::clone(found);
+            helper.ask(move |conn| candidates(conn, search, probe, &found, middle..all))
+        });
+        let mut candidates = candidates(&self.conn, search, probe, found, 0..middle)?;
+        candidates.extend(match asked.and_then(Asked::answer) {
+            Some(others) => others,
+            None => self::candidates(&self.conn, search, probe, found, middle..all)?,
+        });
+        Ok(candidates)
+    }
+}
+
+/// The combined results of both search methods.
+struct Found<'q> {
+    by_words: ByWords,
+    words: Words<'q>,
+    /// The cosines of the pieces found by meaning.
+    cosines: Cosines,
+    /// The rows of all pieces, sorted and without duplicates.
+    pieces: Vec<i64>,
+}
+
+impl ByWords {
+    fn new() -> Self {
+        Self { scores: HashMap::default(), counts: Vec::new(), is_whole: true }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.is_whole &= other.is_whole;
+        self.scores.extend(other.scores);
+        self.counts.resize(other.counts.len(), 0);
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+}
+
+/// Returns the candidates among these pieces, each with the words of the query that it contains.
+fn candidates(
+    conn: &Connection,
+    search: &Search<'_>,
+    probe: Option<&Probe>,
+    found: &Found<'_>,
+    pieces: Range<usize>,
+) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
+    let Found { by_words, words, cosines, pieces: all } = found;
+    let found = &all[pieces];
+    let missing = || found.iter().copied().filter(|piece| !cosines.contains_key(piece));
+    let more = probe.map(|probe| vectors::cosines_of(conn, probe, missing())).transpose()?.unwrap_or_default();
+    let cosine = |piece: &i64| cosines.get(piece).or_else(|| more.get(piece)).copied().map(f64::from);
+    let mut candidates = Vec::with_capacity(found.len());
+    let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
+    for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
+        let nearest = of_one.iter().filter_map(cosine).reduce(f64::max);
+        let is_near = nearest.is_some_and(|cosine| cosine >= rank::NEAR_ENOUGH);
+        let may_have_words = !by_words.is_whole || of_one.iter().any(|piece| by_words.scores.contains_key(piece));
+        if search.profile.text > 0.0 && !may_have_words && !is_near {
+            // The ranking would drop it.
+            continue;
+        }
+        let rowid = pieces::memory_of(of_one[0]);
+        let mut rows = select.query([rowid])?;
+        let Some(row) = rows.next()? else { continue };
+        let stored = Stored::of(row)?;
+        if stored.is_wanted(conn, search, row)? {
+            candidates.push(scored(rowid, &stored, of_one, words, nearest));
+        }
+    }
+    Ok(candidates)
+}
+
+/// Returns the row ranges to search: those of the project and of shared memories.
+fn ranges(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<RangeInclusive<i64>>> {
+    let mut ranges = Vec::from_iter(row_range(conn, search.project)?);
+    if search.shared && search.project.is_some() {
+        ranges.extend(row_range(conn, Some(&Project::shared().id))?);
+    }
+    Ok(ranges)
+}
+
+/// Returns whether a memory is a copy of one that is searched as well.
+fn is_double(conn: &Connection, search: &Search<'_>, memory: &Memory) -> rusqlite::Result<bool> {
+    if !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM) {
+        return Ok(false);
+    }
+    search.project.map_or(Ok(true), |project| is_known(conn, &memory.id, project))
+}
+
+/// Returns the best pieces by their words; of equal scores, the newest.
+fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Result<Vec<i64>> {
+    let most = search.candidates();
+    let mut best: Vec<(i64, f64)> = found.scores.iter().map(|(&piece, &score)| (piece, score)).collect();
+    let order = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+    if best.len() > most && !search.query.restricts() {
+        best.select_nth_unstable_by(most, order);
+        best.truncate(most);
+    }
+    best.sort_unstable_by(order);
+    let mut kept = Vec::with_capacity(most);
+    for (piece, _) in best {
+        if kept.len() >= most {
+            break;
+        }
+        if !search.query.restricts() || is_of_kind(conn, search.query, pieces::memory_of(piece))? {
+            kept.push(piece);
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns the query's vector for comparing with those of the database's `model`, and the reason if there should be one
+/// but is none.
+fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
+    if search.profile.vector <= 0.0 || model == NO_MODEL {
+        return (None, None);
+    }
+    // Check this first: the index of another model, for which a probe was made, may have been replaced by this one
+    // meanwhile.
+    if model == index::local_model() {
+        return (local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known)), None);
+    }
+    if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
+        return (Some(probe), None);
+    }
+    let why = format!("the stored vectors come from {model}, but the query has no vector from it: only words were searched");
+    (None, Some(why))
+}
+
+/// Returns how many of the nearest pieces to fetch. A query with filters fetches more, so that pieces it rejects do not
+/// displace others.
+fn most_near(search: &Search<'_>) -> usize {
+    if search.query.restricts() { search.candidates() * 10 } else { search.candidates() }
+}
+
+/// Filters the nearest pieces by the query's kinds and times.
+fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> rusqlite::Result<Vec<(i64, f32)>> {
+    if !search.query.restricts() {
+        return Ok(near);
+    }
+    let mut kept = Vec::new();
+    for (piece, cosine) in near {
+        if kept.len() >= search.candidates() {
+            break;
+        }
+        if is_of_kind(conn, search.query, pieces::memory_of(piece))? {
+            kept.push((piece, cosine));
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns whether a memory's row passes the query's filters on kind and time.
+fn is_of_kind(conn: &Connection, query: &Query, rowid: i64) -> rusqlite::Result<bool> {
+    let row = conn
+        .prepare_cached("SELECT type, created_at FROM memories WHERE rowid = ?1")?
+        .query_row([rowid], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    Ok(row.is_some_and(|(kind, created)| query.accepts_kind(&kind, created)))
+}
+
+fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32)>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?
+        .query_row([rowid], |row| Ok((from_row(row)?, row.get(11)?)))
+        .optional()
+}
+
+/// The columns of a memory that ranking needs, borrowed from its row: of some hundred candidates only a few are
+/// returned.
+struct Stored<'r> {
+    session: &'r str,
+    kind: &'r str,
+    title: &'r str,
+    content: &'r str,
+    /// JSON, as are files and attributes.
+    keywords: &'r str,
+    files: &'r str,
+    attributes: &'r str,
+    importance: f64,
+    created: i64,
+    seen: u32,
+    accessed: u32,
+}
+
+impl<'r> Stored<'r> {
+    /// Reads a row of [`COLUMNS`] followed by the access count.
+    fn of(row: &'r Row<'_>) -> rusqlite::Result<Self> {
+        let text = |column: usize| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
+        Ok(Self {
+            session: text(1)?,
+            kind: text(2)?,
+            title: text(3)?,
+            content: text(4)?,
+            keywords: text(5)?,
+            files: text(6)?,
+            importance: row.get(7)?,
+            created: row.get(8)?,
+            seen: row.get(9)?,
+            attributes: text(10)?,
+            accessed: row.get(11)?,
+        })
+    }
+
+    /// Returns whether the memory passes the query's filters and is not a copy of one that is searched as well.
+    fn is_wanted(&self, conn: &Connection, search: &Search<'_>, row: &Row<'_>) -> rusqlite::Result<bool> {
+        if !search.query.restricts() && !self.attributes.contains(SHARED_FROM) {
+            return Ok(true);
+        }
+        let memory = from_row(row)?;
+        Ok(accepts(search.query, &memory) && !is_double(conn, search, &memory)?)
+    }
+
+    /// Returns a hash that is equal for memories of one kind with the same text, ignoring white space and the case of
+    /// ASCII letters. FNV-1a, because every candidate is hashed byte by byte.
+    fn said(&self) -> u64 {
+        const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+        let mut hash = BASIS;
+        for text in [self.kind, self.title, self.content] {
+            for byte in text.bytes() {
+                let more = add(hash, byte.to_ascii_lowercase());
+                hash = if byte.is_ascii_whitespace() { hash } else { more };
+            }
+            hash = add(hash, u8::MAX);
+        }
+        hash
+    }
+}
+
+/// Scores a memory by those of its pieces that were found and the cosine of the nearest one, and returns the words that
+/// the best piece contains.
+fn scored(
+    rowid: i64,
+    stored: &Stored<'_>,
+    found: &[i64],
+    words: &Words<'_>,
+    nearest: Option<f64>,
+) -> (Candidate<i64>, Vec<usize>) {
+    let cut = pieces::cut(stored.content);
+    let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
+    let mut best = Score::default();
+    for piece in found {
+        let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
+        let score = words.score(&Piece { title: stored.title, content, keywords: &keywords, files: &files });
+        if score.bm25 >= best.bm25 {
+            best = score;
+        }
+    }
+    let candidate = Candidate {
+        id: rowid,
+        session: stored.session.to_owned(),
+        kind: stored.kind.to_owned(),
+        bm25: best.bm25,
+        cosine: nearest,
+        importance: stored.importance,
+        created: stored.created,
+        seen: stored.seen,
+        accessed: stored.accessed,
+        said: stored.said(),
+    };
+    (candidate, best.words().collect())
+}
+
+/// Returns a stored list of words as one text. JSON punctuation separates words as spaces do, so the list must be
+/// decoded only if it contains escapes.
+fn words_of(list: &str) -> Cow<'_, str> {
+    if list.contains('\\') { super::unjson::<Vec<String>>(list).join(" ").into() } else { list.into() }
+}
+
+/// Returns whether a memory satisfies the query's filters; its words do not count.
+fn accepts(query: &Query, memory: &Memory) -> bool {
+    if !query.restricts() {
+        return true;
+    }
+    let tools: Vec<&str> =
+        memory.attributes.iter().filter(|(name, _)| name == "tool").map(|(_, tool)| tool.as_str()).collect();
+    query.accepts(&Facts {
+        kind: &memory.kind,
+        session: &memory.session_id,
+        created: time(memory.created),
+        title: &memory.title,
+        content: &memory.content,
+        keywords: &memory.keywords.join(" "),
+        files: &memory.files,
+        tools: &tools,
+    })
+}
+
+/// The extent of a search.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    /// The row of the newest memory.
+    last: i64,
+    /// The number of rows from the oldest to the newest memory.
+    memories: i64,
+    /// The approximate number of pieces.
+    pieces: usize,
+}
+
+impl Extent {
+    /// Returns the rows from the oldest to the newest memory.
+    fn rows(self) -> RangeInclusive<i64> {
+        self.last - self.memories + 1..=self.last
+    }
+
+    /// Returns the first of the newest rows in which a word that occurs in `count` pieces should occur in about `most`.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
+    fn newest(self, count: usize, most: usize) -> i64 {
+        let share = (most as f64 / count.max(1) as f64).min(1.0);
+        pieces::row(self.last - (self.memories as f64 * share) as i64, 0)
+    }
+}
+
+/// Returns the extent of the memories in a range, without the number of pieces.
+fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<Extent> {
+    // Each query alone is one step into the table; both combined would scan all of it.
+    let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
+        conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
+            .query_row([memories.start(), memories.end()], |row| row.get(0))
+    };
+    let (Some(oldest), Some(newest)) = (bound("min")?, bound("max")?) else { return Ok(Extent::default()) };
+    Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: 0 })
+}
+
+/// Adds the approximate number of pieces.
+fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
+    /// The maximum number of memories for extrapolation over all projects, since their ranges lie far apart.
+    const MOST: i64 = 1_000_000;
+    /// How many pieces are counted exactly; that sample gives the number of pieces per memory.
+    const COUNTED: i64 = 4_000;
+    let (first, last) = pieces::rows(extent.rows());
+    let (counted, down_to): (i64, Option<i64>) = conn
+        .prepare_cached(&format!(
+            "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
+            LIVE.words
+        ))?
+        .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let pieces = match down_to {
+        Some(down_to) if counted == COUNTED => {
+            let memories = (extent.last - pieces::memory_of(down_to) + 1).max(1);
+            (extent.memories.min(MOST) * counted / memories).max(counted)
+        }
+        _ => counted,
+    };
+    Ok(Extent { pieces: usize::try_from(pieces).unwrap_or(0), ..extent })
+}
+
+/// Returns which pieces contain which of the query's words.
+fn by_words(
+    conn: &Connection,
+    search: &Search<'_>,
+    memories: &RangeInclusive<i64>,
+    extent: Extent,
+) -> rusqlite::Result<ByWords> {
+    let query = search.query;
+    let (first, last) = pieces::rows(memories.clone());
+    // A hook filters the results afterwards instead, because looking up each row would cost more.
+    let condition = if search.is_quick { String::new() } else { condition(query) };
+    let newest_pieces = search.newest();
+    let mut newest = conn.prepare_cached(&format!(
+        "SELECT rowid FROM {words} WHERE {words} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 {condition}
+         ORDER BY rowid DESC LIMIT ?4",
+        words = LIVE.words
+    ))?;
+    let mut matching = |expression: &str, first: i64, most: usize| -> rusqlite::Result<Vec<i64>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
+    };
+    let mut found = ByWords::new();
+    let mut common: Vec<(usize, String)> = Vec::new();
+    for word in query.words() {
+        let pieces = matching(&word.quoted(), first, newest_pieces)?;
+        let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, extent) };
+        let weight = idf(count, extent.pieces);
+        for piece in &pieces {
+            *found.scores.entry(*piece).or_default() += weight;
+        }
+        if pieces.len() >= newest_pieces {
+            common.push((count, word.quoted()));
+            found.is_whole = false;
+        }
+        found.counts.push(count);
+    }
+    common.sort();
+    common.dedup_by(|a, b| a.1 == b.1);
+    combine(&mut found, &common, extent, search.candidates(), &mut matching)?;
+    if let Some(required) = query.required() {
+        let pieces: HashSet<i64> = matching(&required, first, newest_pieces)?.into_iter().collect();
+        found.scores.retain(|piece, _| pieces.contains(piece));
+        for piece in pieces {
+            found.scores.entry(piece).or_default();
+        }
+    }
+    Ok(found)
+}
+
+/// Fetches pieces that contain several of the common words, newest first: those with all of them, then those with all
+/// but the most common one, and so on, until there are enough.
+fn combine(
+    found: &mut ByWords,
+    common: &[(usize, String)],
+    extent: Extent,
+    enough: usize,
+    matching: &mut impl FnMut(&str, i64, usize) -> rusqlite::Result<Vec<i64>>,
+) -> rusqlite::Result<()> {
+    let common = &common[..common.len().min(MOST_COMMON)];
+    let mut new = 0;
+    for words in (2..=common.len()).rev().map(|rarest| &common[..rarest]) {
+        if new >= enough {
+            break;
+        }
+        let weight: f64 = words.iter().map(|(count, _)| idf(*count, extent.pieces)).sum();
+        let expression = words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" AND ");
+        for piece in matching(&expression, extent.newest(words[0].0, 2 * WALKED / words.len()), enough)? {
+            let score = found.scores.entry(piece).or_insert_with(|| {
+                new += 1;
+                0.0
+            });
+            *score = score.max(weight);
+        }
+    }
+    Ok(())
+}
+
+/// Estimates in how many pieces a word occurs, from the distance between its newest ones.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+fn estimate(newest: &[i64], extent: Extent) -> usize {
+    let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
+    let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64;
+    ((newest.len() as f64 * extent.memories as f64 / spanned) as usize).clamp(newest.len(), extent.pieces.max(newest.len()))
+}
+
+/// Returns the query's filters on the memory's row as part of a WHERE clause.
+fn condition(query: &Query) -> String {
+    let mut clauses = Vec::new();
+    let list =
+        |kinds: &[String]| kinds.iter().map(|kind| format!("'{}'", kind.replace('\'', "''"))).collect::<Vec<_>>().join(", ");
+    if !query.kinds.is_empty() {
+        clauses.push(format!("m.type IN ({})", list(&query.kinds)));
+    }
+    if !query.excluded_kinds.is_empty() {
+        clauses.push(format!("m.type NOT IN ({})", list(&query.excluded_kinds)));
+    }
+    clauses.extend(query.after.map(|after| format!("m.created_at >= {after}")));
+    clauses.extend(query.before.map(|before| format!("m.created_at < {before}")));
+    if clauses.is_empty() {
+        return String::new();
+    }
+    format!("AND EXISTS (SELECT 1 FROM memories m WHERE m.rowid = {}.rowid >> 8 AND {})", LIVE.words, clauses.join(" AND "))
+}
+
+/// Returns the results of a query without words, newest first.
+fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>> {
+    let query = search.query;
+    let shared = Project::shared().id;
+    let mut projects = vec![search.project];
+    if search.shared && search.project.is_some() {
+        projects.push(Some(&shared));
+    }
+    let mut hits = Vec::new();
+    for project in projects {
+        let mut condition = super::memories::Where::default();
+        condition.query(query, project);
+        let sql = format!(
+            "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            condition.sql()
+        );
+        let mut select = conn.prepare_cached(&sql)?;
+        let mut rows = select.query(rusqlite::params_from_iter(condition.params()))?;
+        let mut left = search.limit;
+        while left > 0
+            && let Some(row) = rows.next()?
+        {
+            if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
+                && !is_double(conn, search, &memory)?
+            {
+                hits.push(Hit { memory, why: Why::default(), words: Vec::new() });
+                left -= 1;
+            }
+        }
+    }
+    hits.sort_by(|a, b| b.memory.created.cmp(&a.memory.created).then_with(|| a.memory.id.cmp(&b.memory.id)));
+    hits.truncate(search.limit as usize);
+    Ok(hits)
+}

@@ -1,0 +1,315 @@
+//! Tables `session_history` and `session_context`, and the transaction that stores what was extracted from a stretch of
+//! transcript.
+
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::memories::{Put, put, retract};
+use throughline_model::cursor::Cursor;
+
+use super::{ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime};
+use crate::journal::Seen;
+use throughline_model::contract::{Draft, SessionNotes, SessionRecord};
+use throughline_model::project::Project;
+
+/// What is known of a session besides its memories.
+#[derive(Debug, Clone, Default)]
+pub struct SessionUpdate {
+    /// The agent's identifier for the session.
+    pub id: String,
+    /// The agent's working folder.
+    pub cwd: String,
+    /// The agent: `claude-code`, …
+    pub agent: String,
+    /// The model, if known.
+    pub model: Option<String>,
+    /// Why the session ended, if it did.
+    pub end_reason: Option<String>,
+    /// The notes.
+    pub notes: SessionNotes,
+    /// The summarizer's text.
+    pub summary: String,
+    /// The summarizer's topics.
+    pub topics: Vec<String>,
+}
+
+/// Everything that one extraction changes.
+pub struct Batch<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The session, or `None` if the transcript contains nothing of a main conversation.
+    pub session: Option<&'a SessionUpdate>,
+    /// The session in which the memories were learned.
+    pub session_id: &'a str,
+    /// New or changed memories, each with the index of its policy in `policies`.
+    pub drafts: &'a [(usize, Draft)],
+    /// Keys of memories of the session that are no longer valid.
+    pub retracted: &'a [String],
+    /// Names and digests of the policies. The first one is recorded with the session.
+    pub policies: &'a [(String, String)],
+    /// The states that extractors save, and the session that they belong to.
+    pub states: (&'a str, &'a [ExtractorState]),
+    /// Where the next reading starts, or `None` if no transcript was read.
+    pub cursor: Option<&'a Cursor>,
+    /// Why the host read the transcript: `stop`, `compact`, …
+    pub moment: &'a str,
+    /// An event to store in the same transaction.
+    pub event: Option<(&'a str, &'a Seen)>,
+    /// The current time.
+    pub now: u64,
+}
+
+/// What a batch did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of new memories.
+    pub stored: u32,
+    /// The number of known memories that were learned once more.
+    pub seen_again: u32,
+}
+
+const COLUMNS: &str = "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
+    Ok(SessionRecord {
+        id: row.get(0)?,
+        started: row.get::<_, Option<i64>>(1)?.map(untime),
+        ended: row.get::<_, Option<i64>>(2)?.map(untime),
+        summary: row.get(3)?,
+        topics: unjson(&row.get::<_, String>(4)?),
+        files: unjson(&row.get::<_, String>(5)?),
+        notes: row.get::<_, Option<String>>(6)?.and_then(|notes| serde_json::from_str(&notes).ok()),
+    })
+}
+
+/// A session, combined from its history and its events.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KnownSession {
+    /// The session as policies see it.
+    pub record: SessionRecord,
+    /// The project's identifier.
+    pub project: String,
+    /// The root folder of its project.
+    pub root: String,
+    /// The agent's working folder; empty if unknown.
+    pub cwd: String,
+    /// The agent: `claude-code`, …; empty if unknown.
+    pub agent: String,
+    /// The model, if known.
+    pub model: Option<String>,
+    /// Why it ended; `None` while it runs.
+    pub end_reason: Option<String>,
+    /// The number of prompts by the user.
+    pub turns: u32,
+    /// The time of its last activity.
+    pub last_at: u64,
+    /// The first line of its first prompt.
+    pub first_prompt: Option<String>,
+}
+
+/// Selects sessions from `ids`. An end that was followed by further events does not count.
+const KNOWN: &str = "
+    SELECT ids.id, COALESCE(h.started_at, (SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1)),
+           h.ended_at, COALESCE(h.summary, ''), COALESCE(h.topics, '[]'), COALESCE(h.files_modified, '[]'), c.notes,
+           COALESCE(p.id, ''), COALESCE(p.root, ''), COALESCE(h.cwd, ''), COALESCE(h.agent, ''), h.model,
+           CASE COALESCE((SELECT event_type FROM events e WHERE e.session_id = ids.id ORDER BY event_id DESC LIMIT 1), 'session_end')
+               WHEN 'session_end' THEN h.end_reason END,
+           max(COALESCE(h.turns, 0), (SELECT count(*) FROM events e WHERE e.session_id = ids.id AND event_type = 'user_prompt')),
+           max(COALESCE(h.ended_at, 0),
+               COALESCE((SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id DESC LIMIT 1), 0)) AS last_at,
+           (SELECT payload_json ->> '$.summary' FROM events e WHERE e.session_id = ids.id AND event_type = 'user_prompt'
+            ORDER BY event_id LIMIT 1)
+    FROM ids LEFT JOIN session_history h ON h.session_id = ids.id LEFT JOIN session_context c ON c.session_id = ids.id
+    LEFT JOIN projects p ON p.id = COALESCE(h.project_id,
+        (SELECT project_id FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1))";
+
+fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownSession> {
+    Ok(KnownSession {
+        record: from_row(row)?,
+        project: row.get(7)?,
+        root: row.get(8)?,
+        cwd: row.get(9)?,
+        agent: row.get(10)?,
+        model: row.get(11)?,
+        end_reason: row.get(12)?,
+        turns: row.get(13)?,
+        last_at: untime(row.get(14)?),
+        first_prompt: row.get(15)?,
+    })
+}
+
+impl Store {
+    /// Stores the results of one extraction together with the cursor, or nothing at all.
+    pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed> {
+        let path = self.path.clone();
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| super::classify(&path, error))?;
+        let committed = write(&tx, batch)?;
+        tx.commit().map_err(|error| super::classify(&path, error))?;
+        Ok(committed)
+    }
+
+    /// Returns sessions of a project, newest first, without `except`.
+    pub fn sessions(&self, project: &str, except: &str, limit: u32) -> Result<Vec<SessionRecord>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 AND h.session_id <> ?2 ORDER BY h.ended_at DESC, h.session_id LIMIT ?3"
+                ))
+                .and_then(|mut s| s.query_map(params![project, except, limit], from_row)?.collect()),
+        )
+    }
+
+    /// Returns up to five sessions of any project whose identifier begins with `beginning`, an exact match first.
+    /// Includes sessions that have only events so far.
+    pub fn sessions_named(&self, beginning: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT session_id FROM (
+                         SELECT session_id FROM session_history WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
+                         UNION SELECT session_id FROM events WHERE session_id >= ?1 AND session_id < ?1 || char(1114111))
+                     ORDER BY session_id <> ?1, session_id LIMIT 5",
+                )
+                .and_then(|mut s| s.query_map([beginning], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns sessions of one project or of all, the most recently active first. Includes sessions that have only
+    /// events so far.
+    pub fn known_sessions(&self, project: Option<&str>, limit: u32) -> Result<Vec<KnownSession>> {
+        // The inner query skips from session to session along an index, however many events each has.
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "WITH RECURSIVE seen (id) AS (
+                         SELECT min(session_id) FROM events
+                         UNION ALL SELECT (SELECT min(session_id) FROM events WHERE session_id > seen.id) FROM seen WHERE seen.id IS NOT NULL),
+                     ids (id) AS (SELECT session_id FROM session_history UNION SELECT id FROM seen WHERE id IS NOT NULL)
+                     {KNOWN} WHERE ?1 IS NULL OR p.id = ?1 ORDER BY last_at DESC, ids.id LIMIT ?2"
+                ))
+                .and_then(|mut s| s.query_map(params![project, limit], known_from_row)?.collect()),
+        )
+    }
+
+    /// Returns one session of any project.
+    pub fn known_session(&self, id: &str) -> Result<Option<KnownSession>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "WITH ids (id) AS (SELECT ?1 WHERE EXISTS (SELECT 1 FROM session_history WHERE session_id = ?1)
+                                                   OR EXISTS (SELECT 1 FROM events WHERE session_id = ?1)) {KNOWN}"
+                ))
+                .and_then(|mut s| s.query_row([id], known_from_row).optional()),
+        )
+    }
+
+    /// Returns all sessions of a project with their approximate start times, in that order.
+    pub fn session_times(&self, project: &str) -> Result<Vec<(String, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT h.session_id, COALESCE(h.started_at, h.ended_at, c.saved_at, 0) AS began
+                     FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 ORDER BY began, h.session_id",
+                )
+                .and_then(|mut s| s.query_map([project], |row| Ok((row.get(0)?, untime(row.get(1)?))))?.collect()),
+        )
+    }
+
+    /// Returns when the notes of a session were last saved.
+    pub fn saved_at(&self, session: &str) -> Result<Option<u64>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT saved_at FROM session_context WHERE session_id = ?1")
+                .and_then(|mut s| s.query_row([session], |row| row.get(0).map(untime)).optional()),
+        )
+    }
+
+    /// Returns one session of a project.
+    pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
+                     WHERE h.project_id = ?1 AND h.session_id = ?2"
+                ))
+                .and_then(|mut s| s.query_row([project, id], from_row).optional()),
+        )
+    }
+}
+
+fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
+    let mut committed = Committed::default();
+    projects::put(tx, batch.project, batch.now)?;
+    if let Some(cursor) = batch.cursor {
+        transcripts::put_cursor(tx, cursor, batch.now)?;
+    }
+    let (session, states) = batch.states;
+    for state in states {
+        transcripts::put_state(tx, session, state)?;
+    }
+    if let Some((kind, seen)) = batch.event {
+        events::put(tx, kind, batch.session_id, &batch.project.id, batch.now, seen)?;
+    }
+    if let Some(session) = batch.session {
+        put_session(tx, batch, session)?;
+    }
+    for key in batch.retracted {
+        retract(tx, batch.session_id, key)?;
+    }
+    for (maker, draft) in batch.drafts {
+        let (policy, digest) = batch.policies.get(*maker).map_or(("", ""), |(name, digest)| (name, digest));
+        match put(tx, &batch.project.id, batch.session_id, draft, (policy, digest), batch.now)? {
+            Put::Stored => committed.stored += 1,
+            Put::SeenAgain => committed.seen_again += 1,
+            Put::Known | Put::Forgotten => {}
+        }
+    }
+    Ok(committed)
+}
+
+/// Stores a session. A session stays in the project in which it began, because nothing said in one project may be shown
+/// in another.
+fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> Result<()> {
+    let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
+    erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;
+    let notes = &notes;
+    let files: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
+    let written = tx.prepare_cached(
+        "INSERT INTO session_history (session_id, project_id, cwd, agent, model, started_at, ended_at, end_reason, turns, summary,
+                                      topics, files_modified, policy, policy_digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+         ON CONFLICT (session_id) DO UPDATE SET model = COALESCE(?5, model), started_at = ?6, ended_at = ?7,
+             end_reason = COALESCE(?8, end_reason), turns = ?9, summary = ?10, topics = ?11, files_modified = ?12,
+             policy = ?13, policy_digest = ?14
+         WHERE project_id = ?2",
+    )?
+    .execute(params![
+        session.id,
+        batch.project.id,
+        session.cwd,
+        session.agent,
+        session.model,
+        notes.started.map(time),
+        notes.ended.map(time),
+        session.end_reason,
+        notes.turns,
+        summary,
+        json(&session.topics),
+        json(&files),
+        batch.policies.first().map(|(name, _)| name),
+        batch.policies.first().map(|(_, digest)| digest),
+    ])?;
+    if written == 0 {
+        return Err(StoreError::Conflict);
+    }
+    tx.prepare_cached(
+        "INSERT INTO session_context (session_id, saved_at, moment, notes) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (session_id) DO UPDATE SET saved_at = ?2, moment = ?3, notes = ?4",
+    )?
+    .execute(params![session.id, time(batch.now), batch.moment, json(notes)])?;
+    Ok(())
+}

@@ -1,0 +1,487 @@
+//! Tests of the store against real databases.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::journal::{Record, Seen};
+use throughline_model::contract::{Decision, Draft, Origin, SessionNotes};
+use throughline_model::cursor::Cursor;
+use throughline_model::project::Project;
+use throughline_search::query::Query;
+
+pub(super) struct Fixture {
+    _dir: tempfile::TempDir,
+    pub(super) store: Store,
+    pub(super) path: PathBuf,
+}
+
+pub(super) fn fixture() -> Fixture {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    let store = Store::open(&path, Access::Write, Duration::from_millis(50)).unwrap();
+    store.relax().unwrap();
+    Fixture { _dir: dir, store, path }
+}
+
+pub(super) fn project(name: &str) -> Project {
+    Project { id: format!("{name:0>16}"), identity: format!("dir:/{name}"), root: format!("/{name}").into() }
+}
+
+pub(super) fn draft(key: Option<&str>, content: &str, uuid: &str) -> Draft {
+    Draft {
+        key: key.map(str::to_owned),
+        kind: "decision".into(),
+        title: content.into(),
+        content: content.into(),
+        importance: 0.5,
+        origin: Origin { line_uuid: Some(uuid.into()), at: Some(1_000) },
+        ..Draft::default()
+    }
+}
+
+#[test]
+fn a_hook_finds_by_its_words_what_a_search_finds() {
+    let (mut it, project) = (fixture(), project("a"));
+    let mut drafts: Vec<Draft> = (0..60)
+        .map(|n| draft(None, &format!("The cache of part {n} is flushed before it is closed"), &format!("u{n}")))
+        .collect();
+    drafts.push(draft(None, "The parser of quokka files drops the last line", "q1"));
+    drafts.push(Draft { kind: "turn".into(), ..draft(None, "Why does the quokka parser fail?", "q2") });
+    it.commit(&project, "s", &drafts, &[]);
+    let found = |words: &str, kinds: &[&str]| -> Vec<String> {
+        let mut query = Query::parse(words, &jiff::Zoned::now());
+        query.kinds = kinds.iter().map(|&kind| kind.to_owned()).collect();
+        let search = Search { is_quick: true, ..Search::new(&query, Some(&project.id), 5, 3_000) };
+        it.store.search(&search).unwrap().hits.into_iter().map(|hit| hit.memory.content).collect()
+    };
+    assert_eq!(found("quokka parser", &["decision"]), ["The parser of quokka files drops the last line"]);
+    assert_eq!(found("quokka parser", &[]).len(), 2);
+    assert_eq!(found("cache part 17", &[])[0], "The cache of part 17 is flushed before it is closed");
+    assert!(found("wombat", &[]).is_empty());
+}
+
+#[test]
+fn a_search_of_two_threads_finds_what_one_finds() {
+    let (mut it, project) = (fixture(), project("a"));
+    let batch: Vec<Import> = (0..2_100)
+        .map(|n| {
+            // Some have several pieces, and some share only their meaning with the query.
+            let rest = "It reads the file before it writes the table. ".repeat(if n % 50 == 0 { 60 } else { 0 });
+            let what = ["the cache is flushed", "the parser drops a line", "a login has expired"][n % 3];
+            let draft = draft(None, &format!("In part {n} {what}. {rest}"), &format!("u{n}"));
+            Import { project: project.clone(), session: format!("s{}", n % 40), key: None, id: None, draft }
+        })
+        .collect();
+    it.store.import(&batch, 3_000).unwrap();
+    let query = Query::parse("flushed caches of part 50, authentication of a table", &jiff::Zoned::now());
+    let found = |store: &Store| -> Vec<(String, f32, Vec<String>)> {
+        let hits = store.search(&Search::new(&query, Some(&project.id), 40, 3_000)).unwrap().hits;
+        hits.into_iter().map(|hit| (hit.memory.id, hit.memory.score, hit.words)).collect()
+    };
+    let by_two = found(&it.store);
+    assert_eq!(by_two.len(), 40);
+    // The second thread finds no database, so the first one does its work.
+    it.store.path = "/nowhere".into();
+    assert_eq!(found(&it.store), by_two);
+}
+
+impl Fixture {
+    pub(super) fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
+        let update = SessionUpdate {
+            id: session.into(),
+            notes: SessionNotes { turns: 1, ended: Some(2_000), ..SessionNotes::default() },
+            ..SessionUpdate::default()
+        };
+        self.store
+            .commit(&Batch {
+                project,
+                session: Some(&update),
+                session_id: session,
+                drafts: &drafts.iter().map(|draft| (0, draft.clone())).collect::<Vec<_>>(),
+                retracted,
+                policies: &[("p".into(), "d".into())],
+                states: ("s", &[]),
+                cursor: None,
+                moment: "stop",
+                event: None,
+                now: 3_000,
+            })
+            .unwrap()
+    }
+
+    /// Returns everything that a reader could see of the memories of all projects.
+    fn memories(&self) -> Vec<(String, String, u32)> {
+        let mut all: Vec<_> = self
+            .store
+            .recent(&Filter::default(), 1_000)
+            .unwrap()
+            .into_iter()
+            .map(|memory| (memory.content, memory.session_id, memory.seen))
+            .collect();
+        all.sort();
+        all
+    }
+
+    pub(super) fn found(&self, words: &str, project: &Project) -> Vec<String> {
+        let query = Query::parse(words, &jiff::Zoned::now());
+        let profile = throughline_search::rank::profile("text").unwrap();
+        let found = self.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 10, 3_000) }).unwrap();
+        found.hits.into_iter().map(|hit| hit.memory.content).collect()
+    }
+}
+
+#[test]
+fn what_is_saved_by_hand_in_two_projects_stays_in_both() {
+    let mut it = fixture();
+    let (a, b) = (project("a"), project("b"));
+    for project in [&a, &b, &a] {
+        it.store.save_memory(project, "", &Draft { key: None, ..draft(None, "use tabs", "u") }, 1_000).unwrap();
+    }
+    assert_eq!((it.found("tabs", &a).len(), it.found("tabs", &b).len()), (1, 1));
+}
+
+#[test]
+fn the_same_content_is_stored_once_and_counts_as_seen_again() {
+    let mut it = fixture();
+    let project = project("a");
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed { stored: 1, seen_again: 0 });
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed::default());
+    assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), Committed { stored: 0, seen_again: 1 });
+    assert_eq!(it.memories(), [("x".into(), "s1".into(), 2)]);
+}
+
+#[test]
+fn the_copy_of_a_line_in_a_forked_session_is_not_seen_again() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "x", "u1")], &[]);
+    it.commit(&project, "fork", &[draft(Some("k"), "x", "u1")], &[]);
+    assert_eq!(it.memories(), [("x".into(), "s1".into(), 1)]);
+}
+
+#[test]
+fn a_key_names_one_memory_of_its_session() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "first thought", "u1")], &[]);
+    it.commit(&project, "s1", &[draft(Some("k"), "second thought", "u2")], &[]);
+    assert_eq!(it.memories(), [("second thought".into(), "s1".into(), 1)]);
+    assert_eq!(it.found("first", &project), Vec::<String>::new());
+    it.commit(&project, "s1", &[], &["k".into()]);
+    assert!(it.memories().is_empty());
+    assert_eq!(it.found("second", &project), Vec::<String>::new());
+}
+
+#[test]
+fn what_another_session_learned_too_outlives_a_retraction() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(Some("k"), "x", "u1")], &[]);
+    it.commit(&project, "s2", &[draft(Some("k"), "x", "u2")], &[]);
+    it.commit(&project, "s1", &[], &["k".into()]);
+    assert_eq!(it.memories(), [("x".into(), "s2".into(), 1)]);
+}
+
+#[test]
+fn what_was_deleted_does_not_come_back() {
+    let mut it = fixture();
+    let project = project("a");
+    it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]);
+    let id = it.store.recent(&Filter::default(), 1).unwrap().remove(0).id;
+    assert!(it.store.delete_memory(&id, 4_000).unwrap());
+    it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]);
+    assert!(it.memories().is_empty());
+}
+
+#[test]
+fn what_was_deleted_leaves_the_notes_too() {
+    let mut it = fixture();
+    let project = project("a");
+    let notes = SessionNotes {
+        turns: 1,
+        learnings: vec!["the otter bites".into(), "the heron does not".into()],
+        decisions: vec![Decision { what: "Feed it fish".into(), ..Decision::default() }],
+        ..SessionNotes::default()
+    };
+    let update = SessionUpdate { id: "s".into(), notes, ..SessionUpdate::default() };
+    let drafts = [(0, draft(None, "the otter bites", "u1")), (0, draft(None, "Feed it fish. Why: it bites", "u2"))];
+    it.store
+        .commit(&Batch {
+            project: &project,
+            session: Some(&update),
+            session_id: "s",
+            drafts: &drafts,
+            retracted: &[],
+            policies: &[("p".into(), "d".into())],
+            states: ("s", &[]),
+            cursor: None,
+            moment: "stop",
+            event: None,
+            now: 1,
+        })
+        .unwrap();
+    for memory in it.store.recent(&Filter::default(), 10).unwrap() {
+        assert!(it.store.delete_memory(&memory.id, 2).unwrap());
+    }
+    let notes = it.store.notes("s").unwrap().unwrap();
+    assert_eq!(notes.learnings, ["the heron does not"]);
+    assert!(notes.decisions.is_empty());
+}
+
+#[test]
+fn one_project_never_sees_another() {
+    let mut it = fixture();
+    let (a, b) = (project("a"), project("b"));
+    it.commit(&a, "s1", &[draft(None, "the otter swims", "u1")], &[]);
+    it.commit(&b, "s2", &[draft(None, "the otter sleeps", "u2")], &[]);
+    assert_eq!(it.found("otter", &a), ["the otter swims"]);
+    assert_eq!(it.found("otter", &b), ["the otter sleeps"]);
+    assert!(it.store.session(&a.id, "s2").unwrap().is_none());
+    assert!(it.store.sessions(&a.id, "", 10).unwrap().iter().all(|session| session.id == "s1"));
+    assert_eq!(it.found("otter", &project("c")), Vec::<String>::new());
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    let it = fixture();
+    it.store.conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
+    it.store.checkpoint().unwrap();
+    let before = fs::read(&it.path).unwrap();
+    let error = Store::open(&it.path, Access::Write, Duration::ZERO).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { found, .. } if found == SCHEMA_VERSION + 1), "{error}");
+    assert_eq!(fs::read(&it.path).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_database_is_said_to_be_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    fs::write(&path, "not a database, but long enough to be looked at ".repeat(100)).unwrap();
+    let error = Store::open(&path, Access::Write, Duration::ZERO).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged(..)), "{error}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_cursor_moves_only_from_where_it_was_read() {
+    let it = fixture();
+    let cursor = Cursor { path: "/t".into(), session_id: "s".into(), offset: 10, ..Cursor::default() };
+    it.store.put_cursor(&cursor, 1).unwrap();
+    // Another hook that read the same lines comes second.
+    assert!(matches!(it.store.put_cursor(&cursor, 1), Err(StoreError::Conflict)));
+    let read = it.store.cursor("/t").unwrap().unwrap();
+    it.store.put_cursor(&Cursor { offset: 20, ..read }, 2).unwrap();
+    assert_eq!(it.store.cursor("/t").unwrap().unwrap().offset, 20);
+}
+
+#[test]
+fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
+    let mut it = fixture();
+    let project = project("a");
+    let cursor = Cursor { path: "/t".into(), session_id: "s".into(), ..Cursor::default() };
+    it.store.put_cursor(&cursor, 1).unwrap();
+    let drafts = [(0, draft(None, "x", "u1"))];
+    let outcome = it.store.commit(&Batch {
+        project: &project,
+        session: Some(&SessionUpdate { id: "s".into(), ..SessionUpdate::default() }),
+        session_id: "s",
+        drafts: &drafts,
+        retracted: &[],
+        policies: &[("p".into(), "d".into())],
+        states: ("s", &[]),
+        cursor: Some(&cursor),
+        moment: "stop",
+        event: None,
+        now: 1,
+    });
+    assert!(matches!(outcome, Err(StoreError::Conflict)));
+    assert!(it.memories().is_empty());
+}
+
+#[test]
+fn cursors_of_a_folder_are_those_below_it() {
+    let it = fixture();
+    for path in ["/p/a.jsonl", "/p/sub/b.jsonl", "/p0", "/p.jsonl", "/other/a.jsonl"] {
+        it.store.put_cursor(&Cursor { path: path.into(), session_id: "s".into(), ..Cursor::default() }, 1).unwrap();
+    }
+    let below: Vec<String> = it.store.cursors_below("/p").unwrap().into_iter().map(|cursor| cursor.path).collect();
+    assert_eq!(below, ["/p/a.jsonl", "/p/sub/b.jsonl"]);
+}
+
+/// What an extraction may do to a session's memories.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(u8, u8),
+    Retract(u8),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => (0_u8..4, 0_u8..6).prop_map(|(key, content)| Change::Put(key, content)),
+        1 => (0_u8..4).prop_map(Change::Retract),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The same changes in one transaction or in many leave the same memories, and the index matches the table.
+    #[test]
+    fn batches_of_any_size_leave_the_same(changes in prop::collection::vec(change(), 1..24), size in 1_usize..6) {
+        let project = project("a");
+        let mut one = fixture();
+        let mut many = fixture();
+        for change in &changes {
+            apply(&mut one, &project, std::slice::from_ref(change));
+        }
+        for batch in changes.chunks(size) {
+            // Within a batch, the last change of a key wins, as for an extractor that returns them together.
+            apply(&mut many, &project, &last_words(batch));
+        }
+        prop_assert_eq!(one.memories(), many.memories());
+        for content in 0..6 {
+            let word = format!("content{content}");
+            let stored = one.memories().iter().any(|(text, ..)| *text == word);
+            prop_assert_eq!(one.found(&word, &project).contains(&word), stored, "{}", word);
+        }
+    }
+}
+
+fn last_words(changes: &[Change]) -> Vec<Change> {
+    let key = |change: &Change| match change {
+        Change::Put(key, _) | Change::Retract(key) => *key,
+    };
+    (0..changes.len())
+        .filter(|&n| changes[n + 1..].iter().all(|later| key(later) != key(&changes[n])))
+        .map(|n| changes[n].clone())
+        .collect()
+}
+
+fn apply(it: &mut Fixture, project: &Project, changes: &[Change]) {
+    let mut drafts = Vec::new();
+    let mut retracted = Vec::new();
+    for change in changes {
+        match change {
+            Change::Put(key, content) => {
+                drafts.push(draft(Some(&format!("k{key}")), &format!("content{content}"), &format!("u{key}")));
+            }
+            Change::Retract(key) => retracted.push(format!("k{key}")),
+        }
+    }
+    it.commit(project, "s", &drafts, &retracted);
+}
+
+/// A deleted memory leaves none of its pieces in the full-text table.
+#[test]
+fn the_words_of_what_was_deleted_leave_the_index() {
+    let mut it = fixture();
+    let project = project("a");
+    let long = "the otter bites. ".repeat(300);
+    it.commit(&project, "s", &[draft(None, &long, "u1")], &[]);
+    let rows = |it: &Fixture| -> i64 {
+        it.store
+            .conn
+            .query_row("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH 'otter'", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert!(rows(&it) > 1);
+    let id = it.store.recent(&Filter::default(), 1).unwrap()[0].id.clone();
+    assert!(it.store.delete_memory(&id, 2).unwrap());
+    assert_eq!(rows(&it), 0);
+}
+
+/// A tool use, as a hook records it.
+pub(super) fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
+    Record { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
+}
+
+pub(super) fn edit(file: &str) -> Seen {
+    Seen { tool: "Edit".into(), summary: format!("Edited {file}"), files: vec![file.into()], ..Seen::default() }
+}
+
+fn tested(failed: bool) -> Seen {
+    let mut attributes = vec![("subject".into(), "cargo test".into())];
+    if failed {
+        attributes.extend([("signature".into(), "cargo test: E1".into()), ("error".into(), "E1".into())]);
+    }
+    Seen { tool: "Bash".into(), summary: "Ran `cargo test`".into(), attributes, failed, ..Seen::default() }
+}
+
+#[test]
+fn the_newest_events_come_first_whichever_journal_was_taken_first() {
+    let mut it = fixture();
+    let project = project("a");
+    it.store
+        .put_records(&project, &[used("late", "k1", 30, edit("c.rs")), used("late", "k2", 50, edit("e.rs"))], 60)
+        .unwrap();
+    it.store
+        .put_records(&project, &[used("early", "k1", 20, edit("b.rs")), used("early", "k2", 40, edit("d.rs"))], 60)
+        .unwrap();
+    let newest: Vec<u64> = it.store.events(&Wanted::default(), 3).unwrap().iter().map(|event| event.at).collect();
+    assert_eq!(newest, [50, 40, 30]);
+    let sessions = it.store.known_sessions(Some(&project.id), 10).unwrap();
+    let ids: Vec<&str> = sessions.iter().map(|session| session.record.id.as_str()).collect();
+    assert_eq!(ids, ["late", "early"], "sessions of which there are only events are known too");
+    assert_eq!(it.store.sessions_named("ea").unwrap(), ["early"]);
+    assert_eq!(it.store.known_session("nobody").unwrap(), None);
+}
+
+#[test]
+fn what_a_query_says_beside_words_holds_of_events_too() {
+    let mut it = fixture();
+    let records = [used("one", "k1", 1_000, edit("src/otter.rs")), used("two", "k1", 2_000, edit("docs/otter.md"))];
+    it.store.put_records(&project("a"), &records, 3_000).unwrap();
+    let found = |words: &str| -> Vec<String> {
+        let wanted = Wanted { words: words.into(), ..Wanted::default() };
+        it.store.events(&wanted, 10).unwrap().into_iter().map(|event| event.session_id).collect()
+    };
+    assert_eq!(found("otter").len(), 2);
+    for words in ["otter file:src", "otter session:one", "otter -docs", "\"Edited src\"", "file:otter.rs"] {
+        assert_eq!(found(words), ["one"], "{words}");
+    }
+    assert_eq!(found("otter after:2020"), [""; 0]);
+    assert_eq!(found("()"), [""; 0]);
+}
+
+#[test]
+fn files_of_the_same_name_in_two_projects_are_two() {
+    let mut it = fixture();
+    for name in ["a", "b"] {
+        it.store.put_records(&project(name), &[used(name, "k", 10, edit("src/main.rs"))], 10).unwrap();
+    }
+    let files = it.store.files(None, None, 10).unwrap();
+    let of: Vec<&str> = files.iter().map(|file| file.project.as_str()).collect();
+    assert_eq!((of, files[0].changed), (vec!["/a", "/b"], 1));
+}
+
+#[test]
+fn a_failure_that_came_back_after_its_fix_is_open_again() {
+    let mut it = fixture();
+    let project = project("a");
+    let records = [used("s", "k1", 10, tested(true)), used("s", "k2", 20, edit("a.rs")), used("s", "k3", 30, tested(false))];
+    it.store.put_records(&project, &records, 30).unwrap();
+    assert!(it.store.failures(None, None, true, 10).unwrap().is_empty());
+    it.store.put_records(&project, &[used("t", "k1", 40, tested(true))], 40).unwrap();
+    let open = it.store.failures(None, None, true, 10).unwrap();
+    assert_eq!(open.len(), 1);
+    assert!(open[0].is_open() && open[0].fix.as_deref() == Some("Edited a.rs"), "{open:?}");
+}
+
+#[test]
+fn an_observation_that_climbs_several_steps_has_risen_once() {
+    let mut it = fixture();
+    it.store.put_records(&project("a"), &[used("s", "k", 10, edit("a.rs")), used("s", "l", 10, edit("b.rs"))], 10).unwrap();
+    let id = it.store.events(&Wanted { words: "a.rs".into(), ..Wanted::default() }, 1).unwrap()[0].id;
+    for session in ["t", "u", "v"] {
+        it.store.mark_used(&[id], Some(session), 20).unwrap();
+    }
+    let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+    let ladder = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
+    let day = 86_400_000;
+    let aged = it.store.graduate(ladder, 30, 40 * day, true).unwrap();
+    assert_eq!(aged, Aged { raised: 1, dropped: 1 });
+    assert_eq!(it.store.events_by_id(&[id], None).unwrap()[0].level, 2);
+}

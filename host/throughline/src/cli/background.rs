@@ -1,0 +1,44 @@
+//! `throughline background …`: what hooks leave to a process of its own. Not meant for people.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use throughline_engine::hooks::background::{self, Task};
+use throughline_engine::runtime::Runtime;
+use throughline_platform::log::Level;
+use throughline_platform::paths::Paths;
+
+/// Runs the task.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    let task = match arguments {
+        [word, path, cwd, session] if word == "read-on" => {
+            Task::ReadOn { path: path.into(), cwd: cwd.into(), session: session.to_string_lossy().into_owned() }
+        }
+        [word, path, cwd, session, id] if word == "read-sub-agent" => Task::ReadSubAgent {
+            path: path.into(),
+            cwd: cwd.into(),
+            session: session.to_string_lossy().into_owned(),
+            id: id.to_string_lossy().into_owned(),
+        },
+        [word, folder, except] if word == "catch-up" => {
+            Task::CatchUp { folder: folder.into(), except: except.to_string_lossy().into_owned() }
+        }
+        [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
+        [word, session] if word == "take" => Task::Take { session: session.to_string_lossy().into_owned() },
+        [word, cwd] if word == "compress" => Task::Compress { cwd: cwd.into() },
+        [word] if word == "tidy" => Task::Tidy,
+        [word] if word == "checkpoint" => Task::Checkpoint,
+        [word] if word == "reindex" => Task::Reindex,
+        [word] if word == "upgrade" => Task::Upgrade,
+        _ => return ExitCode::FAILURE,
+    };
+    let Ok(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
+        return ExitCode::FAILURE;
+    };
+    let outcome = background::run(&runtime, &task);
+    if let Err(error) = &outcome {
+        runtime.log.note(Level::Warn, "work in the background failed", format!("{error:#}"));
+    }
+    runtime.finish();
+    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

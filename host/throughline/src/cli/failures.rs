@@ -1,0 +1,137 @@
+//! `throughline failures`: what went wrong, how often, and what helped.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::events;
+use super::failure::{Done, Failure};
+use super::memory::{self, Scope};
+use super::output::{self, BOLD, DIM, GREEN, RED};
+use throughline_engine::runtime::Runtime;
+use throughline_platform::paths;
+use throughline_store as store;
+
+/// Show what went wrong, how often, and what helped: what came back most often first
+///
+/// Failures are the same where the same was tried and the error differs in nothing but paths, numbers and the like.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// What this session met with only; the beginning of its identifier is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only what nothing has helped against yet, or what came back after that
+    #[arg(long)]
+    open: bool,
+    #[command(flatten)]
+    scope: Scope,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print an array of objects: id, subject, error, files, count, sessions, `first_at`, `last_at`, open, fix, `fixed_at`, …
+    #[arg(long)]
+    json: bool,
+}
+
+/// A failure as programs read it.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
+    id: i64,
+    /// What was tried.
+    subject: &'a str,
+    error: &'a str,
+    /// What tells it from others.
+    signature: &'a str,
+    files: &'a [String],
+    count: u32,
+    /// In how many sessions.
+    sessions: u32,
+    /// RFC 3339, UTC.
+    first_at: String,
+    last_at: String,
+    open: bool,
+    /// What was done between the failure and the success.
+    fix: Option<&'a str>,
+    fixed_at: Option<String>,
+    /// The root folder of its project.
+    project: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(failure: &'a store::Failure) -> Self {
+        Self {
+            id: failure.id,
+            subject: &failure.subject,
+            error: &failure.error,
+            signature: &failure.signature,
+            files: &failure.files,
+            count: failure.count,
+            sessions: failure.sessions,
+            first_at: output::timestamp(failure.first_at),
+            last_at: output::timestamp(failure.last_at),
+            open: failure.is_open(),
+            fix: failure.fix.as_deref(),
+            fixed_at: failure.fixed_at.map(output::timestamp),
+            project: &failure.project,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let (runtime, store) = events::open()?;
+    let project = arguments.scope.project()?;
+    let session = arguments.session.as_deref().map(|id| memory::whole_session(&store, id)).transpose()?;
+    let id = project.as_ref().map(|project| project.id.as_str());
+    let found = store.failures(id, session.as_deref(), arguments.open, arguments.limit)?;
+    if arguments.json {
+        output::json(&found.iter().map(Entry::new).collect::<Vec<_>>())?;
+    } else if found.is_empty() {
+        events::tell_empty(&arguments.scope)?;
+    } else {
+        let mut out = output::stdout();
+        for failure in &found {
+            write(&mut out, &runtime, failure, project.is_none())?;
+        }
+        out.flush()?;
+    }
+    Ok(Done::Well)
+}
+
+/// Writes a failure in two or three lines: what fails and how often, how, and what helped.
+pub(super) fn write(
+    out: &mut impl Write,
+    runtime: &Runtime,
+    failure: &store::Failure,
+    projects: bool,
+) -> Result<(), Failure> {
+    let mark = match (output::has_colours(), failure.is_open()) {
+        (true, true) => format!("{RED}✗{RED:#}"),
+        (true, false) => format!("{GREEN}✓{GREEN:#}"),
+        (false, true) => "failed".into(),
+        (false, false) => "fixed ".into(),
+    };
+    let often = if failure.sessions > 1 {
+        format!("{}× in {} sessions", failure.count, failure.sessions)
+    } else {
+        format!("{}×", failure.count)
+    };
+    let root = if projects {
+        format!("  {}", output::clean_line(&paths::display(failure.project.as_ref(), &runtime.paths.home)))
+    } else {
+        String::new()
+    };
+    writeln!(
+        out,
+        "{mark} {BOLD}{}{BOLD:#}  {DIM}{often}, {}{root}{DIM:#}",
+        output::clean_line(&failure.subject),
+        output::ago(failure.last_at, runtime.now),
+    )?;
+    let most = output::width().map_or(usize::MAX, |width| width.saturating_sub(6).max(20));
+    writeln!(out, "    {}", output::fit(&output::clean_line(&failure.error), most))?;
+    if let Some(fix) = &failure.fix {
+        let helped = if failure.is_open() { "helped once" } else { "helped" };
+        writeln!(out, "    {DIM}{helped}:{DIM:#} {}", output::clean_line(fix))?;
+    }
+    Ok(())
+}

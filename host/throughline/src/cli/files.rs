@@ -1,0 +1,161 @@
+//! `throughline files`: which files sessions looked at and changed.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::events::{self, Table, When};
+use super::failure::{Done, Failure};
+use super::memory::{self, Scope};
+use super::output::{self, DIM, RED};
+use throughline_engine::runtime::Runtime;
+use throughline_platform::paths;
+use throughline_store::{FileUse, OBSERVATION, Wanted};
+
+/// Show which files sessions looked at and changed, the latest first
+///
+/// With a path: what was done to that file, or in that folder, when and by which session.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// A file or folder; one that is gone by the end of its path
+    path: Option<PathBuf>,
+    /// By this session only; the beginning of its identifier is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    scope: Scope,
+    /// At most this many files, or uses of the one
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print an array of objects: path, `last_at`, `looked_at`, changed, failed, sessions, project; with a path, of events
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Answer<'a> {
+    /// Without a path.
+    Files(Vec<Entry<'a>>),
+    /// What was done to the path, newest first.
+    Events(Vec<events::Step<'a>>),
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
+    path: &'a str,
+    /// RFC 3339, UTC.
+    last_at: String,
+    /// How often it was read or found.
+    looked_at: u32,
+    changed: u32,
+    /// How often one of both failed.
+    failed: u32,
+    /// In how many sessions.
+    sessions: u32,
+    /// The root folder of its project.
+    project: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    fn new(file: &'a FileUse) -> Self {
+        Self {
+            path: &file.path,
+            last_at: output::timestamp(file.last_at),
+            looked_at: file.looked_at,
+            changed: file.changed,
+            failed: file.failed,
+            sessions: file.sessions,
+            project: &file.project,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let (runtime, store) = events::open()?;
+    let project = arguments.scope.project()?;
+    let id = project.as_ref().map(|project| project.id.clone());
+    let session = arguments.session.as_deref().map(|id| memory::whole_session(&store, id)).transpose()?;
+    // The project's root itself is no restriction.
+    let path = arguments.path.as_deref().map(|path| events::file_of(project.as_ref(), path)).filter(|it| !it.is_empty());
+    if let Some(path) = path {
+        let wanted = Wanted { project: id, session, kinds: vec![OBSERVATION.into()], file: Some(path), ..Wanted::default() };
+        let found = store.events(&wanted, arguments.limit)?;
+        if arguments.json {
+            output::json(&Answer::Events(events::steps(&found, &store.roots_of_events(&found)?)))?;
+        } else if found.is_empty() {
+            events::tell_empty(&arguments.scope)?;
+        } else {
+            let table = Table::new(&found, When::Ago, runtime.now);
+            let mut out = output::stdout();
+            for event in &found {
+                table.write(&mut out, event, "", &events::short(&event.session_id))?;
+            }
+            out.flush()?;
+        }
+        return Ok(Done::Well);
+    }
+    let files = store.files(id.as_deref(), session.as_deref(), arguments.limit)?;
+    if arguments.json {
+        output::json(&Answer::Files(files.iter().map(Entry::new).collect()))?;
+    } else if files.is_empty() {
+        events::tell_empty(&arguments.scope)?;
+    } else {
+        tell(&runtime, &files, project.is_none())?;
+    }
+    Ok(Done::Well)
+}
+
+/// The columns of the numbers and the age, with the gaps before them.
+const NUMBERS: usize = 2 + 5 + 2 + 7 + 2 + 6 + 2 + 8 + 2 + 9;
+
+fn tell(runtime: &Runtime, files: &[FileUse], projects: bool) -> Result<(), Failure> {
+    let path = |file: &FileUse| {
+        let path = if projects && !file.path.starts_with('/') {
+            paths::display(&PathBuf::from(&file.project).join(&file.path), &runtime.paths.home)
+        } else {
+            file.path.clone()
+        };
+        output::clean_line(&path)
+    };
+    let widest = files.iter().map(|file| output::columns(&path(file))).max().unwrap_or(0).max(4);
+    let width = output::width().map_or(widest, |width| widest.min(width.saturating_sub(NUMBERS).max(20)));
+    let mut out = output::stdout();
+    writeln!(out, "{DIM}{}   read  changed  failed  sessions  last{DIM:#}", output::pad("file", width))?;
+    for file in files {
+        let path = output::pad(&end(&path(file), width), width);
+        let failed = if file.failed > 0 { RED } else { DIM };
+        writeln!(
+            out,
+            "{path}  {:>5}  {:>7}  {failed}{:>6}{failed:#}  {:>8}  {DIM}{}{DIM:#}",
+            file.looked_at,
+            file.changed,
+            file.failed,
+            file.sessions,
+            output::ago(file.last_at, runtime.now),
+        )?;
+    }
+    Ok(out.flush()?)
+}
+
+/// The end of a path that fits into `most` columns: that is where files differ.
+fn end(path: &str, most: usize) -> String {
+    if output::columns(path) <= most {
+        return path.to_owned();
+    }
+    let turned: String = path.chars().rev().collect();
+    let kept: String = output::fit(&turned, most).chars().rev().collect();
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn of_a_long_path_the_end_is_shown() {
+        assert_eq!(super::end("src/a.rs", 8), "src/a.rs");
+        assert_eq!(super::end("very/long/src/a.rs", 9), "…src/a.rs");
+    }
+}

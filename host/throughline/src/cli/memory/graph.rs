@@ -1,0 +1,232 @@
+//! `throughline memory graph`.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::notes::Desk;
+use super::{Failure, Store, output};
+use throughline_notes::links::{Link, Names};
+use throughline_store::StoredNote;
+
+/// How a neighbourhood is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A tree
+    Text,
+    /// For Graphviz
+    Dot,
+    /// An object: nodes, edges, dangling
+    Json,
+}
+
+/// Print what a note is related to, and what is related to it
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// A note's identifier, or the name of its file with its day or without; none: all notes that are related to any
+    #[arg(value_name = "NOTE")]
+    note: Option<String>,
+    /// How many links away
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
+    hop: u8,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The project of this folder, instead of the present one
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+}
+
+/// A link between two notes, by their place in the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    from: usize,
+    relation: String,
+    to: usize,
+}
+
+/// All notes, and how they are linked.
+struct Graph {
+    notes: Vec<StoredNote>,
+    edges: Vec<Edge>,
+    /// Links that lead nowhere: the note, and the target.
+    dangling: Vec<(usize, String)>,
+}
+
+impl Graph {
+    fn of(store: &Store, desk: &Desk) -> Result<Self, Failure> {
+        let notes = store.notes_of(&desk.project.id, &desk.registry)?;
+        let mut names = Names::default();
+        for it in &notes {
+            names.add(&it.stem, &[&it.note.uid, &it.memory]);
+        }
+        let mut edges = Vec::new();
+        let mut dangling = Vec::new();
+        for (from, it) in notes.iter().enumerate() {
+            for link in Link::all(&it.note, &desk.registry) {
+                let meant = names.meant(&link.target);
+                if meant.is_empty() {
+                    dangling.push((from, link.target));
+                } else {
+                    let others = meant.into_iter().filter(|to| *to != from);
+                    edges.extend(others.map(|to| Edge { from, relation: link.relation.clone(), to }));
+                }
+            }
+        }
+        edges.sort();
+        edges.dedup();
+        Ok(Self { notes, edges, dangling })
+    }
+
+    /// How many links each note is away from those at the beginning.
+    fn reach(&self, from: &[usize], most: u8) -> BTreeMap<usize, u8> {
+        let mut away: BTreeMap<usize, u8> = from.iter().map(|at| (*at, 0)).collect();
+        let mut queue: VecDeque<usize> = from.iter().copied().collect();
+        while let Some(at) = queue.pop_front() {
+            let next = away[&at] + 1;
+            if next > most {
+                continue;
+            }
+            for edge in &self.edges {
+                let other = match edge {
+                    Edge { from, to, .. } if *from == at => *to,
+                    Edge { from, to, .. } if *to == at => *from,
+                    _ => continue,
+                };
+                away.entry(other).or_insert_with(|| {
+                    queue.push_back(other);
+                    next
+                });
+            }
+        }
+        away
+    }
+}
+
+pub(super) fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let desk = Desk::of(arguments.project.as_deref(), None)?;
+    let graph = Graph::of(store, &desk)?;
+    let away = match &arguments.note {
+        Some(name) => {
+            let named = store.notes_named(&desk.project.id, name, &desk.registry)?;
+            let begins = |it: &StoredNote| name.len() >= 4 && it.memory.starts_with(name.as_str());
+            let from: Vec<usize> = graph
+                .notes
+                .iter()
+                .enumerate()
+                .filter(|(_, it)| named.iter().any(|other| other.memory == it.memory) || (named.is_empty() && begins(it)))
+                .map(|(at, _)| at)
+                .collect();
+            if from.is_empty() {
+                return Err(Failure::new(format!("there is no note {name} in this project"))
+                    .hint("`throughline memory recall` and `throughline memory list` show their identifiers"));
+            }
+            graph.reach(&from, arguments.hop)
+        }
+        None => graph.edges.iter().flat_map(|edge| [edge.from, edge.to]).map(|at| (at, 0)).collect(),
+    };
+    let mut out = output::stdout();
+    match arguments.format {
+        Format::Json => return json(&graph, &away),
+        Format::Dot => write!(out, "{}", dot(&graph, &away))?,
+        Format::Text => text(&mut out, &graph, &away)?,
+    }
+    Ok(out.flush()?)
+}
+
+fn edges<'a>(graph: &'a Graph, away: &'a BTreeMap<usize, u8>) -> impl Iterator<Item = &'a Edge> {
+    graph.edges.iter().filter(|edge| away.contains_key(&edge.from) && away.contains_key(&edge.to))
+}
+
+fn text(out: &mut impl Write, graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), Failure> {
+    if away.is_empty() {
+        writeln!(anstream::stderr().lock(), "no note of this project is related to another")?;
+    }
+    let mut order: Vec<(u8, usize)> = away.iter().map(|(at, hops)| (*hops, *at)).collect();
+    order.sort_unstable();
+    for (hops, at) in order {
+        let it = &graph.notes[at];
+        let indent = "  ".repeat(hops.into());
+        writeln!(out, "{indent}{} [{}] {}", it.memory, it.note.note_type, output::clean_line(&super::recall::brief(it)))?;
+        for edge in edges(graph, away).filter(|edge| edge.from == at) {
+            let to = &graph.notes[edge.to];
+            writeln!(out, "{indent}    {} → {} {}", edge.relation, to.memory, output::clean_line(&to.note.title))?;
+        }
+        for (_, target) in graph.dangling.iter().filter(|(from, _)| *from == at) {
+            writeln!(out, "{indent}    {} leads nowhere", output::clean_line(target))?;
+        }
+    }
+    Ok(())
+}
+
+fn dot(graph: &Graph, away: &BTreeMap<usize, u8>) -> String {
+    let quoted = |text: &str| format!("\"{}\"", output::clean_line(text).replace('\\', "\\\\").replace('"', "\\\""));
+    let mut dot = String::from("digraph notes {\n  node [shape=box];\n");
+    for at in away.keys() {
+        let it = &graph.notes[*at];
+        let label = format!("{}\n{}", it.note.title, it.note.note_type);
+        let label = label.lines().map(|line| quoted(line).trim_matches('"').to_owned()).collect::<Vec<_>>().join("\\n");
+        let _ = writeln!(dot, "  {} [label=\"{label}\"];", quoted(&it.memory));
+    }
+    for edge in edges(graph, away) {
+        let (from, to) = (&graph.notes[edge.from], &graph.notes[edge.to]);
+        let _ = writeln!(dot, "  {} -> {} [label={}];", quoted(&from.memory), quoted(&to.memory), quoted(&edge.relation));
+    }
+    dot.push_str("}\n");
+    dot
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Node<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    note_type: &'a str,
+    title: &'a str,
+    /// The name of its file.
+    name: &'a str,
+    hop: u8,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Arrow<'a> {
+    from: &'a str,
+    relation: &'a str,
+    to: &'a str,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Dangling<'a> {
+    from: &'a str,
+    target: &'a str,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Neighbourhood<'a> {
+    nodes: Vec<Node<'a>>,
+    edges: Vec<Arrow<'a>>,
+    dangling: Vec<Dangling<'a>>,
+}
+
+fn json(graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), Failure> {
+    let id = |at: usize| graph.notes[at].memory.as_str();
+    let node = |(at, hop): (&usize, &u8)| {
+        let it = &graph.notes[*at];
+        Node { id: id(*at), note_type: &it.note.note_type, title: &it.note.title, name: &it.stem, hop: *hop }
+    };
+    let dangling = graph.dangling.iter().filter(|(from, _)| away.contains_key(from));
+    output::json(&Neighbourhood {
+        nodes: away.iter().map(node).collect(),
+        edges: edges(graph, away)
+            .map(|edge| Arrow { from: id(edge.from), relation: &edge.relation, to: id(edge.to) })
+            .collect(),
+        dangling: dangling.map(|(from, target)| Dangling { from: id(*from), target }).collect(),
+    })
+}

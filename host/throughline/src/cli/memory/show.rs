@@ -1,0 +1,128 @@
+//! `throughline memory show`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::output::{self, BOLD, DIM};
+use super::{Entry, Failure, Runtime, Store};
+use throughline_engine::memory::compressing::Folded as Source;
+use throughline_platform::paths;
+use throughline_store::{Folded, Found};
+
+/// Show one memory whole, and where it comes from
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The memory's identifier, or a beginning of it that no other has
+    id: String,
+    /// Print it as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Whole<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    attributes: &'a [(String, String)],
+    /// The policy that made it, and the SHA-256 of its component.
+    policy: &'a str,
+    policy_digest: &'a str,
+    /// The transcript's line where it was first learned.
+    line_uuid: Option<&'a str>,
+    /// How often it was looked up or shown to the agent.
+    access_count: u32,
+    /// The digest that it was folded into, which keeps it out of searches and lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
+    /// What it was made of, where it is a digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folded: Option<Composition>,
+}
+
+/// What a digest was made of.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Composition {
+    /// When; RFC 3339, UTC.
+    made_at: String,
+    /// Since when the texts of its sources are gone, which then cannot come back.
+    purged_at: Option<String>,
+    /// Its sources, oldest first.
+    sources: Vec<Source>,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let found = super::find(store, &arguments.id)?;
+    let folded = store.folded(&found.memory.id)?;
+    if arguments.json {
+        output::json(&Whole {
+            entry: Entry::new(&found.memory, &found.project),
+            attributes: &found.memory.attributes,
+            policy: &found.policy,
+            policy_digest: &found.policy_digest,
+            line_uuid: found.line_uuid.as_deref(),
+            access_count: found.access_count,
+            digest: found.digest.as_deref(),
+            folded: folded.map(|folded| Composition {
+                made_at: output::timestamp(folded.made_at),
+                purged_at: folded.purged_at.map(output::timestamp),
+                sources: folded.sources.into_iter().map(Source::from).collect(),
+            }),
+        })?;
+    } else {
+        tell(runtime, &found, folded.as_ref())?;
+    }
+    super::note_lookup(runtime, store, &[found.memory.id]);
+    Ok(())
+}
+
+fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(), Failure> {
+    let memory = &found.memory;
+    let style = output::kind_style(&memory.kind);
+    let mut out = output::stdout();
+    writeln!(out, "{BOLD}{}{BOLD:#}\n", output::clean_line(&memory.title))?;
+    if !memory.content.trim().is_empty() && memory.content.trim() != memory.title.trim() {
+        writeln!(out, "{}\n", output::clean(memory.content.trim()))?;
+    }
+    let created = output::timestamp(memory.created);
+    let project = paths::display(found.project.as_ref(), &runtime.paths.home);
+    let learned = match memory.seen {
+        1 => created,
+        seen => format!("{created}, and again: {seen} places in all"),
+    };
+    let policy = format!("{} {}", found.policy, found.policy_digest.chars().take(12).collect::<String>());
+    let rows = [
+        ("id", memory.id.clone()),
+        ("learned", learned),
+        ("project", project),
+        ("session", memory.session_id.clone()),
+        ("line", found.line_uuid.clone().unwrap_or_default()),
+        ("files", memory.files.join(", ")),
+        ("keywords", memory.keywords.join(", ")),
+        ("importance", format!("{:.2}", memory.importance)),
+        ("looked up", format!("{}×", found.access_count)),
+        ("policy", policy),
+        ("folded in", found.digest.clone().unwrap_or_default()),
+        ("made of", folded.map(made_of).unwrap_or_default()),
+    ];
+    writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 10), output::clean_line(&memory.kind))?;
+    for (name, value) in rows {
+        if !value.is_empty() {
+            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 10), output::clean_line(&value))?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// What a digest was made of, in a line; its text has a line for each.
+fn made_of(folded: &Folded) -> String {
+    let count = output::counted(folded.sources.len() as u64, "memory", "memories");
+    match folded.purged_at {
+        None => {
+            format!("{count}, on {}; `throughline memory decompress` brings them back", output::timestamp(folded.made_at))
+        }
+        Some(at) => format!("{count}, whose texts are gone since {}", output::timestamp(at)),
+    }
+}

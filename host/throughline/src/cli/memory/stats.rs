@@ -1,0 +1,51 @@
+//! `throughline memory stats`.
+
+use std::io::Write;
+
+use super::output::{self, DIM};
+use super::{Failure, Runtime, Scope, Store};
+use throughline_platform::paths;
+use throughline_store::Stats;
+
+/// Say how much is stored
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scope: Scope,
+    /// Print an object: memories, compressed, digests, sessions, events, types, projects, bytes
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let project = arguments.scope.project()?;
+    let stats = store.stats(project.as_ref().map(|project| project.id.as_str()))?;
+    if arguments.json {
+        return output::json(&stats);
+    }
+    let about = match &project {
+        Some(project) => paths::display(&project.root, &runtime.paths.home),
+        None => output::counted(stats.projects, "project", "projects"),
+    };
+    tell(runtime, store, &stats, &about)
+}
+
+fn tell(runtime: &Runtime, store: &Store, stats: &Stats, about: &str) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    writeln!(out, "{}", output::clean_line(about))?;
+    let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
+    row("sessions", stats.sessions)?;
+    row("events", stats.events)?;
+    row("memories", stats.memories)?;
+    for (kind, number) in &stats.types {
+        let style = output::kind_style(kind);
+        writeln!(out, "    {style}{}{style:#} {:>10}", output::pad(&output::clean_line(kind), 16), output::count(*number))?;
+    }
+    if stats.compressed > 0 || stats.digests > 0 {
+        let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
+        row("folded", stats.compressed)?;
+        row("digests of these", stats.digests)?;
+    }
+    writeln!(out, "{DIM}{}, {}{DIM:#}", paths::display(store.path(), &runtime.paths.home), output::bytes(stats.bytes))?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,135 @@
+//! `throughline observations timeline`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::events::{self, Step, Table, When};
+use super::{Failure, Scope, output};
+use crate::cli::output::DIM;
+use crate::cli::pager;
+use throughline_engine::runtime::Runtime;
+use throughline_store::{Event, Store};
+
+/// Show what happened around observations, in their sessions
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Numbers, as `search` gives them
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<i64>,
+    /// So many events before each, and as many behind it
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1_000))]
+    reach: u32,
+    #[command(flatten)]
+    scope: Scope,
+    /// Print an array of stretches: `session_id`, project, events; those that were asked for have `asked`
+    #[arg(long)]
+    json: bool,
+}
+
+/// Events of one session with none missing between them.
+struct Stretch {
+    events: Vec<Event>,
+    root: String,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Written<'a> {
+    session_id: &'a str,
+    /// The root folder of its project.
+    project: &'a str,
+    events: Vec<Marked<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Marked<'a> {
+    #[serde(flatten)]
+    step: Step<'a>,
+    asked: bool,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let asked = super::find(store, &arguments.scope, &arguments.ids)?;
+    let stretches = stretches(store, &asked, arguments.reach)?;
+    let is_asked = |event: &Event| asked.iter().any(|it| it.id == event.id);
+    if arguments.json {
+        let written = stretches.iter().map(|stretch| Written {
+            session_id: stretch.events.first().map_or("", |event| &event.session_id),
+            project: &stretch.root,
+            events: stretch
+                .events
+                .iter()
+                .map(|event| Marked { step: Step::new(event, &stretch.root), asked: is_asked(event) })
+                .collect(),
+        });
+        output::json(&written.collect::<Vec<_>>())?;
+    } else {
+        tell(runtime, &stretches, is_asked)?;
+    }
+    // What stands around them was only passed by.
+    let ids: Vec<i64> = asked.iter().map(|event| event.id).collect();
+    events::note_lookup(runtime, store, &ids);
+    Ok(())
+}
+
+/// What happened around each, a session after the other in the order in which they were asked for; what overlaps is one.
+fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<Stretch>, Failure> {
+    let mut sessions: Vec<&str> = Vec::new();
+    for event in asked {
+        if !sessions.contains(&event.session_id.as_str()) {
+            sessions.push(&event.session_id);
+        }
+    }
+    let mut stretches = Vec::new();
+    for session in sessions {
+        let mut of_session: Vec<&Event> = asked.iter().filter(|event| event.session_id == session).collect();
+        of_session.sort_by_key(|event| event.id);
+        let mut merged: Vec<BTreeMap<i64, Event>> = Vec::new();
+        for event in of_session {
+            let around: BTreeMap<i64, Event> =
+                store.around(event, reach)?.into_iter().map(|event| (event.id, event)).collect();
+            match merged.last_mut() {
+                Some(last) if touches(store, last, &around)? => last.extend(around),
+                _ => merged.push(around),
+            }
+        }
+        for events in merged {
+            let events: Vec<Event> = events.into_values().collect();
+            let root = store.roots_of_events(&events[..1])?.pop().unwrap_or_default();
+            stretches.push(Stretch { events, root });
+        }
+    }
+    Ok(stretches)
+}
+
+/// Whether nothing happened between the end of the one and the beginning of the other.
+fn touches(store: &Store, one: &BTreeMap<i64, Event>, other: &BTreeMap<i64, Event>) -> Result<bool, Failure> {
+    let (Some((_, end)), Some((&begin, _))) = (one.last_key_value(), other.first_key_value()) else { return Ok(false) };
+    Ok(begin <= end.id || store.around(end, 1)?.last().is_some_and(|next| next.id >= begin))
+}
+
+fn tell(runtime: &Runtime, stretches: &[Stretch], is_asked: impl Fn(&Event) -> bool) -> Result<(), Failure> {
+    let all: Vec<Event> = stretches.iter().flat_map(|stretch| stretch.events.iter().cloned()).collect();
+    let table = Table::new(&all, When::Clock, runtime.now);
+    let mut out = Vec::new();
+    let mut before: Option<(&str, String)> = None;
+    for stretch in stretches {
+        for (index, event) in stretch.events.iter().enumerate() {
+            let head = (event.session_id.as_str(), output::local(event.at).0);
+            if before.as_ref() != Some(&head) {
+                if before.is_some() {
+                    writeln!(out)?;
+                }
+                events::write_head(&mut out, runtime, head.0, &head.1, Some(&stretch.root))?;
+                before = Some(head);
+            } else if index == 0 {
+                writeln!(out, "  {DIM}…{DIM:#}")?;
+            }
+            table.write(&mut out, event, if is_asked(event) { "> " } else { "  " }, "")?;
+        }
+    }
+    pager::write(&out)
+}

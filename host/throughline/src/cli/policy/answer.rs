@@ -1,0 +1,161 @@
+//! What `throughline policy run` prints: the answer of each stage, field by field as the contract has it.
+
+use serde::Serialize;
+
+use throughline_model::contract::{Attribute, Draft, Origin, SessionNotes};
+use throughline_sandbox::instance;
+
+/// The answer of one stage; null where the stage has nothing to say.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(super) enum Answer {
+    /// Of the extractor.
+    Extracted(Box<Extracted>),
+    /// Of the summarizer.
+    Summarized(Option<Summarized>),
+    /// Of the redactor.
+    Redacted(Option<Redacted>),
+    /// Of the context builder.
+    Built(Option<Built>),
+    /// Of the observer.
+    Observed(Option<Observed>),
+    /// Of the query planner.
+    Planned(Option<Planned>),
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Extracted {
+    drafts: Vec<Drafted>,
+    /// Keys of earlier drafts that no longer hold.
+    retracted: Vec<String>,
+    notes: SessionNotes,
+    /// What `--state` takes at the next call.
+    state: String,
+    /// The end of the last line that is accounted for, bytes.
+    consumed: u64,
+    /// Lines, or parts of lines, that were passed over.
+    malformed: u32,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Drafted {
+    /// Identity within the session; none: type and content are the identity.
+    key: Option<String>,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    content: String,
+    keywords: Vec<String>,
+    files: Vec<String>,
+    /// 0 to 1.
+    importance: f32,
+    origin: Origin,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Summarized {
+    text: String,
+    topics: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Redacted {
+    /// The text without its secrets.
+    text: String,
+    findings: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Finding {
+    rule: String,
+    count: u32,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Built {
+    /// Markdown.
+    text: String,
+    /// Identifiers of the memories that stand in it.
+    used: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Observed {
+    summary: String,
+    detail: String,
+    files: Vec<String>,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Planned {
+    /// In the syntax of `throughline memory search`.
+    text: String,
+    /// Empty: all.
+    kinds: Vec<String>,
+    limit: u32,
+    /// 0 to 1.
+    min_score: f32,
+}
+
+impl From<instance::Extraction> for Extracted {
+    fn from(found: instance::Extraction) -> Self {
+        Self {
+            drafts: found.drafts.into_iter().map(Into::into).collect(),
+            retracted: found.retracted,
+            notes: found.notes,
+            state: found.state,
+            consumed: found.consumed,
+            malformed: found.malformed,
+        }
+    }
+}
+
+impl From<Draft> for Drafted {
+    fn from(draft: Draft) -> Self {
+        let Draft { key, kind, title, content, keywords, files, importance, origin, attributes } = draft;
+        Self { key, kind, title, content, keywords, files, importance, origin, attributes }
+    }
+}
+
+impl From<instance::Summary> for Summarized {
+    fn from(instance::Summary { text, topics }: instance::Summary) -> Self {
+        Self { text, topics }
+    }
+}
+
+impl Redacted {
+    /// `input` is what the stage was given: it stands where nothing was found.
+    pub(super) fn new(redacted: instance::Redacted, input: &str) -> Self {
+        let findings = redacted.findings.into_iter().map(|found| Finding { rule: found.rule, count: found.count }).collect();
+        Self { text: redacted.text.unwrap_or_else(|| input.to_owned()), findings }
+    }
+}
+
+impl From<instance::BuiltContext> for Built {
+    fn from(instance::BuiltContext { text, used }: instance::BuiltContext) -> Self {
+        Self { text, used }
+    }
+}
+
+impl From<instance::Observation> for Observed {
+    fn from(instance::Observation { summary, detail, files, attributes }: instance::Observation) -> Self {
+        Self { summary, detail, files, attributes }
+    }
+}
+
+impl From<instance::Search> for Planned {
+    fn from(instance::Search { text, kinds, limit, min_score }: instance::Search) -> Self {
+        Self { text, kinds, limit, min_score }
+    }
+}

@@ -1,0 +1,100 @@
+//! `throughline policy inspect`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{Done, Failure, Runtime};
+use crate::cli::output::{self, BOLD, DIM};
+use throughline_policy_kit::anatomy::{self, Anatomy};
+use throughline_sandbox::capability::{self, Import};
+use throughline_sandbox::folder::Found;
+use throughline_sandbox::roster::owner_of;
+
+/// Show a policy's manifest, imports, exports, size and digest
+///
+/// Nothing of it is run.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The policy's name, or the path of its folder
+    policy: String,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Inspected<'a> {
+    name: &'a str,
+    version: &'a str,
+    description: &'a str,
+    folder: String,
+    component: &'a str,
+    sha256: &'a str,
+    /// Whether that is the digest in its manifest.
+    as_in_manifest: bool,
+    bytes: usize,
+    contract: &'a str,
+    asks_for: Vec<String>,
+    #[serde(flatten)]
+    anatomy: Anatomy,
+}
+
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+    let root = super::root()?;
+    let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
+    let anatomy = anatomy::of(&bytes).map_err(|error| {
+        Failure::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))
+            .hint("a policy is a WebAssembly component; `throughline policy build` makes one")
+    })?;
+    let Found { folder, manifest, digest, .. } = &found;
+    let inspected = Inspected {
+        name: &manifest.name,
+        version: &manifest.version,
+        description: &manifest.description,
+        folder: folder.to_string_lossy().into_owned(),
+        component: &manifest.component,
+        sha256: digest,
+        as_in_manifest: manifest.sha256.as_ref() == Some(digest),
+        bytes: bytes.len(),
+        contract: &manifest.contract,
+        asks_for: manifest.capabilities.list().iter().map(ToString::to_string).collect(),
+        anatomy,
+    };
+    if arguments.json {
+        output::json(&inspected)?;
+    } else {
+        write(&inspected)?;
+    }
+    Ok(Done::Well)
+}
+
+fn write(it: &Inspected<'_>) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    writeln!(out, "{BOLD}{}{BOLD:#} {}  {}", it.name, output::clean_line(it.version), output::clean_line(it.description))?;
+    writeln!(out, "folder     {}", output::clean_line(&it.folder))?;
+    writeln!(out, "component  {}, {}", it.component, output::bytes(it.bytes as u64))?;
+    let verdict = if it.as_in_manifest { "as in the manifest" } else { "NOT as in the manifest" };
+    writeln!(out, "sha256     {} {DIM}({verdict}){DIM:#}", it.sha256)?;
+    writeln!(out, "contract   {}", it.contract)?;
+    writeln!(out, "asks for   {}", if it.asks_for.is_empty() { "nothing".into() } else { it.asks_for.join(", ") })?;
+    for (title, names) in [("imports", &it.anatomy.imports), ("exports", &it.anatomy.exports)] {
+        writeln!(out, "{title}")?;
+        if names.is_empty() {
+            writeln!(out, "  {DIM}none{DIM:#}")?;
+        }
+        for name in names {
+            let note = match (title, capability::of_import(name)) {
+                ("imports", Import::Needs(needed)) => format!("needs {}", needed.name()),
+                ("imports", Import::Impossible) => "no policy can have it".into(),
+                ("imports", Import::OtherVersion(_)) => "another version of the contract".into(),
+                _ => String::new(),
+            };
+            writeln!(out, "  {} {DIM}{note}{DIM:#}", output::clean_line(name))?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `throughline policy run`: one stage of one policy, for finding a fault.
+
+use std::io::{self, Read, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::answer::{self, Answer};
+use super::{Done, Failure, Runtime};
+use crate::cli::output;
+use throughline_agents::protocol::name::Agent;
+use throughline_engine::hooks::{PATIENCE, ProjectMemories};
+use throughline_model::contract::{Session, SessionNotes};
+use throughline_model::lines::TextLines;
+use throughline_model::project::Project;
+use throughline_sandbox::capability::Capabilities;
+use throughline_sandbox::chain::DEFAULT_NAME;
+use throughline_sandbox::imports::{Grants, Level, LogSink, MemorySource};
+use throughline_sandbox::instance::{ExtractRequest, Loaded, ToolEvent};
+use throughline_sandbox::roster::owner_of;
+use throughline_sandbox::stage::Stage;
+use throughline_store::Access;
+
+/// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
+///
+/// The input is, for the extractor: lines of a transcript; the summarizer: a session's notes as JSON; the redactor: a text;
+/// the context builder: nothing (it sees the present project's memories); the observer: a tool's use as JSON with `tool`,
+/// `input`, `output`; the query planner: a prompt. The policy has all that it asks for, granted or not, and its own limits.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// extractor, summarizer, redactor, context-builder, observer, query
+    stage: Stage,
+    /// The policy's name, or the path of its folder
+    #[arg(long, default_value = DEFAULT_NAME)]
+    policy: String,
+    /// For the context builder: why the session starts
+    #[arg(long, default_value = "startup")]
+    source: String,
+    /// For the context builder: the most that it may write, UTF-16 units
+    #[arg(long, default_value_t = 9500)]
+    budget: u32,
+    /// For the extractor: what an earlier call returned as its state
+    #[arg(long)]
+    state: Option<String>,
+}
+
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+    let root = super::root()?;
+    let (loaded, grants) = load(runtime, &root, arguments)?;
+    let input = input(arguments.stage)?;
+    let project = Project::of(&root);
+    let session = Session::new("policy-run", &project, &root, Agent::ClaudeCode.name(), None, runtime.now);
+    let started = Instant::now();
+    let until = started + loaded.terms().limits.time;
+    let mut running = loaded.start(grants, until)?;
+    let answer = match arguments.stage {
+        Stage::Extractor => {
+            let request =
+                ExtractRequest { session, moment: "ingest".into(), state: arguments.state.clone(), supplements: Vec::new() };
+            Answer::Extracted(Box::new(running.extract(&request, Box::new(TextLines::new(&input)), until)?.into()))
+        }
+        Stage::Summarizer => {
+            let notes: SessionNotes = parse(&input, "a session's notes")?;
+            Answer::Summarized(running.summarize(&session, &notes, until)?.map(Into::into))
+        }
+        Stage::Redactor => {
+            let redacted = running.redacted(std::slice::from_ref(&input), until)?;
+            Answer::Redacted(redacted.into_iter().next().map(|it| answer::Redacted::new(it, &input)))
+        }
+        Stage::ContextBuilder => {
+            let built = running.build_context(&session, &arguments.source, arguments.budget, Vec::new(), until)?;
+            Answer::Built(built.map(Into::into))
+        }
+        Stage::Observer => {
+            let event = tool_event(&input, runtime.now)?;
+            Answer::Observed(running.observe(&session, &event, until)?.map(Into::into))
+        }
+        Stage::Query => Answer::Planned(running.plan(&session, &input, None, until)?.map(Into::into)),
+    };
+    output::json(&answer)?;
+    let mut err = anstream::stderr().lock();
+    writeln!(err, "{} ms, {} of memory", started.elapsed().as_millis(), output::bytes(running.memory_bytes() as u64))?;
+    Ok(Done::Well)
+}
+
+/// The policy with all that it asks for.
+fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Result<(Arc<Loaded>, Grants), Failure> {
+    let until = Instant::now() + super::COMPILE;
+    let sandbox = runtime.sandbox()?;
+    let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
+        let settings = runtime.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
+        (sandbox.default_policy(Some(until))?.0, Capabilities::contract(), settings)
+    } else {
+        let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
+        let terms = super::terms(runtime, &found, source)?;
+        let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
+        let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
+        let manifest = &found.manifest;
+        let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(Failure::new)?;
+        (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
+    };
+    let memories = memories(runtime, root)?;
+    let grants = Grants {
+        memories: capabilities.memories.and_then(|kinds| Some((memories?, kinds))),
+        settings: Rc::new(settings),
+        log: (capabilities.log || capabilities.wasi).then(to_stderr),
+    };
+    Ok((loaded, grants))
+}
+
+/// The present project's memories; none where there is no database yet.
+fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn MemorySource>>, Failure> {
+    if !runtime.paths.database().exists() {
+        return Ok(None);
+    }
+    let store = Rc::new(runtime.store(Access::Existing, PATIENCE)?);
+    let project = Project::of(root).id;
+    Ok(Some(Rc::new(ProjectMemories {
+        store,
+        project,
+        session: String::new(),
+        now: runtime.now,
+        shared: runtime.config.sharing.context,
+    })))
+}
+
+fn to_stderr() -> LogSink {
+    Rc::new(|level, message| {
+        let word = match level {
+            Level::Debug => "debug",
+            Level::Info => "info",
+            Level::Warn => "warn",
+            Level::Error => "error",
+        };
+        // Where nobody reads there is nobody to tell.
+        let _ = writeln!(anstream::stderr().lock(), "{word}: {}", output::clean_line(message));
+    })
+}
+
+fn input(stage: Stage) -> Result<String, Failure> {
+    if stage == Stage::ContextBuilder {
+        return Ok(String::new());
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::new(format!("standard input: {error}")))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn parse<T: serde::de::DeserializeOwned>(input: &str, what: &str) -> Result<T, Failure> {
+    serde_json::from_str(input)
+        .map_err(|error| Failure::new(format!("standard input is not {what}: {error}")).hint("see docs/contract.md"))
+}
+
+fn tool_event(input: &str, now: u64) -> Result<ToolEvent, Failure> {
+    let event: Value = parse(input, "a tool's use")?;
+    let text = |key: &str| match &event[key] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    Ok(ToolEvent {
+        tool: text("tool"),
+        use_id: text("use_id"),
+        at: now,
+        input: text("input"),
+        output: text("output"),
+        succeeded: event["succeeded"].as_bool().unwrap_or(true),
+        error: event["error"].as_str().map(str::to_owned),
+        duration_ms: event["duration_ms"].as_u64().and_then(|ms| u32::try_from(ms).ok()),
+    })
+}

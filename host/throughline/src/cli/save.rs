@@ -1,0 +1,171 @@
+//! `throughline save`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::failure::{Done, Failure};
+use super::output::{self, BOLD, DIM};
+use super::pause;
+use throughline_engine::hooks::reading::{self, Job};
+use throughline_engine::hooks::{self, PATIENCE, finding};
+use throughline_engine::projection::{self, SessionContext, Written};
+use throughline_engine::runtime::Runtime;
+use throughline_model::project::Project;
+use throughline_platform::paths;
+use throughline_store::{Access, Store};
+
+/// The longest that the transcript is read.
+const PATIENT: Duration = Duration::from_mins(5);
+
+/// Save the session now
+///
+/// Reads its transcript on to where it is, stores what comes of that, makes the files that the configuration's
+/// `[projections]` wants, and says what is now known. Hooks do the same at each end of a turn and before each compaction.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The session; without it the one that this is called from (`CLAUDE_CODE_SESSION_ID`), or the last one of this folder
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print what is known as JSON, as it stands in .claude/session-context.json
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let runtime = super::runtime()?;
+    let cwd = super::memory::folder(None)?;
+    let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
+    let (session, transcript) = find(&runtime, &store, arguments.session.as_deref(), &cwd)?;
+    // What a session is about is read in its own folder, wherever this is called.
+    let cwd = if transcript.is_some() { None } else { Some(cwd) };
+    if transcript.is_none() && store.project_of_session(&session)?.is_none() {
+        return Err(Failure::new(format!("session {session} has no transcript"))
+            .hint("it is looked for below Claude Code's projects folder; where that is elsewhere, set CLAUDE_CONFIG_DIR"));
+    }
+    hooks::store_journal(&runtime, &mut store, &session)?;
+    let job = Job {
+        path: transcript,
+        roots: runtime.transcript_roots(),
+        session: Some(session.clone()),
+        cwd,
+        moment: "catch-up",
+        ..Job::default()
+    };
+    let report = reading::read(&runtime, &mut store, &job, Instant::now() + PATIENT)?;
+    let Some(project) = store.project_of_session(&session)? else {
+        runtime.finish();
+        return Err(unknown(&runtime, &session));
+    };
+    if report.session.is_empty() && is_left_out(&runtime, &project, &session) {
+        runtime.finish();
+        return Err(left_out(&session));
+    }
+    let written = projection::write(&runtime, &store, &session)?;
+    let context = projection::context(&store, &project, &session)?;
+    runtime.finish();
+    let Some(context) = context else { return Err(unknown(&runtime, &session)) };
+    if arguments.json {
+        output::json(&context)?;
+    } else {
+        tell(&runtime, &context, &written)?;
+    }
+    if runtime.config.projections.session_context && projection::would_be_tracked(&project.root) {
+        let mut err = anstream::stderr().lock();
+        writeln!(
+            err,
+            "hint: the repository does not ignore .claude/session-context.json; add it, and its .bak, to .gitignore"
+        )?;
+    }
+    if !report.finished {
+        return Err(Failure::new("there was not enough time to read the transcript to its end").hint("say it again"));
+    }
+    Ok(Done::Well)
+}
+
+/// The session that is meant, and its transcript where there is one.
+fn find(runtime: &Runtime, store: &Store, named: Option<&str>, cwd: &Path) -> Result<(String, Option<PathBuf>), Failure> {
+    let projects = runtime.paths.claude_projects();
+    let present = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
+    if let Some(session) = named.map(str::to_owned).or(present) {
+        pause::check_session(&session)?;
+        let transcript = finding::of_session(store, &projects, &session)?;
+        return Ok((session, transcript));
+    }
+    let project = Project::of(cwd);
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
+    // Claude Code names the folder of transcripts after the one that it was started in: this one, or one above.
+    let mut folders: Vec<PathBuf> = [cwd, real.as_path()]
+        .into_iter()
+        .flat_map(Path::ancestors)
+        .filter(|folder| folder.canonicalize().is_ok_and(|folder| folder.starts_with(&project.root)))
+        .map(Path::to_path_buf)
+        .collect();
+    folders.push(project.root.clone());
+    if let Some((session, path)) = finding::newest(&projects, &folders) {
+        return Ok((session, Some(path)));
+    }
+    match store.sessions(&project.id, "", 1)?.into_iter().next() {
+        Some(last) => Ok((last.id.clone(), finding::of_session(store, &projects, &last.id)?)),
+        None => Err(Failure::new("there is no session of this folder").hint("name it: --session ID")),
+    }
+}
+
+fn is_left_out(runtime: &Runtime, project: &Project, session: &str) -> bool {
+    runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session)
+}
+
+fn left_out(session: &str) -> Failure {
+    Failure::new(format!("of session {session} nothing is remembered: it, or its project, is paused or left out"))
+        .hint("`throughline resume` ends a pause; privacy.exclude_projects leaves projects out")
+}
+
+fn unknown(runtime: &Runtime, session: &str) -> Failure {
+    if runtime.intervals.paused().next().is_some() {
+        return left_out(session);
+    }
+    Failure::new(format!("nothing is known of session {session} yet")).hint("say something in it first")
+}
+
+fn tell(runtime: &Runtime, context: &SessionContext, written: &[Written]) -> Result<(), Failure> {
+    let mut out = output::stdout();
+    let project = paths::display(context.meta.project.as_ref(), &runtime.paths.home);
+    writeln!(
+        out,
+        "saved session {} {DIM}{}{DIM:#}",
+        output::clean_line(&context.meta.session_id),
+        output::clean_line(&project)
+    )?;
+    let decisions: Vec<String> = context
+        .decisions
+        .iter()
+        .map(|it| if it.why.is_empty() { it.what.clone() } else { format!("{}: {}", it.what, it.why) })
+        .collect();
+    let goal = &context.goal;
+    let objective = if goal.current_objective == goal.original_request { "" } else { goal.current_objective.as_str() };
+    let one = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+    for (name, items) in [
+        ("Request", one(&goal.original_request)),
+        ("Objective", one(objective)),
+        ("Done", context.progress.done.clone()),
+        ("In progress", context.progress.current.clone()),
+        ("Pending", context.progress.pending.clone()),
+        ("Decisions", decisions),
+    ] {
+        if items.is_empty() {
+            continue;
+        }
+        writeln!(out, "\n{BOLD}{name}{BOLD:#}")?;
+        for item in items {
+            writeln!(out, "  {}", output::clean_line(&item))?;
+        }
+    }
+    let changed: Vec<&Written> = written.iter().filter(|file| file.changed).collect();
+    if !changed.is_empty() {
+        writeln!(out, "\n{BOLD}Written{BOLD:#}")?;
+    }
+    for file in changed {
+        writeln!(out, "  {}", output::clean_line(&paths::display(&file.path, &runtime.paths.home)))?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,99 @@
+//! `throughline session list`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{Failure, events, outcome, output, title};
+use crate::cli::memory::Scope;
+use crate::cli::output::{BOLD, DIM};
+use throughline_engine::runtime::Runtime;
+use throughline_platform::paths;
+use throughline_store::{KnownSession, Store};
+
+/// List sessions, the latest first
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scope: Scope,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print an array of objects: id, project, `started_at`, `last_at`, `end_reason`, turns, title, outcome, files
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
+    id: &'a str,
+    /// The root folder of its project.
+    project: &'a str,
+    /// RFC 3339, UTC.
+    started_at: Option<String>,
+    last_at: String,
+    /// Null while it runs.
+    end_reason: Option<&'a str>,
+    turns: u32,
+    title: String,
+    outcome: String,
+    /// Files that it changed.
+    files: &'a [String],
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let project = arguments.scope.project()?;
+    let sessions = store.known_sessions(project.as_ref().map(|project| project.id.as_str()), arguments.limit)?;
+    if arguments.json {
+        let entries = sessions.iter().map(|session| Entry {
+            id: &session.record.id,
+            project: &session.root,
+            started_at: session.record.started.map(output::timestamp),
+            last_at: output::timestamp(session.last_at),
+            end_reason: session.end_reason.as_deref(),
+            turns: session.turns,
+            title: title(session),
+            outcome: outcome(session),
+            files: &session.record.files,
+        });
+        return output::json(&entries.collect::<Vec<_>>());
+    }
+    if sessions.is_empty() {
+        return events::tell_empty(&arguments.scope);
+    }
+    tell(runtime, &sessions, project.is_none())
+}
+
+/// The columns before the title, with the gaps between.
+const BEFORE_TITLE: usize = 8 + 2 + 9 + 2 + 9 + 2 + 9 + 2;
+
+fn tell(runtime: &Runtime, sessions: &[KnownSession], projects: bool) -> Result<(), Failure> {
+    let width = output::width();
+    let mut out = output::stdout();
+    for session in sessions {
+        let root = if projects {
+            format!("  {}", output::clean_line(&paths::display(session.root.as_ref(), &runtime.paths.home)))
+        } else {
+            String::new()
+        };
+        let fit = |text: String, taken: usize| match width {
+            Some(width) => output::fit(&text, width.saturating_sub(taken).max(20)),
+            None => text,
+        };
+        writeln!(
+            out,
+            "{}  {DIM}{}  {}  {}{DIM:#}  {BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
+            output::pad(&events::short(&session.record.id), 8),
+            output::pad(&output::ago(session.last_at, runtime.now), 9),
+            output::pad(&output::counted(session.turns.into(), "turn", "turns"), 9),
+            output::pad(&output::counted(session.record.files.len() as u64, "file", "files"), 9),
+            fit(title(session), BEFORE_TITLE + output::columns(&root)),
+        )?;
+        let outcome = outcome(session);
+        if !outcome.is_empty() {
+            writeln!(out, "{}{DIM}{}{DIM:#}", " ".repeat(BEFORE_TITLE), fit(outcome, BEFORE_TITLE))?;
+        }
+    }
+    Ok(out.flush()?)
+}

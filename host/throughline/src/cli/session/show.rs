@@ -1,0 +1,327 @@
+//! `throughline session show`.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::{Failure, events, output, title};
+use crate::cli::output::{BOLD, DIM, GREEN};
+use crate::cli::{failures, memory, pager};
+use throughline_engine::runtime::Runtime;
+use throughline_model::contract::SessionNotes;
+use throughline_platform::paths;
+use throughline_store::{self as store, Event, KnownSession, PROMPT, Store, Wanted};
+
+/// The most turns of one session that are shown, the last ones.
+const MOST_TURNS: u32 = 500;
+
+/// The most failures.
+const MOST_FAILURES: u32 = 50;
+
+/// Show what a session was about, what came of it, what it did and where it failed
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The session's identifier, or a beginning of it that no other has
+    id: String,
+    /// Print an object: id, project, title, request, outcome, summary, done, current, pending, decisions, changes, commits,
+    /// failures, tools, prompts, …
+    #[arg(long)]
+    json: bool,
+}
+
+/// A turn, from its prompt to its end.
+struct Turn {
+    prompt: Event,
+    /// None while it runs, and where it was interrupted.
+    end: Option<Event>,
+}
+
+/// Everything that is known of a session.
+struct Known {
+    session: KnownSession,
+    notes: SessionNotes,
+    failures: Vec<store::Failure>,
+    tools: BTreeMap<String, (u64, u64)>,
+    turns: Vec<Turn>,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+    let id = memory::whole_session(store, &arguments.id)?;
+    let Some(session) = (if arguments.id.is_empty() { None } else { store.known_session(&id)? }) else {
+        return Err(Failure::new(format!("there is no session {}", arguments.id))
+            .hint("`throughline session list --all-projects` shows their identifiers"));
+    };
+    let known = Known {
+        notes: session.record.notes.clone().unwrap_or_default(),
+        failures: store.failures(None, Some(&id), false, MOST_FAILURES)?,
+        tools: store.tool_counts(None, Some(&id))?,
+        turns: turns(store, &id)?,
+        session,
+    };
+    if arguments.json {
+        return output::json(&Whole::new(&known));
+    }
+    let mut out = Vec::new();
+    tell(runtime, &known, &mut out)?;
+    pager::write(&out)
+}
+
+fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, Failure> {
+    let kinds = vec![PROMPT.into(), "stop".into(), "stop_failure".into()];
+    let wanted = Wanted { session: Some(id.to_owned()), kinds, ..Wanted::default() };
+    let mut events = store.events(&wanted, 2 * MOST_TURNS)?;
+    events.retain(|event| event.session_id == id);
+    events.sort_by_key(|event| event.id);
+    let mut turns: Vec<Turn> = Vec::new();
+    for event in events {
+        if event.kind == PROMPT {
+            turns.push(Turn { prompt: event, end: None });
+        } else if let Some(turn) = turns.last_mut() {
+            // An agent that was sent on ends its turn once more.
+            turn.end = Some(event);
+        }
+    }
+    Ok(turns)
+}
+
+/// As programs read it.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Whole<'a> {
+    id: &'a str,
+    /// The root folder of its project.
+    project: &'a str,
+    cwd: &'a str,
+    agent: &'a str,
+    model: Option<&'a str>,
+    /// RFC 3339, UTC.
+    started_at: Option<String>,
+    last_at: String,
+    /// Null while it runs.
+    end_reason: Option<&'a str>,
+    turns: u32,
+    title: String,
+    summary: &'a str,
+    topics: &'a [String],
+    /// What the human asked for first.
+    request: &'a str,
+    /// What it is about now, where that has moved on.
+    objective: &'a str,
+    outcome: &'a str,
+    done: &'a [String],
+    current: &'a [String],
+    pending: &'a [String],
+    decisions: &'a [throughline_model::contract::Decision],
+    discoveries: &'a [throughline_model::contract::Discovery],
+    learnings: &'a [String],
+    preferences: &'a [String],
+    blockers: &'a [String],
+    /// Failures that it left open.
+    errors: &'a [String],
+    /// Files with lines added and removed.
+    changes: &'a [throughline_model::contract::Change],
+    commits: &'a [String],
+    failures: Vec<failures::Entry<'a>>,
+    tools: Vec<Tool<'a>>,
+    prompts: Vec<Prompt<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tool<'a> {
+    name: &'a str,
+    uses: u64,
+    failed: u64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Prompt<'a> {
+    /// The event's number.
+    id: i64,
+    /// RFC 3339, UTC.
+    at: String,
+    text: &'a str,
+    /// Null while the turn runs, and where it was interrupted.
+    duration_ms: Option<u64>,
+    /// The first line of the agent's last words.
+    end: Option<&'a str>,
+    failed: bool,
+}
+
+impl<'a> Whole<'a> {
+    fn new(known: &'a Known) -> Self {
+        let Known { session, notes, failures, tools, turns } = known;
+        Self {
+            id: &session.record.id,
+            project: &session.root,
+            cwd: &session.cwd,
+            agent: &session.agent,
+            model: session.model.as_deref(),
+            started_at: session.record.started.map(output::timestamp),
+            last_at: output::timestamp(session.last_at),
+            end_reason: session.end_reason.as_deref(),
+            turns: session.turns,
+            title: title(session),
+            summary: &session.record.summary,
+            topics: &session.record.topics,
+            request: &notes.original_request,
+            objective: &notes.current_objective,
+            outcome: &notes.outcome,
+            done: &notes.done,
+            current: &notes.current,
+            pending: &notes.pending,
+            decisions: &notes.decisions,
+            discoveries: &notes.discoveries,
+            learnings: &notes.learnings,
+            preferences: &notes.preferences,
+            blockers: &notes.blockers,
+            errors: &notes.errors,
+            changes: &notes.changes,
+            commits: &notes.commits,
+            failures: failures.iter().map(failures::Entry::new).collect(),
+            tools: tools.iter().map(|(name, &(uses, failed))| Tool { name, uses, failed }).collect(),
+            prompts: turns.iter().map(Prompt::new).collect(),
+        }
+    }
+}
+
+impl<'a> Prompt<'a> {
+    fn new(turn: &'a Turn) -> Self {
+        let seen = &turn.prompt.seen;
+        Self {
+            id: turn.prompt.id,
+            at: output::timestamp(turn.prompt.at),
+            text: if seen.detail.is_empty() { &seen.summary } else { &seen.detail },
+            duration_ms: turn.end.as_ref().and_then(|end| end.seen.duration),
+            end: turn.end.as_ref().map(|end| end.seen.summary.as_str()),
+            failed: turn.end.as_ref().is_some_and(|end| end.seen.failed),
+        }
+    }
+}
+
+fn tell(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Failure> {
+    let Known { session, notes, .. } = known;
+    let record = &session.record;
+    writeln!(out, "{BOLD}{}{BOLD:#}\n", title(session))?;
+    let lasted = record.started.map(|started| session.last_at.saturating_sub(started)).filter(|lasted| *lasted > 0);
+    let when = format!(
+        "{} ({}){}",
+        output::timestamp(session.last_at),
+        output::ago(session.last_at, runtime.now),
+        lasted.map_or_else(String::new, |lasted| format!(", {} after it began", output::duration(lasted)))
+    );
+    let rows = [
+        ("id", record.id.clone()),
+        ("project", paths::display(session.root.as_ref(), &runtime.paths.home)),
+        ("agent", [session.agent.as_str(), session.model.as_deref().unwrap_or_default()].join(" ")),
+        ("last seen", when),
+        ("ended", session.end_reason.clone().unwrap_or_default()),
+        ("turns", output::count(session.turns.into())),
+        ("topics", record.topics.join(", ")),
+    ];
+    for (name, value) in rows {
+        if !value.trim().is_empty() {
+            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 9), output::clean_line(&value))?;
+        }
+    }
+    // Where no extractor kept notes, the summary is all that is known.
+    let summary = if record.notes.is_some() { "" } else { record.summary.as_str() };
+    let objective = if notes.current_objective == notes.original_request { "" } else { notes.current_objective.as_str() };
+    for (name, text) in [
+        ("Request", notes.original_request.as_str()),
+        ("Objective", objective),
+        ("Outcome", notes.outcome.as_str()),
+        ("Summary", summary),
+    ] {
+        if !text.trim().is_empty() {
+            heading(out, name)?;
+            for line in output::clean(text.trim()).lines() {
+                writeln!(out, "  {line}")?;
+            }
+        }
+    }
+    let decisions = notes.decisions.iter().map(|decision| {
+        let why = if decision.why.is_empty() { String::new() } else { format!(": {}", decision.why) };
+        let not =
+            if decision.rejected.is_empty() { String::new() } else { format!(" (not: {})", decision.rejected.join("; ")) };
+        format!("{}{why}{not}", decision.what)
+    });
+    list(out, "Decisions", "-", decisions)?;
+    list(out, "Done", &format!("{GREEN}✓{GREEN:#}"), notes.done.iter().cloned())?;
+    list(out, "Open", "○", notes.blockers.iter().chain(&notes.current).chain(&notes.pending).cloned())?;
+    list(out, "Learned", "-", notes.learnings.iter().cloned())?;
+    let width = notes.changes.iter().map(|change| output::columns(&output::clean_line(&change.path))).max().unwrap_or(0);
+    let changes = notes.changes.iter().map(|change| {
+        format!("{}  +{} −{}", output::pad(&output::clean_line(&change.path), width), change.added, change.removed)
+    });
+    raw_list(out, "Files", "", changes)?;
+    list(out, "Commits", "-", notes.commits.iter().cloned())?;
+    tell_work(runtime, known, out)
+}
+
+/// What its events tell: failures, tools, turns.
+fn tell_work(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Failure> {
+    if !known.failures.is_empty() {
+        heading(out, "Failures")?;
+        for failure in &known.failures {
+            write!(out, "  ")?;
+            failures::write(out, runtime, failure, false)?;
+        }
+    }
+    if !known.tools.is_empty() {
+        heading(out, "Tools")?;
+        let mut tools: Vec<(&String, &(u64, u64))> = known.tools.iter().collect();
+        tools.sort_by_key(|(_, (uses, _))| std::cmp::Reverse(*uses));
+        let width = tools.iter().map(|(name, _)| output::columns(&output::clean_line(name))).max().unwrap_or(0);
+        for (name, (uses, failed)) in tools {
+            let name = output::pad(&output::clean_line(name), width);
+            let line = format!("  {name}  {:>5}  {}", output::count(*uses), events::failures(*failed));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    if !known.turns.is_empty() {
+        heading(out, "Turns")?;
+        let width = output::width();
+        let mut day = String::new();
+        for turn in &known.turns {
+            let (date, clock) = output::local(turn.prompt.at);
+            if date != day {
+                writeln!(out, "  {DIM}{date}{DIM:#}")?;
+                day = date;
+            }
+            let took = turn.end.as_ref().and_then(|end| end.seen.duration).map(output::duration).unwrap_or_default();
+            let failed = turn.end.as_ref().is_some_and(|end| end.seen.failed);
+            let mark = if failed { format!("{} ", output::failed()) } else { String::new() };
+            let text = output::clean_line(&turn.prompt.seen.summary);
+            let text = match width {
+                Some(width) => output::fit(&text, width.saturating_sub(2 + 5 + 2 + 12 + 2 + 7).max(20)),
+                None => text,
+            };
+            writeln!(out, "  {DIM}{clock}  {}{DIM:#}  {mark}{text}", output::pad(&took, 12))?;
+        }
+    }
+    Ok(())
+}
+
+fn heading(out: &mut impl Write, name: &str) -> Result<(), Failure> {
+    writeln!(out, "\n{BOLD}{name}{BOLD:#}")?;
+    Ok(())
+}
+
+fn list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), Failure> {
+    raw_list(out, name, mark, items.map(|item| output::clean_line(&item)))
+}
+
+/// A heading and the items below it, which are clean; nothing where there are none.
+fn raw_list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), Failure> {
+    for (index, item) in items.enumerate() {
+        if index == 0 {
+            heading(out, name)?;
+        }
+        let gap = if mark.is_empty() { "" } else { " " };
+        writeln!(out, "  {mark}{gap}{item}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Checks the agents besides Claude Code: for each that is installed, whether Throughline's hooks are registered, call
+//! this program, and may run.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::hooks::{self, Source, Whose};
+use super::{Finding, Status};
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::settings::{self, Registration, Scope, agents};
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
+
+/// The name of the check.
+const CHECK: &str = "agents";
+
+/// The findings, and whether any agent has hooks of Throughline's.
+pub(super) struct Others {
+    pub(super) findings: Vec<Finding>,
+    pub(super) any: bool,
+}
+
+/// Checks all agents besides Claude Code, for a user who works in `folder`.
+pub(super) fn agents(paths: &Paths, folder: &Path) -> Others {
+    let program = program::lasting_path().unwrap_or_default();
+    let mut others = Others { findings: Vec::new(), any: false };
+    for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode) {
+        others.look_at(agent, paths, folder, &program);
+    }
+    others
+}
+
+impl Others {
+    fn look_at(&mut self, agent: Agent, paths: &Paths, folder: &Path, program: &Path) {
+        let title = agents::title(agent);
+        let install = format!("run `throughline install --agent {}`", agent.name());
+        let whose = Whose { agent, check: CHECK, prefix: format!("{title}: "), install: install.clone() };
+        let is_here = agents::home(agent, paths).is_dir();
+        let mut findings = Vec::new();
+        let sources = sources(agent, paths, folder, is_here, &mut findings);
+        let mut found: Vec<(&Source, Registration)> = Vec::new();
+        for source in &sources {
+            match settings::registered(agent, &source.file, &source.text, program) {
+                Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
+                Err(what) => findings.push(Finding::warn(
+                    CHECK,
+                    format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
+                    format!("fix the file: {title} cannot read it either"),
+                )),
+            }
+        }
+        if found.is_empty() {
+            if is_here {
+                let message = format!("{title}: no hook is registered; its sessions are not remembered");
+                findings.push(Finding { hint: Some(install), ..Finding::ok(CHECK, message) });
+            }
+            self.findings.extend(findings);
+            return;
+        }
+        self.any = true;
+        findings.extend(switches(agent, paths, &sources));
+        findings.extend(hooks::programs(&whose, &found, program, paths));
+        findings.extend(hooks::events(&whose, &found, paths));
+        if found.iter().any(|(_, it)| is_outdated(agent, it)) {
+            findings.push(Finding::warn(
+                CHECK,
+                format!("{title}: hooks are registered in the form of another version"),
+                install,
+            ));
+        }
+        if findings.iter().all(|finding| finding.status == Status::Ok) {
+            let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+            files.dedup();
+            let trust = if agent == Agent::Codex { "; they run once you trust them in `/hooks`" } else { "" };
+            let message = format!("{title}: {} registered in {}{trust}", found.len(), files.join(" and "));
+            findings.push(Finding::ok(CHECK, message));
+        }
+        if agents::runs_claudes(agent).any(|scope| has_claudes(scope, paths, folder, program)) {
+            let message = format!("{title} may run the hooks in Claude Code's settings too; each event is counted once");
+            findings.push(Finding::ok(CHECK, message));
+        }
+        self.findings.extend(findings);
+    }
+}
+
+/// Returns the hook files that the agent reads in `folder`.
+fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: &mut Vec<Finding>) -> Vec<Source> {
+    let mut sources: Vec<Source> = Vec::new();
+    for file in Scope::ALL.into_iter().flat_map(|scope| agents::files(agent, scope, paths, folder)) {
+        // In the home folder, the project's files and the user's are the same.
+        if sources.iter().any(|source| source.file == file || program::is_same(&source.file, &file)) {
+            continue;
+        }
+        match settings::read(&file) {
+            Ok(Some(text)) => sources.push(Source { file, text, managed: false }),
+            Err(error) if is_here => findings.push(Finding::warn(CHECK, error.to_string(), error.hint())),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    sources
+}
+
+/// Returns whether a hook has different arguments than this version registers.
+fn is_outdated(agent: Agent, registration: &Registration) -> bool {
+    agents::hooks(agent)
+        .iter()
+        .find(|hook| hook.event == registration.event)
+        .is_none_or(|hook| registration.arguments != hook.arguments(agent))
+}
+
+fn has_claudes(scope: Scope, paths: &Paths, folder: &Path, program: &Path) -> bool {
+    let file = scope.file(paths, folder);
+    let text = settings::read(&file).ok().flatten().unwrap_or_default();
+    settings::registered(Agent::ClaudeCode, &file, &text, program).is_ok_and(|found| !found.is_empty())
+}
+
+/// Checks settings that turn all of the agent's hooks off, or ours by name.
+fn switches(agent: Agent, paths: &Paths, sources: &[Source]) -> Vec<Finding> {
+    let off = |file: &Path, what: &str| {
+        let message = format!("{} turns {}'s hooks off", paths::display(file, &paths.home), agents::title(agent));
+        Finding::fail(CHECK, message, format!("change `{what}` there"))
+    };
+    let json = |text: &str| settings::lenient(text).unwrap_or_default();
+    let mut findings = Vec::new();
+    match agent {
+        Agent::Codex => {
+            let file = paths.codex.join("config.toml");
+            let text = settings::read(&file).ok().flatten().unwrap_or_default();
+            let config: toml::Table = text.parse().unwrap_or_default();
+            for name in ["hooks", "codex_hooks"] {
+                if config.get("features").and_then(|it| it.get(name)).and_then(toml::Value::as_bool) == Some(false) {
+                    findings.push(off(&file, &format!("features.{name}")));
+                }
+            }
+        }
+        Agent::Gemini => {
+            for source in sources {
+                let config = &json(&source.text)["hooksConfig"];
+                if config["enabled"] == Value::Bool(false) {
+                    findings.push(off(&source.file, "hooksConfig.enabled"));
+                }
+                if config["disabled"].as_array().is_some_and(|names| names.iter().any(|name| name == "throughline")) {
+                    findings.push(off(&source.file, "hooksConfig.disabled"));
+                }
+            }
+        }
+        Agent::Copilot => {
+            let file = paths.copilot.join("settings.json");
+            let text = settings::read(&file).ok().flatten().unwrap_or_default();
+            let own = sources.iter().map(|source| (source.file.as_path(), source.text.as_str()));
+            for (file, text) in own.chain([(file.as_path(), text.as_str())]) {
+                if json(text)["disableAllHooks"] == Value::Bool(true) {
+                    findings.push(off(file, "disableAllHooks"));
+                }
+            }
+        }
+        Agent::Droid => {
+            let file = paths.factory.join("settings.json");
+            let text = settings::read(&file).ok().flatten().unwrap_or_default();
+            if json(&text)["hooksDisabled"] == Value::Bool(true) {
+                findings.push(off(&file, "hooksDisabled"));
+            }
+        }
+        Agent::ClaudeCode | Agent::Cursor => {}
+    }
+    findings
+}

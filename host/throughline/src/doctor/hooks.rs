@@ -1,0 +1,199 @@
+//! Checks where the hooks are registered, whether they call this program, and whether Claude Code may run them at all.
+
+use std::path::{Path, PathBuf};
+
+use super::{Finding, Status, plugin};
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::settings::{self, Profile, Registration, Scope};
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
+
+/// The agent whose hooks are checked, and how findings about them are worded.
+pub(super) struct Whose {
+    pub(super) agent: Agent,
+    /// The name of the check.
+    pub(super) check: &'static str,
+    /// The beginning of messages that do not name a file.
+    pub(super) prefix: String,
+    /// The hint that repairs most problems.
+    pub(super) install: String,
+}
+
+impl Whose {
+    /// Returns the option that names the agent, if one is needed.
+    fn option(&self) -> String {
+        if self.agent == Agent::ClaudeCode { String::new() } else { format!(" --agent {}", self.agent.name()) }
+    }
+}
+
+/// A settings file and its text.
+pub(super) struct Source {
+    pub(super) file: PathBuf,
+    pub(super) text: String,
+    pub(super) managed: bool,
+}
+
+/// Checks Claude Code's hooks. `elsewhere`: whether hooks are registered with another agent.
+pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Vec<Finding> {
+    let install = "run `throughline install`";
+    let whose = Whose { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
+    let program = program::lasting_path().unwrap_or_default();
+    let mut findings = Vec::new();
+    let sources = sources(paths, folder, &mut findings);
+    let mut found: Vec<(&Source, Registration)> = Vec::new();
+    for source in &sources {
+        match settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program) {
+            Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
+            Err(what) => findings.push(Finding::warn(
+                "hooks",
+                format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
+                "fix the file: Claude Code cannot read it either",
+            )),
+        }
+    }
+    let plugin = plugin::enabled(&sources);
+    findings.extend(switches(&sources, &found, plugin.as_ref(), paths));
+    if let Some(plugin) = &plugin {
+        findings.push(plugin.finding(paths, &program, !found.is_empty()));
+        if found.is_empty() {
+            return findings;
+        }
+    } else if found.is_empty() {
+        findings.push(if elsewhere {
+            Finding { hint: Some(install.into()), ..Finding::ok("hooks", "none is registered with Claude Code") }
+        } else {
+            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", install)
+        });
+        return findings;
+    }
+    findings.extend(programs(&whose, &found, &program, paths));
+    findings.extend(events(&whose, &found, paths));
+    if findings.iter().all(|finding| finding.status == Status::Ok) {
+        let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+        files.dedup();
+        findings.push(Finding::ok("hooks", format!("{} registered in {}", found.len(), files.join(" and "))));
+    }
+    findings
+}
+
+/// Returns all settings files that Claude Code reads in `folder`.
+fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Source> {
+    let users = Scope::ALL.map(|scope| (scope.file(paths, folder), false));
+    let managed = settings::managed().into_iter().map(|file| (file, true));
+    let mut sources: Vec<Source> = Vec::new();
+    for (file, managed) in users.into_iter().chain(managed) {
+        // In the home folder, the project's settings and the user's are the same file.
+        if sources.iter().any(|source| program::is_same(&source.file, &file)) {
+            continue;
+        }
+        match settings::read(&file) {
+            Ok(Some(text)) => sources.push(Source { file, text, managed }),
+            Ok(None) => {}
+            Err(error) => findings.push(Finding::warn("hooks", error.to_string(), error.hint())),
+        }
+    }
+    sources
+}
+
+/// Checks settings that turn all hooks off.
+fn switches(
+    sources: &[Source],
+    found: &[(&Source, Registration)],
+    plugin: Option<&plugin::Enabled>,
+    paths: &Paths,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in sources {
+        let shown = paths::display(&source.file, &paths.home);
+        if settings::is_set(&source.text, "disableAllHooks") {
+            findings.push(Finding::fail("hooks", format!("{shown} turns all hooks off"), "remove `disableAllHooks` there"));
+        }
+        if source.managed
+            && settings::is_set(&source.text, "allowManagedHooksOnly")
+            && !found.iter().any(|(source, _)| source.managed)
+            && !plugin.is_some_and(plugin::Enabled::is_managed)
+        {
+            findings.push(Finding::fail(
+                "hooks",
+                format!("{shown} allows only hooks that an administrator registers"),
+                "ask the administrator to register Throughline's hooks",
+            ));
+        }
+    }
+    findings
+}
+
+/// Checks whether the programs that hooks call exist, and whether they are this program.
+pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen: Vec<(&Path, &Path)> = Vec::new();
+    for (source, registration) in found {
+        let called = registration.program.as_path();
+        if seen.contains(&(&source.file, called)) {
+            continue;
+        }
+        seen.push((&source.file, called));
+        let shown = paths::display(&source.file, &paths.home);
+        // A bare name is resolved with the agent's PATH, which this program does not know.
+        if called.is_absolute() && !is_executable(called) {
+            findings.push(Finding::fail(
+                whose.check,
+                format!("{shown} calls {}, which does not exist or cannot be run", called.display()),
+                &whose.install,
+            ));
+        } else if !program::is_same(called, program) {
+            findings.push(Finding::warn(
+                whose.check,
+                format!("{shown} calls a different program: {}", called.display()),
+                &whose.install,
+            ));
+        }
+    }
+    findings
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Checks whether every event is registered exactly once, without a matcher, and with a sufficient timeout.
+pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(profile) = Profile::of(whose.agent, found.iter().map(|(_, registration)| registration.event.as_str())) else {
+        return findings;
+    };
+    for hook in profile.hooks(whose.agent) {
+        let registered: Vec<&(&Source, Registration)> =
+            found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
+        let [(source, registration)] = registered[..] else {
+            findings.push(if registered.is_empty() {
+                Finding::warn(whose.check, format!("{}{} is not registered", whose.prefix, hook.event), &whose.install)
+            } else {
+                let files: Vec<String> =
+                    registered.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+                Finding::warn(
+                    whose.check,
+                    format!("{}{} is registered {} times: {}", whose.prefix, hook.event, files.len(), files.join(", ")),
+                    format!("run `throughline uninstall{}` with the --scope that is superfluous", whose.option()),
+                )
+            });
+            continue;
+        };
+        let shown = paths::display(&source.file, &paths.home);
+        if let Some(matcher) = &registration.matcher {
+            findings.push(Finding::warn(
+                whose.check,
+                format!("{}{} is restricted to {matcher} in {shown}", whose.prefix, hook.event),
+                "remove the `matcher` there",
+            ));
+        }
+        if registration.timeout.is_some_and(|timeout| timeout < hook.timeout) {
+            findings.push(Finding::warn(
+                whose.check,
+                format!("{}{} has a timeout of less than {} s in {shown}", whose.prefix, hook.event, hook.timeout),
+                &whose.install,
+            ));
+        }
+    }
+    findings
+}

@@ -1,0 +1,155 @@
+//! Checks the program itself, its configuration, its folders, the disk and the log.
+
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::Finding;
+use throughline_engine::config::Config;
+use throughline_platform::log::{self, Level};
+use throughline_platform::namespace;
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::program;
+
+/// Below this many free bytes, the disk counts as full: a transaction for one chunk of a transcript needs some space.
+const FULL: u64 = 4 << 20;
+
+/// Below this many free bytes, the check warns.
+const NEARLY_FULL: u64 = 200 << 20;
+
+/// How far back the log is searched, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+pub(super) fn program() -> Finding {
+    let version = env!("CARGO_PKG_VERSION");
+    match program::lasting_path() {
+        Ok(path) if path.exists() => Finding::ok("program", format!("throughline {version}, {}", path.display())),
+        Ok(path) => Finding::fail(
+            "program",
+            format!("{} was removed while this process was running", path.display()),
+            "install the program again, then run `throughline install`",
+        ),
+        Err(error) => Finding::fail("program", format!("its path is unknown: {error}"), "run it by its full path"),
+    }
+}
+
+pub(super) fn configuration(paths: &Paths, config: &Config) -> Finding {
+    let file = paths.config_file();
+    let shown = paths::display(&file, &paths.home);
+    if !config.enabled {
+        return Finding::warn(
+            "configuration",
+            format!("{shown} turns memory off"),
+            "remove `enabled = false` to turn it on",
+        );
+    }
+    if file.exists() {
+        Finding::ok("configuration", shown)
+    } else {
+        Finding::ok("configuration", "all defaults (`throughline config init` writes the file)")
+    }
+}
+
+pub(super) fn folders(paths: &Paths) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (folder, needed) in [(&paths.data, true), (&paths.cache, true), (&paths.config, false)] {
+        findings.extend(folder_finding(folder, needed, paths));
+    }
+    for file in [paths.database(), paths.log(), paths.config_file()] {
+        if std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o077 != 0) {
+            let shown = paths::display(&file, &paths.home);
+            findings.push(Finding::warn("folders", format!("other users can read {shown}"), format!("chmod 600 {shown}")));
+        }
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("folders", paths::display(&paths.data, &paths.home)));
+    }
+    findings
+}
+
+/// Reports the namespace in use, if there are any namespaces.
+pub(super) fn namespace(paths: &Paths) -> Option<Finding> {
+    let place = paths::display(&paths.data, &paths.home);
+    if let Some(name) = &paths.namespace {
+        return Some(Finding::ok("namespace", format!("{name}, stored in {place}")));
+    }
+    let others = namespace::all(paths).unwrap_or_default();
+    let message = || format!("none, stored in {place}; the others are {}", others.join(", "));
+    (!others.is_empty()).then(|| Finding::ok("namespace", message()))
+}
+
+/// Returns what is wrong with a folder, if anything.
+fn folder_finding(folder: &Path, needed: bool, paths: &Paths) -> Option<Finding> {
+    let shown = paths::display(folder, &paths.home);
+    let meta = match std::fs::metadata(folder) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return needed.then(|| {
+                Finding::warn("folders", format!("{shown} does not exist yet"), "`throughline install` creates it")
+            });
+        }
+        Err(error) => {
+            return Some(Finding::fail(
+                "folders",
+                format!("{shown} cannot be used: {error}"),
+                "check the path, or set THROUGHLINE_HOME",
+            ));
+        }
+    };
+    if !meta.is_dir() {
+        return Some(Finding::fail("folders", format!("{shown} is not a folder"), "move it away, or set THROUGHLINE_HOME"));
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Some(Finding::warn(
+            "folders",
+            format!("{shown} belongs to another user"),
+            format!("sudo chown $USER {shown}"),
+        ));
+    }
+    if meta.permissions().mode() & 0o077 != 0 {
+        return Some(Finding::warn("folders", format!("other users can read {shown}"), format!("chmod 700 {shown}")));
+    }
+    if needed && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err() {
+        return Some(Finding::fail("folders", format!("{shown} cannot be written"), format!("chmod 700 {shown}")));
+    }
+    None
+}
+
+pub(super) fn disk(paths: &Paths) -> Finding {
+    let existing =
+        paths.data.ancestors().find(|folder| folder.is_dir()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
+    let hint = "free some space; anything that could not be stored is read again from the transcripts";
+    match rustix::fs::statvfs(&existing) {
+        Ok(stat) => {
+            let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+            let shown = indicatif::DecimalBytes(free);
+            let place = paths::display(&existing, &paths.home);
+            match free {
+                0..FULL => Finding::fail("disk", format!("the disk of {place} is full: {shown} left"), hint),
+                FULL..NEARLY_FULL => Finding::warn("disk", format!("{shown} left for {place}"), hint),
+                _ => Finding::ok("disk", format!("{shown} left")),
+            }
+        }
+        Err(error) => Finding::warn("disk", format!("its free space is unknown: {error}"), "check with df"),
+    }
+}
+
+pub(super) fn log(paths: &Paths, now: u64) -> Finding {
+    let file = paths.log();
+    let lines = log::since(&file, now.saturating_sub(DAY));
+    let count = |level| lines.iter().filter(|line| line.level == level).count();
+    let (errors, warnings) = (count(Level::Error), count(Level::Warn));
+    let Some(last) = lines.iter().rev().find(|line| line.level >= Level::Warn) else {
+        return Finding::ok("log", "no warnings from hooks in the last 24 hours");
+    };
+    Finding::warn(
+        "log",
+        format!(
+            "{errors} error{} and {warnings} warning{} from hooks in the last 24 hours; the latest: {}",
+            if errors == 1 { "" } else { "s" },
+            if warnings == 1 { "" } else { "s" },
+            last.text
+        ),
+        format!("read {}", paths::display(&file, &paths.home)),
+    )
+}

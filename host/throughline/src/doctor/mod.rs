@@ -1,0 +1,110 @@
+//! `throughline doctor`: checks everything between a session and the memory of the next one by using it, because what
+//! is not run is not known to work.
+
+mod agents;
+mod embedding;
+mod hooks;
+mod machine;
+mod others;
+mod plugin;
+mod policies;
+mod privacy;
+mod projections;
+mod reading;
+mod rehearsal;
+mod storage;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use throughline_engine::config::Config;
+use throughline_engine::runtime;
+use throughline_platform::paths::Paths;
+
+/// The result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Works.
+    Ok,
+    /// Works, but the user should know something.
+    Warn,
+    /// Does not work.
+    Fail,
+}
+
+/// The finding of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// The check: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`,
+    /// `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
+    pub check: &'static str,
+    /// The result.
+    pub status: Status,
+    /// What was found.
+    pub message: String,
+    /// How to repair it.
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    fn ok(check: &'static str, message: impl Into<String>) -> Self {
+        Self { check, status: Status::Ok, message: message.into(), hint: None }
+    }
+
+    fn warn(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Warn, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    fn fail(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, status: Status::Fail, message: message.into(), hint: Some(hint.into()) }
+    }
+}
+
+/// Runs all checks for a user who works in `folder`. They are in the order in which they depend on each other.
+pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
+    let now = runtime::now();
+    let mut findings = vec![machine::program()];
+    let (managed, finding) = policies::managed(paths, folder);
+    findings.extend(finding);
+    let config = match Config::load(&paths.config_file()) {
+        Ok(config) => {
+            findings.push(machine::configuration(paths, &config));
+            config
+        }
+        Err(error) => {
+            findings.push(Finding::fail(
+                "configuration",
+                error,
+                "fix the file or move it away; until then nothing is remembered",
+            ));
+            Config::default()
+        }
+    };
+    findings.extend(machine::namespace(paths));
+    findings.extend(machine::folders(paths));
+    findings.push(machine::disk(paths));
+    let (database, store) = storage::database(paths, now);
+    findings.push(database);
+    findings.extend(store.as_ref().map(|store| storage::index(store, &config)));
+    findings.extend(rehearsal::policy(paths, &config));
+    findings.extend(policies::policies(paths, &config, managed, folder));
+    findings.extend(privacy::privacy(paths, &config));
+    findings.extend(projections::projections(paths, &config, folder));
+    findings.push(embedding::embedding(&config.embedding));
+    let agents = agents::agents(paths, folder);
+    findings.extend(hooks::registrations(paths, folder, agents.any));
+    findings.extend(agents.findings);
+    findings.extend(others::others(paths, folder));
+    findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
+    findings.push(machine::log(paths, now));
+    findings
+}
+
+/// Returns the worst status.
+pub fn verdict(findings: &[Finding]) -> Status {
+    findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok)
+}

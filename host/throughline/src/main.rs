@@ -1,0 +1,12 @@
+//! The program `throughline`.
+
+mod cli;
+mod demo;
+mod doctor;
+mod mcp;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main(std::env::args_os())
+}

@@ -1,0 +1,71 @@
+//! MCP resources, which a client can read without a tool: the project's context, and single memories by identifier.
+
+use anyhow::Result;
+use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+
+use super::tools::{self, ContextWanted};
+use super::worker::Desk;
+use super::{cursor, quote};
+use throughline_store::Filter;
+
+/// The URI of the project's context.
+const CONTEXT: &str = "throughline://context";
+
+/// The URI prefix of memories, before the identifier.
+const MEMORY: &str = "throughline://memory/";
+
+const MIME: &str = "text/markdown";
+
+/// How many memories a page contains, and how many all pages contain together. The newest are listed; others can be
+/// searched for.
+const PAGE: usize = 50;
+const MOST: usize = 500;
+
+/// Lists the context and the newest memories.
+pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResourcesResult> {
+    let project = desk.project.id.clone();
+    let begin: usize = cursor::read("resources", &project, cursor)?.unwrap_or(0).min(MOST);
+    let mut resources = Vec::new();
+    if begin == 0 {
+        let name = "What a new session of this project sees at its start";
+        resources.push(Resource::new(CONTEXT, "context").with_title(name).with_mime_type(MIME));
+    }
+    let mut memories = match desk.existing()? {
+        Some(store) => {
+            let wanted = u32::try_from(begin + PAGE + 1).unwrap_or(u32::MAX);
+            store.recent(&Filter { project: Some(project.clone()), ..Filter::default() }, wanted)?
+        }
+        None => Vec::new(),
+    };
+    memories.drain(..memories.len().min(begin));
+    let is_more = memories.len() > PAGE && begin + PAGE < MOST;
+    resources.extend(memories.iter().take(PAGE).map(|memory| {
+        let title = quote::line(&memory.title, 160);
+        let kind = quote::line(&memory.kind, 64);
+        Resource::new(format!("{MEMORY}{}", memory.id), &memory.id)
+            .with_title(title)
+            .with_description(kind)
+            .with_mime_type(MIME)
+    }));
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = is_more.then(|| cursor::write("resources", &project, begin + PAGE));
+    Ok(result)
+}
+
+/// Returns the URI template of memories.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{MEMORY}{{id}}"), "memory").with_title("A memory of this project").with_mime_type(MIME)
+}
+
+/// Reads a resource; `None` if the project has no such resource.
+pub(super) fn read(desk: &mut Desk, uri: &str) -> Result<Option<ReadResourceResult>> {
+    let text = match uri.strip_prefix(MEMORY) {
+        Some(id) => tools::whole(desk, id)?,
+        None if uri == CONTEXT => {
+            let text = tools::context(desk, ContextWanted::New)?.fenced();
+            Some(text.unwrap_or_else(|| "Nothing is stored for this project yet.".into()))
+        }
+        None => None,
+    };
+    Ok(text.map(|text| ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MIME)])))
+}

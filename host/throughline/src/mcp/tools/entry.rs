@@ -1,0 +1,115 @@
+//! A memory in a list: its identifier and a line about it.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::mcp::quote::{self, Origin};
+use throughline_engine::runtime;
+use throughline_model::contract::Memory;
+use throughline_notes::registry::Registry;
+use throughline_store::{SHARED_FROM, Store};
+
+/// The longest title and the longest excerpt, in characters.
+const TITLE: usize = 160;
+const EXCERPT: usize = 160;
+
+/// A memory in brief.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Entry {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    /// The note's type, if it differs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note_type: Option<String>,
+    /// Shared with all projects
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
+    title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    excerpt: String,
+    date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    origin: Origin,
+    untrusted: bool,
+}
+
+impl Entry {
+    pub(super) fn new(memory: &Memory) -> Self {
+        let origin = Origin::of(memory);
+        Self {
+            id: memory.id.clone(),
+            kind: quote::line(&memory.kind, 64),
+            note_type: None,
+            shared: is_shared(memory),
+            title: quote::line(&memory.title, TITLE),
+            excerpt: excerpt(memory),
+            date: day(memory.created),
+            score: (memory.score > 0.0).then(|| (f64::from(memory.score) * 1000.0).round() / 1000.0),
+            origin,
+            untrusted: origin.is_untrusted(),
+        }
+    }
+
+    /// Sets the note's type.
+    pub(super) fn of_type(mut self, note_type: Option<String>) -> Self {
+        self.note_type = note_type;
+        self
+    }
+
+    /// Writes the entry as one or two lines.
+    pub(super) fn write(&self, out: &mut String) {
+        let score = self.score.map_or_else(String::new, |score| format!(" {score:.2}"));
+        let (mark, shared) = (self.origin.mark(), shared_mark(self.shared));
+        let kind = self.note_type.as_ref().unwrap_or(&self.kind);
+        let _ = writeln!(out, "{} {kind} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
+        if !self.excerpt.is_empty() {
+            let _ = writeln!(out, "    {}", self.excerpt);
+        }
+    }
+}
+
+/// Returns whether a memory is a copy that the user shared with all projects.
+pub(super) fn is_shared(memory: &Memory) -> bool {
+    memory.attributes.iter().any(|(name, _)| name == SHARED_FROM)
+}
+
+/// Returns the mark that follows the title of a shared memory.
+pub(super) fn shared_mark(is_shared: bool) -> &'static str {
+    if is_shared { " [shared with all projects]" } else { "" }
+}
+
+/// Returns for each memory the note type under which it was written, if that differs from its kind.
+pub(super) fn note_types<'a>(
+    store: &Store,
+    memories: impl ExactSizeIterator<Item = &'a Memory>,
+) -> Result<Vec<Option<String>>> {
+    if memories.len() == 0 {
+        return Ok(Vec::new());
+    }
+    let registry = Registry::own();
+    memories
+        .map(|memory| {
+            let note = store.notes_by_id(&[&memory.id], &registry)?.pop().filter(|note| note.is_named);
+            Ok(note.map(|it| it.note.note_type).filter(|it| *it != memory.kind).map(|it| quote::line(&it, 64)))
+        })
+        .collect()
+}
+
+/// Returns on one line what the content says beyond the title.
+fn excerpt(memory: &Memory) -> String {
+    let title = memory.title.trim();
+    let content = memory.content.trim();
+    let rest = content.strip_prefix(title).unwrap_or(content).trim_start();
+    quote::line(rest, EXCERPT)
+}
+
+/// Returns the day in UTC.
+pub(super) fn day(at: u64) -> String {
+    runtime::stamp(at).chars().take(10).collect()
+}

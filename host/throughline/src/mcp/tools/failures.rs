@@ -1,0 +1,187 @@
+//! The `failures_for` tool.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::entry::day;
+use super::{Said, timeline};
+use crate::mcp::cursor;
+use crate::mcp::quote::{self, Origin};
+use crate::mcp::worker::Desk;
+use throughline_engine::hooks;
+use throughline_store::{self as store, folded};
+
+/// How many failures are examined. The most frequent come first.
+const LOOK: u32 = 2_000;
+
+/// The longest line of an error and of a fix, in characters.
+const LINE: usize = 300;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// A file or folder; the end of its path is enough
+    file: Option<String>,
+    /// The whole command, or its beginning
+    command: Option<String>,
+    /// Only failures without a known fix
+    #[serde(default)]
+    open: bool,
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+    cursor: Option<String>,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Known {
+    about: &'static str,
+    failures: Vec<Failure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Failure {
+    /// What was tried
+    subject: String,
+    error: String,
+    /// What was done between the failure and the success
+    fix: Option<String>,
+    open: bool,
+    count: u32,
+    sessions: u32,
+    last: String,
+    files: Vec<String>,
+    origin: Origin,
+    untrusted: bool,
+}
+
+impl Failure {
+    fn new(failure: &store::Failure) -> Self {
+        Self {
+            subject: quote::line(&failure.subject, LINE),
+            error: quote::line(&failure.error, LINE),
+            fix: failure.fix.as_deref().map(|fix| quote::line(fix, LINE)),
+            open: failure.is_open(),
+            count: failure.count,
+            sessions: failure.sessions,
+            last: day(failure.last_at),
+            files: failure.files.iter().take(8).map(|file| quote::line(file, LINE)).collect(),
+            origin: Origin::Tool,
+            untrusted: true,
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let state = if self.open { "open" } else { "fixed" };
+        let _ = writeln!(out, "{state} {}× in {} sessions, last {}  {}", self.count, self.sessions, self.last, self.subject);
+        let _ = writeln!(out, "    {}{}", self.error, self.origin.mark());
+        if let Some(fix) = &self.fix {
+            let _ = writeln!(out, "    {}: {fix}", if self.open { "helped once" } else { "helped" });
+        }
+    }
+}
+
+pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
+    let Arguments { file, command, open, limit, cursor } = arguments;
+    let of = (&desk.project.id, file, command, open);
+    let begin: usize = cursor::read("failures", &of, cursor.as_deref())?.unwrap_or(0);
+    let limit = limit.clamp(&1, &50);
+    let mut found = Vec::new();
+    let noted = desk.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
+    if let Some(mut store) = if noted { Some(desk.writable()?) } else { desk.existing()? } {
+        hooks::take_journals(&desk.runtime, &mut store)?;
+        found = store.failures(Some(&desk.project.id), None, *open, LOOK)?;
+    }
+    let path = file.as_deref().map(|file| timeline::below(desk, file));
+    found.retain(|failure| {
+        path.as_deref().is_none_or(|path| is_about(failure, path))
+            && command.as_deref().is_none_or(|command| is_of(failure, command))
+    });
+    let all = found.len();
+    let shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
+    let end = begin.saturating_add(shown.len());
+    let next_cursor = (end < all && !shown.is_empty()).then(|| cursor::write("failures", &of, end));
+    let page = Known { about: quote::NOTICE, failures: shown, next_cursor };
+    let mut text = String::new();
+    if page.failures.is_empty() {
+        text.push_str("No known failure of this project matches.");
+    } else {
+        let mut lines = String::new();
+        page.failures.iter().for_each(|failure| failure.write(&mut lines));
+        text.push_str(&quote::fenced(&lines));
+    }
+    if let Some(cursor) = &page.next_cursor {
+        let _ = write!(text, "\nMore: cursor {cursor}");
+    }
+    Said::new(text, &page)
+}
+
+/// Returns whether the failure is about the file: its files, its error or its command name it.
+fn is_about(failure: &store::Failure, path: &str) -> bool {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    if path.is_empty() {
+        return false;
+    }
+    let is_it = |file: &String| {
+        file == path
+            || file.strip_suffix(path).is_some_and(|before| before.ends_with('/'))
+            || file.strip_prefix(path).is_some_and(|behind| behind.starts_with('/'))
+    };
+    failure.files.iter().any(is_it) || failure.error.contains(path) || failure.subject.contains(path)
+}
+
+/// Returns whether the failure belongs to the command: either contains every word of the other.
+fn is_of(failure: &store::Failure, command: &str) -> bool {
+    let (subject, command) = (folded(&failure.subject), folded(command));
+    let all = |of: &str, within: &str| {
+        let within: Vec<&str> = within.split_whitespace().collect();
+        let mut words = of.split_whitespace().peekable();
+        words.peek().is_some() && words.all(|word| within.contains(&word))
+    };
+    all(&subject, &command) || all(&command, &subject)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_known_by_its_command_and_its_files() {
+        let failure = store::Failure {
+            id: 1,
+            subject: "cargo test x".into(),
+            error: "error[E0425]: cannot find `y` in src/lib.rs".into(),
+            signature: String::new(),
+            files: vec!["api/src/main.rs".into()],
+            count: 1,
+            sessions: 1,
+            first_at: 0,
+            last_at: 0,
+            fix: None,
+            fixed_at: None,
+            project: String::new(),
+        };
+        for command in ["cargo test", "cargo test -p x", "cd api && Cargo test x"] {
+            assert!(is_of(&failure, command), "{command}");
+        }
+        for command in ["cargo build", "", " "] {
+            assert!(!is_of(&failure, command), "{command}");
+        }
+        for file in ["api/src/main.rs", "main.rs", "api", "src/lib.rs", "./src/main.rs"] {
+            assert!(is_about(&failure, file), "{file}");
+        }
+        for file in ["ain.rs", "ap", "", "/"] {
+            assert!(!is_about(&failure, file), "{file}");
+        }
+    }
+}

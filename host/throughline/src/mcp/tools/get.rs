@@ -1,0 +1,205 @@
+//! The `memory_get` tool; a single memory is also a resource.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Said, entry};
+use crate::mcp::quote::{self, Origin};
+use crate::mcp::worker::Desk;
+use throughline_engine::memory::Refused;
+use throughline_engine::runtime;
+use throughline_model::contract::Memory;
+use throughline_model::project::Project;
+use throughline_store::Store;
+
+/// How many memories a call may ask for.
+const MOST: usize = 20;
+
+/// How much content all memories of a call contain together, in bytes. More would not help a model.
+const MOST_CONTENT: usize = 64 << 10;
+
+/// The shortest identifier that is looked up. A shorter one is more likely a mistake.
+const SHORTEST: usize = 4;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    #[schemars(length(min = 1, max = 20))]
+    ids: Vec<String>,
+    /// First line, from 1
+    from: Option<u32>,
+    /// Last line
+    to: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Read {
+    about: &'static str,
+    memories: Vec<Whole>,
+    /// Ids neither in this project nor shared with it
+    not_found: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Whole {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    /// The note's type, if it differs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note_type: Option<String>,
+    /// Shared with all projects
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shared: bool,
+    title: String,
+    content: String,
+    /// First line, last line and number of lines of the content
+    lines: [usize; 3],
+    created_at: String,
+    session: String,
+    files: Vec<String>,
+    tags: Vec<String>,
+    seen: u32,
+    origin: Origin,
+    untrusted: bool,
+}
+
+impl Whole {
+    /// Returns the memory with lines `from` to `to` of its content: as many whole lines as fit in `room`.
+    fn new(memory: &Memory, from: usize, to: usize, room: &mut usize) -> Self {
+        let content = quote::defused(memory.content.trim_end());
+        let of = content.lines().count();
+        let mut kept = String::new();
+        let mut last = from.saturating_sub(1);
+        for line in content.lines().skip(from.saturating_sub(1)).take(to.saturating_sub(from.saturating_sub(1))) {
+            if line.len() >= *room {
+                break;
+            }
+            *room -= line.len() + 1;
+            kept.push_str(line);
+            kept.push('\n');
+            last += 1;
+        }
+        let origin = Origin::of(memory);
+        Self {
+            id: memory.id.clone(),
+            kind: quote::line(&memory.kind, 64),
+            note_type: None,
+            shared: entry::is_shared(memory),
+            title: quote::line(&memory.title, 200),
+            content: kept.trim_end_matches('\n').to_owned(),
+            lines: [from, last, of],
+            created_at: runtime::stamp(memory.created),
+            session: quote::line(&memory.session_id, 128),
+            files: memory.files.iter().map(|file| quote::line(file, 300)).collect(),
+            tags: memory.keywords.iter().map(|tag| quote::line(tag, 200)).collect(),
+            seen: memory.seen,
+            origin,
+            untrusted: origin.is_untrusted(),
+        }
+    }
+
+    /// Like [`Self::new`], and sets the note's type.
+    fn of(store: &Store, memory: &Memory, from: usize, to: usize, room: &mut usize) -> Result<Self> {
+        let note_type = entry::note_types(store, std::iter::once(memory))?.pop().flatten();
+        Ok(Self { note_type, ..Self::new(memory, from, to, room) })
+    }
+
+    fn write(&self, out: &mut String) {
+        let day: String = self.created_at.chars().take(10).collect();
+        let kind = self.note_type.as_ref().unwrap_or(&self.kind);
+        let marks = [entry::shared_mark(self.shared), self.origin.mark()].concat();
+        let _ = writeln!(out, "{} {kind} {day}  {}{marks}", self.id, self.title);
+        for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
+            if !list.is_empty() {
+                let _ = writeln!(out, "{name}: {}", list.join(", "));
+            }
+        }
+        out.push_str(&quote::quoted(&self.content));
+        let [from, to, of] = self.lines;
+        if from > 1 || to < of {
+            let _ = writeln!(out, "(lines {from} to {to} of {of})");
+        }
+    }
+}
+
+pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
+    if arguments.ids.is_empty() || arguments.ids.len() > MOST {
+        return Err(Refused::new(format!("give 1 to {MOST} ids"), "memory_search returns ids").into());
+    }
+    let from = arguments.from.unwrap_or(1).max(1) as usize;
+    let to = arguments.to.map_or(usize::MAX, |to| to as usize);
+    if to < from {
+        return Err(Refused::new("`to` is less than `from`", "`to` must be at least `from`").into());
+    }
+    let store = desk.existing()?;
+    let mut all = Read { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
+    let mut room = MOST_CONTENT;
+    let mut found: Vec<String> = Vec::new();
+    for id in &arguments.ids {
+        let Some(store) = &store else {
+            all.not_found.push(quote::line(id, 80));
+            continue;
+        };
+        match find_visible(store, &desk.project.id, id)? {
+            // A memory that is named twice is returned once.
+            Some(memory) if found.contains(&memory.id) => {}
+            Some(memory) => {
+                all.memories.push(Whole::of(store, &memory, from, to, &mut room)?);
+                found.push(memory.id);
+            }
+            None => all.not_found.push(quote::line(id, 80)),
+        }
+    }
+    if let Some(store) = &store {
+        let _ = store.relax().and_then(|()| store.mark_shown(&found, None, "lookup", desk.runtime.now));
+    }
+    let mut text = String::new();
+    if !all.memories.is_empty() {
+        let mut body = String::new();
+        for memory in &all.memories {
+            memory.write(&mut body);
+            body.push('\n');
+        }
+        text = quote::fenced(&body);
+        text.push('\n');
+    }
+    if !all.not_found.is_empty() {
+        let _ = write!(text, "Not found in this project: {}", all.not_found.join(", "));
+    }
+    Said::new(text.trim_end().to_owned(), &all)
+}
+
+/// Finds a memory of the project by its identifier, or by a prefix that is unique in the project.
+pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
+    if id.len() < SHORTEST || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let mut found = store.memory(id, Some(project))?;
+    if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
+        return Ok(Some(found.swap_remove(exact).memory));
+    }
+    Ok(if found.len() == 1 { found.pop().map(|found| found.memory) } else { None })
+}
+
+/// Like [`find`], but includes what was shared with all projects.
+fn find_visible(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
+    match find(store, project, id)? {
+        None => find(store, &Project::shared().id, id),
+        found => Ok(found),
+    }
+}
+
+/// Returns one whole memory in its fence; `None` if the project has no such memory.
+pub(in crate::mcp) fn whole(desk: &mut Desk, id: &str) -> Result<Option<String>> {
+    let Some(store) = desk.existing()? else { return Ok(None) };
+    let Some(memory) = find_visible(&store, &desk.project.id, id)? else { return Ok(None) };
+    let mut body = String::new();
+    Whole::of(&store, &memory, 1, usize::MAX, &mut (usize::MAX >> 1))?.write(&mut body);
+    let _ = store.relax().and_then(|()| store.mark_shown(&[memory.id], None, "lookup", desk.runtime.now));
+    Ok(Some(quote::fenced(&body)))
+}

@@ -1,0 +1,245 @@
+//! The MCP tools. A tool is a description, the types of its input and output, and a function.
+
+mod context;
+mod entry;
+mod failures;
+mod forget;
+mod get;
+mod save;
+mod search;
+mod timeline;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(super) use context::{Wanted as ContextWanted, context};
+pub(super) use forget::{Forgetting, NAME as FORGET};
+pub(super) use get::whole;
+
+use super::quote;
+use super::worker::Desk;
+use throughline_engine::memory::Refused;
+use throughline_sandbox::instance::Unfit;
+use throughline_store::StoreError;
+
+/// The result of a call: text for the model, and structured data for programs.
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) structured: Value,
+}
+
+impl Said {
+    pub(super) fn new(text: String, structured: &impl Serialize) -> Result<Self> {
+        Ok(Self { text, structured: serde_json::to_value(structured)? })
+    }
+}
+
+impl From<Said> for CallToolResult {
+    fn from(said: Said) -> Self {
+        let mut result = Self::success(vec![ContentBlock::text(said.text)]);
+        result.structured_content = Some(said.structured);
+        result
+    }
+}
+
+/// A tool.
+pub(super) struct Callable {
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    effect: Effect,
+    input: fn() -> JsonObject,
+    output: fn() -> JsonObject,
+    /// Runs the tool with these arguments.
+    pub(super) call: fn(&mut Desk, JsonObject) -> Result<Said>,
+}
+
+/// What a call changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    /// It adds data; repeating the call adds nothing more.
+    Adds,
+    /// It deletes data; repeating the call deletes nothing more.
+    Removes,
+}
+
+/// All tools.
+pub(super) const ALL: [Callable; 7] = [
+    Callable {
+        name: "memory_search",
+        title: "Search the project's memory",
+        description: "Search what earlier sessions of this project decided, learned, fixed or were told. Returns ids and one-line \
+                      summaries, best first; memory_get reads whole memories.",
+        effect: Effect::Nothing,
+        input: takes::<search::Arguments>,
+        output: gives::<search::Found>,
+        call: |desk, arguments| search::search(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_timeline",
+        title: "What happened",
+        description: "What happened in this project's sessions, in order: prompts, tool calls, failures. Returns the latest page first.",
+        effect: Effect::Nothing,
+        input: takes::<timeline::Arguments>,
+        output: gives::<timeline::Page>,
+        call: |desk, arguments| timeline::timeline(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_get",
+        title: "Read memories",
+        description: "Read whole memories, or a range of their lines.",
+        effect: Effect::Nothing,
+        input: takes::<get::Arguments>,
+        output: gives::<get::Read>,
+        call: |desk, arguments| get::get(desk, &parsed(arguments)?),
+    },
+    Callable {
+        name: "memory_save",
+        title: "Remember",
+        description: "Store something that a later session should know: a decision with its reason, a correction, a preference, a \
+                      root cause. One fact per call, understandable without this conversation. Secrets are removed.",
+        effect: Effect::Adds,
+        input: takes::<save::Arguments>,
+        output: gives::<save::Saved>,
+        call: |desk, arguments| save::save(desk, parsed(arguments)?),
+    },
+    Callable {
+        name: FORGET,
+        title: "Forget for good",
+        description: "Delete memories permanently, by ids, words, session or time; all given options must match. Use it only when \
+                      the user asks for it. Without the user's consent it only lists what would be deleted.",
+        effect: Effect::Removes,
+        input: takes::<forget::Arguments>,
+        output: gives::<forget::Outcome>,
+        call: |desk, arguments| Ok(Forgetting::new(arguments)?.look(desk)?.said),
+    },
+    Callable {
+        name: "session_context",
+        title: "The project's context",
+        description: "What a new session of this project sees at its start, or what was saved from the last session.",
+        effect: Effect::Nothing,
+        input: takes::<context::Arguments>,
+        output: gives::<context::Context>,
+        call: |desk, arguments| context::tell(desk, &parsed(arguments)?),
+    },
+    Callable {
+        name: "failures_for",
+        title: "Known failures",
+        description: "Known failures of a file or command in this project, and what fixed them. Call it before you retry what failed.",
+        effect: Effect::Nothing,
+        input: takes::<failures::Arguments>,
+        output: gives::<failures::Known>,
+        call: |desk, arguments| failures::failures(desk, &parsed(arguments)?),
+    },
+];
+
+impl Callable {
+    /// Returns the tool's description for clients.
+    pub(super) fn described(&self) -> Tool {
+        let annotations = ToolAnnotations::with_title(self.title)
+            .read_only(self.effect == Effect::Nothing)
+            .destructive(self.effect == Effect::Removes)
+            .idempotent(true)
+            .open_world(false);
+        let mut tool = Tool::new(self.name, self.description, Arc::new((self.input)()));
+        tool.title = Some(self.title.into());
+        tool.output_schema = Some(Arc::new((self.output)()));
+        tool.annotations = Some(annotations);
+        tool
+    }
+}
+
+/// Returns the JSON Schema of the arguments.
+fn takes<T: JsonSchema>() -> JsonObject {
+    schema::<T>(SchemaSettings::draft2020_12())
+}
+
+/// Returns the JSON Schema of the structured result.
+fn gives<T: JsonSchema>() -> JsonObject {
+    schema::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+/// Generates a schema without the parts that clients do not need.
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let settings = settings
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        })
+        // Number formats, which clients do not know and complain about.
+        .with_transform(RecursiveTransform(|schema: &mut Schema| {
+            schema.remove("format");
+        }));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+        let what = quote::line(&format!("invalid arguments: {error}"), 300);
+        Refused::new(what, "see the tool's input schema").into()
+    })
+}
+
+/// Returns an error and a hint in words.
+pub(super) fn told(error: &anyhow::Error) -> String {
+    let hint = error.chain().find_map(|cause| {
+        let refused = cause.downcast_ref::<Refused>().map(|refused| refused.hint.clone());
+        let unfit = || cause.downcast_ref::<Unfit>().map(|unfit| unfit.hint.clone());
+        refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
+    });
+    let hint = hint.unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
+    quote::defused(&format!("{error:#}\nhint: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn descriptions(value: &Value) -> usize {
+        match value {
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(name, value)| match value {
+                    Value::String(text) if name == "description" => text.len(),
+                    value => descriptions(value),
+                })
+                .sum(),
+            Value::Array(items) => items.iter().map(descriptions).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn all_descriptions_together_have_at_most_four_kilobytes() {
+        let tools = serde_json::to_value(ALL.map(|tool| tool.described())).unwrap();
+        let bytes = descriptions(&tools);
+        assert!((1_000..=4_096).contains(&bytes), "{bytes} bytes");
+    }
+
+    #[test]
+    fn schemas_are_of_objects_and_say_all_there_is() {
+        for tool in ALL.map(|tool| tool.described()) {
+            for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+                assert_eq!(schema["type"], "object", "{schema:?}");
+                assert!(schema.contains_key("properties"), "{schema:?}");
+                assert!(!serde_json::to_string(schema).unwrap().contains("\"format\""), "{schema:?}");
+                assert!(!schema.contains_key("$schema") && !schema.contains_key("$defs") && !schema.contains_key("title"));
+            }
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The `memory_save` tool.
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Said;
+use crate::mcp::quote;
+use crate::mcp::worker::Desk;
+use throughline_engine::memory::saving::{self, Author, Wish};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// decision, learning, correction, preference, convention, architecture, `error_fix`, `session_summary`, …
+    #[serde(rename = "type", default = "learning")]
+    kind: String,
+    /// One line; default: the content's first
+    title: Option<String>,
+    /// What to remember, and why
+    content: String,
+    /// Search words that the text lacks
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+fn learning() -> String {
+    "learning".into()
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Saved {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    /// False if the same text was already stored
+    new: bool,
+}
+
+pub(super) fn save(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
+    let Arguments { kind, title, content, tags } = arguments;
+    let mut store = desk.writable()?;
+    desk.step(1, 3, "removing secrets")?;
+    let wish = Wish { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
+    let saved = saving::save(&desk.runtime, &mut store, &desk.project, &wish)?;
+    let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
+    let what = if saved.new { "Stored" } else { "Already stored" };
+    Said::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)
+}
