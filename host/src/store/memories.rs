@@ -483,6 +483,17 @@ impl Store {
         })())
     }
 
+    /// The kinds of memories that are stored, in alphabetic order: of one project with what is shared, or of all projects.
+    pub fn stored_kinds(&self, project: Option<&str>) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT DISTINCT type FROM memories WHERE ?1 IS NULL OR project_id IN (?1, ?2) ORDER BY type",
+                )
+                .and_then(|mut s| s.query_map(params![project, Project::shared().id], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// The notes of a session, as they were last saved.
     pub fn notes(&self, session: &str) -> Result<Option<SessionNotes>> {
         self.explain(
