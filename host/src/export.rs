@@ -1,4 +1,4 @@
-//! Memories as others read them: lines of JSON that `memory import` reads (what is written here and imported into an empty store is
+//! Memories as others read them: lines of JSON that `throughline import` reads (what is written here and imported into an empty store is
 //! written the same way again), and notes as files of Markdown.
 
 use std::borrow::Cow;

@@ -1,4 +1,5 @@
-//! Checks the types and dates that a person or an agent names, so that a misspelt one is an error and not an empty answer.
+//! Checks the types and dates that a person or an agent names, so that a misspelt one is an error and not an empty
+//! answer.
 //!
 //! Only explicit queries are checked. A hook's prompt is any text, and every text is a valid query there.
 
@@ -29,7 +30,8 @@ pub const CORE_KINDS: [&str; 13] = [
     "turn",
 ];
 
-/// Parses a query that somebody typed, with the types of options such as `--type`. Unknown types and unreadable dates are errors.
+/// Parses a query that somebody typed, with the types of options such as `--type`. Unknown types and unreadable dates
+/// are errors.
 pub fn query(text: &str, types: &[String], store: &Store, project: Option<&Project>) -> Result<Query> {
     check_dates(text)?;
     let mut query = Query::parse(text, &Zoned::now());
@@ -51,8 +53,9 @@ pub fn check_dates(text: &str) -> Result<(), Refused> {
     }
 }
 
-/// Returns the kinds of memories that the types stand for; a type of notes can stand for several. An unknown type is an error that
-/// names the known ones: core kinds, the types of notes (built-in and the project's own), and every kind that is stored.
+/// Returns the kinds of memories that the types stand for; a type of notes can stand for several. An unknown type is an
+/// error that names the known ones: core kinds, the types of notes (built-in and the project's own), and every kind
+/// that is stored.
 pub fn kinds(types: &[String], store: &Store, project: Option<&Project>) -> Result<Vec<String>> {
     // Most queries name no type, and the registry need not be read for them.
     if types.is_empty() {

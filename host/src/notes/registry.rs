@@ -186,11 +186,6 @@ impl Registry {
         kinds
     }
 
-    /// The same by the program's own registry, which is read only where a type is named: most searches name none.
-    pub fn meant_by_own(types: &[String]) -> Vec<String> {
-        if types.is_empty() { Vec::new() } else { Self::own().meant(types) }
-    }
-
     /// The names of all kinds that are notes.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.names().flat_map(|name| self.kinds_of(name)).collect();

@@ -144,8 +144,8 @@ impl Query {
         query
     }
 
-    /// Returns the first `after:` or `before:` of the text that is followed by something other than a date. [`Query::parse`] takes
-    /// such an item for words.
+    /// Returns the first `after:` or `before:` in the text that is followed by something other than a date. [`Query::parse`]
+    /// searches for such an item as words.
     pub fn unreadable_date<'t>(text: &'t str, now: &Zoned) -> Option<&'t str> {
         let is_date = |item: &Item<'_>| matches!(item.field, Some(Field::After | Field::Before)) && !item.excluded;
         let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];

@@ -483,7 +483,7 @@ impl Store {
         })())
     }
 
-    /// The kinds of memories that are stored, in alphabetic order: of one project with what is shared, or of all projects.
+    /// Returns the kinds of the stored memories in alphabetic order: of one project and of shared memories, or of all projects.
     pub fn stored_kinds(&self, project: Option<&str>) -> Result<Vec<String>> {
         self.explain(
             self.conn

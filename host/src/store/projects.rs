@@ -33,8 +33,8 @@ impl Store {
         )
     }
 
-    /// Projects with their numbers of sessions and memories, the one with the latest session first. What is shared with all projects
-    /// is not one of them.
+    /// Returns projects with their numbers of sessions and memories, the one with the latest session first. The pseudo-project of
+    /// shared memories is not among them.
     pub fn known_projects(&self, limit: u32) -> Result<Vec<KnownProject>> {
         let known = |row: &Row<'_>| {
             Ok(KnownProject {
