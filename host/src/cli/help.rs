@@ -66,6 +66,17 @@ mod tests {
     }
 
     #[test]
+    fn the_text_below_the_help_fits_80_columns() {
+        fn check(command: &clap::Command) {
+            for line in command.get_after_long_help().map(ToString::to_string).unwrap_or_default().lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&crate::cli::command());
+    }
+
+    #[test]
     fn the_help_has_every_heading_and_no_list_of_its_own() {
         let help = crate::cli::command().render_long_help().to_string();
         for (heading, _) in GROUPS {

@@ -64,17 +64,18 @@ static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
 const AFTER_HELP: &str = "\
 Exit codes:
   0  success, even if nothing was found
-  1  failure: stderr says why, and a line that begins with `hint:` says what to do
+  1  failure: stderr says why, and lines that begin with `hint:` what to do
   2  the command line is wrong
 `throughline hook` always exits with 0, so that it never disturbs a session.
 
 Environment:
-  THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG folders
-  THROUGHLINE_NAMESPACE
-                     keeps a separate memory; see `throughline namespaces`
-  CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
-  NO_COLOR           turns colours off
-  PAGER              the program that shows texts longer than the screen, instead of less";
+  THROUGHLINE_HOME       one folder for data, configuration and cache,
+                         instead of the XDG folders
+  THROUGHLINE_NAMESPACE  keeps a separate memory; see `throughline namespaces`
+  CLAUDE_CONFIG_DIR      Claude Code's folder, instead of ~/.claude
+  NO_COLOR               turns colours off
+  PAGER                  shows texts that are longer than the screen, instead of
+                         less";
 
 /// Long-term memory for coding agents
 ///

@@ -20,36 +20,45 @@ use crate::runtime::Runtime;
 use crate::store::{Access, Store, StoreError};
 
 const DETAILS: &str = "\
-JSON lines (without --from): each line is a JSON object. Only `content` is required; unknown fields are ignored:
+JSON lines (without --from): each line is a JSON object. Only `content` is
+required; unknown fields are ignored.
   content      what to remember, at most 64 KiB
-  id           your own identifier, at most 128 bytes; `--json` prints it as `external_id`. A line replaces an earlier one
-               with the same id, project and session. Of two with the same content one is stored, and has both
-               identifiers, in `external_ids`
-  project      a folder (absolute, or beginning with . or ~/) or a plain name such as `shop`, which is then found with
-               `--project shop`; by default the project of the current folder, or of --project
+  id           your own identifier, at most 128 bytes; `--json` prints it as
+               `external_id`. A line replaces an earlier one with the same id,
+               project and session. Of two with the same content one is stored,
+               and has both identifiers, in `external_ids`
+  project      a folder (absolute, or beginning with . or ~/) or a plain name
+               such as `shop`, which `--project shop` then finds; by default the
+               project of the current folder, or of --project
   session_id   the session that it is from, at most 128 bytes
   type         such as decision, learning or preference; by default learning
   created_at   milliseconds or seconds since 1970, or RFC 3339; by default now
   title        by default the first line or sentence
-  keywords, files     lists of strings
+  keywords     a list of strings
+  files        a list of strings
   importance   0 to 1; by default 0.5
 
 Where each SYSTEM is looked for if no FILE is given:
-  jikime-mem       ~/.jikime-mem/jikime-mem.db and ~/.jikime-mem/projects/*/jikime-mem.db
-  jikime-adk       .jikime/memory/ in this project and in all known ones
+  jikime-mem       ~/.jikime-mem/jikime-mem.db
+                   ~/.jikime-mem/projects/*/jikime-mem.db
+  jikime-adk       .jikime/memory/ in this and all known projects
   claude-mem       ~/.claude-mem/claude-mem.db
   openclaw         ~/.openclaw/*.sqlite and ~/.openclaw/memory/*.sqlite
-  memory-keeper    ~/.claude/memory-keeper/, and .crabshell/memory/ in this project and in all known ones
-  session-context  .claude/session-context.json in this project and in all known ones
+  memory-keeper    ~/.claude/memory-keeper/
+                   .crabshell/memory/ in this and all known projects
+  session-context  .claude/session-context.json in this and all known projects
   markdown, jsonl  nowhere: name a file, or for markdown a folder
 
 What the rows of a SYSTEM become:
-  prompts and answers  one memory of type turn together, which a search finds but which is never shown unasked
+  prompts and answers  together one memory of type turn, which searches
+                       find and which is never shown unasked
   summaries            session_summary
-  everything else      the type that it has there, if Throughline has that type too; otherwise learning
+  everything else      the type that it has there, if Throughline has that type
+                       too; otherwise learning
 
-A row whose project is only a name, as in claude-mem, goes to the known project whose folder has that name. If there is no
-such project, or more than one, it goes to a project of that name (`search --project NAME`).";
+If the project of a row is only a name, as in claude-mem, the row goes to the
+known project whose folder has that name. If there is no such project, or more
+than one, it goes to a project of that name (`search --project NAME`).";
 
 /// The most places to name if nothing was found.
 const MAX_PLACES_NAMED: usize = 8;

@@ -20,15 +20,18 @@ const DEFAULT_LIMIT: u32 = 10;
 const MAX_DIGEST_LINES: usize = 3;
 
 const SYNTAX: &str = "\
-Besides words, a query can contain (put `--` before a query that begins with a hyphen):
-  \"two words\"                these words in this order; in a shell, type '\"two words\"'
-  -word  -\"two words\"        not these words
-  type:decision,error_fix    one of these types; -type:turn any other type
-  file:runner.ts             about a file with this in its path
-  tool:Bash                  learned from a call of this tool
-  session:61d299fc           learned in the session whose identifier begins like this
-  after:2026-02-23           learned since then: a year, month, day or moment, `today`,
-  before:7d                  `yesterday`, or how long ago in h, d or w; or learned before then";
+Besides words, a query can contain:
+  \"two words\"              these words in this order; in a shell, type
+                           '\"two words\"'
+  -word  -\"two words\"      not these words
+  type:decision,error_fix  one of these types; -type:turn any other type
+  file:runner.ts           about a file with this in its path
+  tool:Bash                learned from a call of this tool
+  session:61d299fc         learned in the session whose identifier begins so
+  after:2026-02-23         learned since then: a year, month, day or moment,
+                           `today`, `yesterday`, or how long ago in h, d or w
+  before:7d                learned before then
+Put `--` before a query that begins with a hyphen.";
 
 /// Search memories, best match first
 ///

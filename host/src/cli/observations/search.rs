@@ -11,13 +11,16 @@ use crate::runtime::Runtime;
 use crate::store::{Event, OBSERVATION, Store, Wanted};
 
 const SYNTAX: &str = "\
-Besides words, WORDS can contain (put `--` before a word that begins with a hyphen):
-  \"two words\"                these words in this order; in a shell, type '\"two words\"'
-  -word  -\"two words\"        not these words
-  file:runner.ts             about a file with this in its path
-  session:61d299fc           from the session whose identifier begins like this
-  after:2026-02-23           since then: a year, month, day or moment, `today`,
-  before:7d                  `yesterday`, or how long ago in h, d or w; or before then";
+Besides words, WORDS can contain:
+  \"two words\"              these words in this order; in a shell, type
+                           '\"two words\"'
+  -word  -\"two words\"      not these words
+  file:runner.ts           about a file with this in its path
+  session:61d299fc         from the session whose identifier begins so
+  after:2026-02-23         since then: a year, month, day or moment, `today`,
+                           `yesterday`, or how long ago in h, d or w
+  before:7d                before then
+Put `--` before a word that begins with a hyphen.";
 
 /// Search tool calls, one line each, best match first
 ///
