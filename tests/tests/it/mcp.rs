@@ -234,7 +234,7 @@ fn a_session_is_told_of() {
     let resume = client.result("prompts/get", json!({"name": "resume"}));
     assert!(resume["messages"][0]["content"]["text"].as_str().is_some_and(|text| text.contains("otter")), "{resume:#}");
     let save = client.result("prompts/get", json!({"name": "save-context", "arguments": {"focus": "the otters"}}));
-    assert!(save["messages"][0]["content"]["text"].as_str().is_some_and(|text| text.contains("Above all: the otters")));
+    assert!(save["messages"][0]["content"]["text"].as_str().is_some_and(|text| text.contains("Most important: the otters")));
 }
 
 #[test]

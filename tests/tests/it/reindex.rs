@@ -216,7 +216,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     assert!(failed.stdout.contains("1 memory is left without vectors"), "{failed:#?}");
     assert!(failed.stderr.contains("openai"), "{failed:#?}");
     assert_eq!(search(&home, "heron").0, ["The heron waits"]);
-    assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories wait"));
+    assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories have no vectors"));
     assert!(home.log().contains("try again later"), "{}", home.log());
     // Who asks whoever is there falls back, and does not throw away what was paid for.
     configure(&home, &server, "auto", "");

@@ -129,7 +129,7 @@ fn a_copy_goes_with_its_origin() {
     connection.execute_batch("PRAGMA foreign_keys = ON").expect("a pragma");
     connection.execute("DELETE FROM memories WHERE id = ?1", [&id]).expect("delete");
     let run = home.run(["verify"]).failure_with_hint();
-    assert!(run.stdout.contains("shared and gone"), "{run:?}");
+    assert!(run.stdout.contains("shared memories that no longer exist"), "{run:?}");
     drop(home.run(["verify", "--repair"]).success());
     assert_eq!(remembered(&home), 0);
 }

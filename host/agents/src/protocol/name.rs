@@ -1,9 +1,7 @@
 //! The supported agents and their names.
 
-use clap::ValueEnum;
-
 /// An agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// Claude Code.
     ClaudeCode,

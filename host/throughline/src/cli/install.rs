@@ -35,7 +35,7 @@ use throughline_store::Access;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The agent whose sessions to remember
-    #[arg(long, value_enum, value_name = "NAME", default_value = "claude-code")]
+    #[arg(long, value_parser = super::agent::parser(), value_name = "NAME", default_value = "claude-code")]
     agent: Agent,
     #[command(flatten)]
     settings: SettingsScope,
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
 #[derive(clap::Args)]
 pub(super) struct UninstallArguments {
     /// Only change the settings of this agent
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_parser = super::agent::parser(), value_name = "NAME")]
     agent: Option<Agent>,
     #[command(flatten)]
     settings: SettingsScope,

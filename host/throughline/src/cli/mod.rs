@@ -1,5 +1,6 @@
 //! The command line: parses the arguments, calls the library and prints the result. It contains no logic of its own.
 
+mod agent;
 mod background;
 mod backup;
 mod completions;
@@ -141,7 +142,7 @@ struct HookArguments {
     /// memory-save: used if the event has no `hook_event_name`. With --agent, the agent's own name for the event
     name: Option<OsString>,
     /// The agent that calls the hook; by default Claude Code, or the agent whose format the payload has
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = agent::parser(), value_name = "AGENT")]
     agent: Option<Agent>,
     /// With `--agent codex notify`: the event, which Codex passes as an argument
     #[arg(hide = true)]
