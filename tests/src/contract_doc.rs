@@ -76,7 +76,7 @@ impl Contract {
     pub fn reference(&self) -> Result<String> {
         let mut page = Page::default();
         page.text.push_str(
-            "<!-- Written from wit/ by a test. Do not edit: `UPDATE=1 cargo test -p tests --test references`. -->\n\n",
+            "<!-- Written from wit/ by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it references::`. -->\n\n",
         );
         page.heading(1, &format!("The contract `{}`", self.package().name));
         page.docs(&self.package().docs);

@@ -24,7 +24,7 @@ fn recall_and_precision_are_high() {
 /// Each default rule that runs unasked finds something in the corpus.
 #[test]
 fn no_rule_is_without_a_case() {
-    let file: toml::Table = toml::from_str(include_str!("../../core-wasm/rules/default.toml")).unwrap();
+    let file: toml::Table = toml::from_str(include_str!("../../../core-wasm/rules/default.toml")).unwrap();
     let mut unmet: BTreeSet<&str> = file["rules"]
         .as_array()
         .unwrap()
@@ -78,7 +78,7 @@ fn a_line_of_ten_megabytes_is_no_trouble() {
 /// The figures in docs/privacy.md are those of this corpus.
 #[test]
 fn the_privacy_page_has_the_measured_figures() {
-    let page = include_str!("../../docs/privacy.md");
+    let page = include_str!("../../../docs/privacy.md");
     let report = measure(|text| scrub(text).into_owned()).unwrap();
     let mut innocent = (0, 0);
     for ((is_innocent, family), counts) in &report.families {

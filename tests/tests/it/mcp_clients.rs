@@ -36,7 +36,7 @@ fn the_python_sdk() {
         let home = Home::new();
         let project = home.project("shop");
         let mut command = home.isolated(&python);
-        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp_sdk.py"));
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/mcp_sdk.py"));
         command.arg(mode).arg(process::throughline()).arg(&project);
         let run = process::run(command, Vec::new(), WATCHDOG).success();
         let got: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{mode}: {error}: {run:#?}"));

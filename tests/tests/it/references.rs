@@ -15,7 +15,7 @@ fn fresh(file: &Path, wanted: &str) {
     let committed = std::fs::read_to_string(file).unwrap_or_default();
     assert!(
         committed == wanted,
-        "{} is stale: run `UPDATE=1 cargo test -p tests --test references` and commit what it writes",
+        "{} is stale: run `UPDATE=1 cargo test -p tests --test it references::` and commit what it writes",
         file.display()
     );
 }
@@ -40,8 +40,8 @@ fn the_configuration_reference_is_fresh() {
     let root = component::workspace();
     let defaults = std::fs::read_to_string(root.join("host/src/config.default.toml")).expect("the default configuration");
     let page = format!(
-        "<!-- Written from host/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test \
-         references`. -->\n\n\
+        "<!-- Written from host/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it \
+         references::`. -->\n\n\
          # Configuration\n\n\
          Everything has a default, and no file need exist. This is the whole of it; the words after each `#` are its\n\
          documentation. `throughline doctor` names the file in use and what is wrong in it.\n\n\
