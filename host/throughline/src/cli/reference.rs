@@ -9,7 +9,7 @@ const WIDTH: usize = 100;
 const HEAD: &str = "\
 # Command reference
 
-The help of every command, as `throughline help COMMAND` prints it. Generated: `UPDATE=1 cargo test -p host reference`.
+The help of every command, as `throughline help COMMAND` prints it. Generated: `UPDATE=1 cargo test -p throughline reference`.
 ";
 
 fn reference() -> String {
@@ -47,7 +47,7 @@ fn the_reference_is_current() {
     if found != wanted {
         let diff = similar::TextDiff::from_lines(&found, &wanted);
         panic!(
-            "docs/cli.md is out of date; run `UPDATE=1 cargo test -p host reference`\n{}",
+            "docs/cli.md is out of date; run `UPDATE=1 cargo test -p throughline reference`\n{}",
             diff.unified_diff().header("docs/cli.md", "the help")
         );
     }

@@ -148,7 +148,7 @@ const HEAD: &str = "\
 With `--json` a command prints one JSON document on standard output (`export` one a line), and what a person should know beside it on
 standard error. Where it could do nothing it prints none, and the exit code says so. The schemas are of draft 2020-12 of JSON Schema.
 Fields may be added with any version; one that is required stays, with its name and its meaning, until CHANGELOG.md says otherwise.
-Generated: `UPDATE=1 cargo test --workspace --lib schemas`.
+Generated: `UPDATE=1 cargo test -p throughline schemas`.
 
 | Command | Schema | What it does |
 | --- | --- | --- |
@@ -182,7 +182,7 @@ fn the_scripting_page_lists_the_schemas() {
     }
     assert!(
         found == wanted,
-        "the list of schemas in docs/scripting.md is out of date; run `UPDATE=1 cargo test --workspace --lib schemas`"
+        "the list of schemas in docs/scripting.md is out of date; run `UPDATE=1 cargo test -p throughline schemas`"
     );
 }
 
@@ -206,7 +206,7 @@ fn the_schemas_are_current() {
         .collect();
     for (name, text) in &wanted {
         let there = found.get(name).map_or("", String::as_str);
-        assert!(there == text, "docs/json/{name} is out of date; run `UPDATE=1 cargo test --workspace --lib schemas`");
+        assert!(there == text, "docs/json/{name} is out of date; run `UPDATE=1 cargo test -p throughline schemas`");
     }
     assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>());
 }
