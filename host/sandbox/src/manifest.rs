@@ -373,7 +373,11 @@ default = "DECISION"
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(file, &schema).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(file).unwrap_or_default(), schema, "UPDATE=1 cargo test -p throughline-sandbox --features schema schema");
+        assert_eq!(
+            std::fs::read_to_string(file).unwrap_or_default(),
+            schema,
+            "UPDATE=1 cargo test -p throughline-sandbox --features schema schema"
+        );
     }
 
     proptest! {

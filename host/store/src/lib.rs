@@ -1,5 +1,5 @@
 //! The store: all persistent memory, in one SQLite file. It knows nothing of policies or of the wire formats of hooks,
-//! and no SQL, row number or rusqlite type leaves it.
+//! and no SQL, row number or rusqlite type leaves it, except as the cause in [`StoreError`].
 //!
 //! [`Store::open`] opens the database and migrates it. The methods of [`Store`] are in one module for each group of
 //! tables. A transcript's reading ends in [`Store::commit`], which stores drafts, session notes, summary, extractor

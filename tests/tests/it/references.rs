@@ -38,7 +38,8 @@ fn everything_in_the_contract_is_documented() {
 #[test]
 fn the_configuration_reference_is_fresh() {
     let root = component::workspace();
-    let defaults = std::fs::read_to_string(root.join("host/engine/src/config.default.toml")).expect("the default configuration");
+    let defaults =
+        std::fs::read_to_string(root.join("host/engine/src/config.default.toml")).expect("the default configuration");
     let page = format!(
         "<!-- Written from host/engine/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it \
          references::`. -->\n\n\
