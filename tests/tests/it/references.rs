@@ -159,7 +159,11 @@ fn the_table_of_crates_is_what_the_manifests_say() {
     let (table, manifests) = (crates_of_the_architecture(), crates_of_manifests());
     assert!(manifests.len() > 10, "only {} crates were found", manifests.len());
     for (name, wanted) in &manifests {
-        assert_eq!(table.get(name), Some(wanted), "the row of {name} in ARCHITECTURE.md (left) is not what its manifest says");
+        assert_eq!(
+            table.get(name),
+            Some(wanted),
+            "the row of {name} in ARCHITECTURE.md (left) is not what its manifest says"
+        );
     }
     for name in table.keys() {
         assert!(manifests.contains_key(name), "ARCHITECTURE.md names the crate {name}, which does not exist");
