@@ -53,12 +53,12 @@ fn asked_for(arguments: &[String]) -> Option<(String, bool)> {
     let (is_asked, by_line) = match words[..] {
         // Into a file, it prints nothing for programs.
         ["export", ..] => (!rest.iter().any(|word| word == "-o" || word == "--output"), true),
-        ["memory", "graph"] => (has("--format", "json"), false),
+        ["note", "graph"] => (has("--format", "json"), false),
         ["policy", "run"] => (true, false),
         ["redact", ..] => (has("--report", "json"), false),
         _ => (rest.iter().any(|word| word == "--json"), false),
     };
-    let groups = ["config", "memory", "observations", "policy", "session"];
+    let groups = ["config", "memory", "note", "observations", "policy", "session"];
     let depth = if groups.contains(words.first()?) { 2 } else { 1 };
     is_asked.then(|| (words.into_iter().take(depth).collect::<Vec<_>>().join("-"), by_line))
 }

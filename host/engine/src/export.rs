@@ -1,4 +1,4 @@
-//! Exports memories: as lines of JSON that `memory import` reads, and as Markdown files of notes. Lines that are
+//! Exports memories: as lines of JSON that `throughline import` reads, and as Markdown files of notes. Lines that are
 //! exported, imported into an empty store and exported again stay the same.
 
 use std::borrow::Cow;

@@ -187,12 +187,7 @@ impl Registry {
         kinds
     }
 
-    /// Does the same with the built-in registry. It is only parsed if a type is given: most searches give none.
-    pub fn meant_by_own(types: &[String]) -> Vec<String> {
-        if types.is_empty() { Vec::new() } else { Self::own().meant(types) }
-    }
-
-    /// Returns all kinds that are notes.
+    /// Returns the names of all kinds that are notes.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.names().flat_map(|name| self.kinds_of(name)).collect();
         kinds.sort();

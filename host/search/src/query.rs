@@ -144,6 +144,14 @@ impl Query {
         query
     }
 
+    /// Returns the first `after:` or `before:` in the text that is followed by something other than a date. [`Query::parse`]
+    /// searches for such an item as words.
+    pub fn unreadable_date<'t>(text: &'t str, now: &Zoned) -> Option<&'t str> {
+        let is_date = |item: &Item<'_>| matches!(item.field, Some(Field::After | Field::Before)) && !item.excluded;
+        let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];
+        Items(text).find(|item| is_date(item) && moment(item.value, now).is_none()).map(|item| item.source)
+    }
+
     /// Adds English translations of the Korean words. A translation belongs to the same compound as its word.
     fn translate(&mut self) {
         let mut runs: Vec<(String, usize)> = Vec::new();
@@ -685,6 +693,17 @@ mod tests {
         let query = parse("before:soon after: type: \"unclosed phrase");
         assert_eq!(terms(&query), ["befor", "soon", "after", "type", "unclos", "phrase"]);
         assert_eq!(query.before, None);
+    }
+
+    #[test]
+    fn a_date_that_cannot_be_read_is_found() {
+        let now = "2026-03-10T03:00:00Z".parse::<Timestamp>().unwrap().to_zoned(TimeZone::UTC);
+        let unreadable = |text| Query::unreadable_date(text, &now);
+        assert_eq!(unreadable("lint after:yesterday before:2026-03 after:yesterdayy before:soon"), Some("after:yesterdayy"));
+        assert_eq!(unreadable("before:\"next week\""), Some("before:\"next week\""));
+        for fine in ["", "after: x", "\"after:soon\"", "-before:soon", "before:2w", "x after:2026-02-23T10:30"] {
+            assert_eq!(unreadable(fine), None, "{fine}");
+        }
     }
 
     #[test]

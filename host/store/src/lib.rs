@@ -85,6 +85,7 @@ pub use import::{EXTERNAL_ID, Import};
 pub use memories::{Filter, Found, Knowledge, Put, SAVED, SAVED_BY_AGENT, Stats};
 pub use migrations::{SCHEMA_VERSION, is_long_behind};
 pub use notes::{NoteChange, NoteRow, PutNote, StoredNote, SyncedFile, Way, day};
+pub use projects::KnownProject;
 pub use reindex::{IndexState, Remade};
 pub use searching::{Answer, Hit, Search};
 pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};

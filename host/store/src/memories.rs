@@ -495,6 +495,17 @@ impl Store {
         })())
     }
 
+    /// Returns the kinds of the stored memories in alphabetic order: of one project and of shared memories, or of all projects.
+    pub fn stored_kinds(&self, project: Option<&str>) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT DISTINCT type FROM memories WHERE ?1 IS NULL OR project_id IN (?1, ?2) ORDER BY type",
+                )
+                .and_then(|mut s| s.query_map(params![project, Project::shared().id], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// Returns the notes of a session as they were last saved.
     pub fn notes(&self, session: &str) -> Result<Option<SessionNotes>> {
         self.explain(

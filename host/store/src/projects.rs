@@ -2,8 +2,21 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, Store, time};
+use super::{Result, Store, time, untime};
 use throughline_model::project::Project;
+
+/// A project, and how much is stored of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownProject {
+    /// The project.
+    pub project: Project,
+    /// Sessions that were read.
+    pub sessions: u64,
+    /// Memories, without those that were folded into a digest.
+    pub memories: u64,
+    /// When something of one of its sessions was stored last; none if nothing was.
+    pub last_at: Option<u64>,
+}
 
 impl Store {
     /// Records that the project exists.
@@ -17,6 +30,31 @@ impl Store {
             self.conn
                 .prepare_cached("SELECT id, identity, root FROM projects ORDER BY number")
                 .and_then(|mut s| s.query_map([], from_row)?.collect()),
+        )
+    }
+
+    /// Returns projects with their numbers of sessions and memories, the one with the latest session first. The pseudo-project of
+    /// shared memories is not among them.
+    pub fn known_projects(&self, limit: u32) -> Result<Vec<KnownProject>> {
+        let known = |row: &Row<'_>| {
+            Ok(KnownProject {
+                project: from_row(row)?,
+                sessions: untime(row.get(3)?),
+                memories: untime(row.get(4)?),
+                last_at: Some(untime(row.get(5)?)).filter(|at| *at > 0),
+            })
+        };
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT id, identity, root,
+                            (SELECT count(*) FROM session_history h WHERE h.project_id = p.id),
+                            (SELECT count(*) FROM memories m WHERE m.project = p.number AND m.digest IS NULL),
+                            max(COALESCE((SELECT max(ended_at) FROM session_history h WHERE h.project_id = p.id), 0),
+                                COALESCE((SELECT max(timestamp) FROM events e WHERE e.project_id = p.id), 0)) AS last_at
+                     FROM projects p WHERE p.id <> ?1 ORDER BY last_at DESC, p.number LIMIT ?2",
+                )
+                .and_then(|mut s| s.query_map(params![Project::shared().id, limit], known)?.collect()),
         )
     }
 

@@ -265,7 +265,8 @@ fn transcripts_are_read_once_and_searched() {
     let elsewhere = home.path("work");
     let elsewhere = elsewhere.to_str().unwrap();
     assert_eq!(home.json(&["memory", "search", "heron", "--json", "--project", elsewhere]), json!([]));
-    assert_eq!(home.json(&["memory", "list", "--json", "--session", "61d2", "--type", "nothing"]), json!([]));
+    assert_eq!(home.json(&["memory", "list", "--json", "--session", "61d2", "--type", "plan"]), json!([]));
+    home.run(&["memory", "list", "--type", "nothing"]).failed("there is no type \"nothing\"");
     let all = home.json(&["memory", "search", "heron", "--json", "--all-projects", "--session", "session-b"]);
     assert!(all.as_array().unwrap().iter().all(|memory| memory["session_id"] == "session-b"));
 }
@@ -431,7 +432,7 @@ fn the_doctor_is_content_with_a_sound_installation_and_names_what_is_broken() {
 
     let mut hook = home.command(&["hook"]);
     assert!(hook.status().unwrap().success());
-    says("1 warning of hooks; the last one: a hook was called with input that cannot be used", 0);
+    says("1 warning of hooks; the last one: a hook was called with invalid input", 0);
 
     fs::write(home.path("throughline/data/throughline.db"), "x".repeat(8192)).unwrap();
     for side in ["-wal", "-shm"] {

@@ -468,7 +468,7 @@ fn a_long_session(table: &mut Table, uses: u64) {
             measure::time(home.command(["hook"]), session.payload("Stop", &stop).to_string().as_bytes());
         }
     }
-    drop(home.run(["gc"]).success());
+    drop(home.run(["observations", "gc"]).success());
     let bytes: u64 = ["throughline.db", "throughline.db-wal"]
         .iter()
         .map(|name| std::fs::metadata(home.data().join(name)).map_or(0, |meta| meta.len()))

@@ -62,7 +62,7 @@ struct Options {
 enum Which {
     /// Documents and queries as JSON lines
     Jsonl {
-        /// Lines of `memory import`, with ids
+        /// Lines of `import`, with ids
         #[arg(long)]
         documents: PathBuf,
         /// Lines of {query, relevant: a list of ids or {id: grade}, kind?, project?, filters?, forbidden?}

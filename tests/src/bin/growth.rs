@@ -98,7 +98,7 @@ fn main() -> Result<ExitCode> {
 fn import(home: &Home, words: &Words, numbers: std::ops::Range<u64>) -> Result<Duration> {
     let file = home.path().join("memories.jsonl");
     memories::write(words, numbers, &mut BufWriter::new(File::create(&file)?))?;
-    let mut command = home.command(["memory", "import"]);
+    let mut command = home.command(["import"]);
     command.arg(&file);
     let took = measure::time(command, b"");
     fs::remove_file(&file)?;

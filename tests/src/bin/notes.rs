@@ -41,7 +41,7 @@ const TYPES: [(&str, u64, u64); 5] = [
 ];
 
 #[derive(Parser)]
-#[command(about = "Measures `throughline memory sync` with many notes")]
+#[command(about = "Measures `throughline note sync` with many notes")]
 struct Arguments {
     /// How many notes there are.
     #[arg(long, default_value_t = JUDGED_FROM)]
@@ -77,7 +77,7 @@ fn main() -> Result<ExitCode> {
 
 /// Syncs a folder, and sees that all notes were what is said of them. Gives the time of the whole process.
 fn sync(home: &Home, project: &Path, folder: &Path, what: &str, notes: u64) -> Result<Duration> {
-    let mut command = home.command(["memory", "sync", "--json"]);
+    let mut command = home.command(["note", "sync", "--json"]);
     command.arg(folder).current_dir(project);
     let run = process::run(command, Vec::new(), WATCHDOG).success();
     let report: Value = serde_json::from_str(&run.stdout).context("the sync printed no JSON")?;

@@ -67,7 +67,7 @@ impl Filled {
                 }
                 let file = filled.home.path().join("documents.jsonl");
                 fs::write(&file, text)?;
-                run(filled.command().args(["memory", "import", "--format", "jsonl"]).arg(&file))
+                run(filled.command().args(["import", "--format", "jsonl"]).arg(&file))
                     .context("the documents could not be imported")?;
                 fs::remove_file(&file)?;
                 filled.documents = documents.len();

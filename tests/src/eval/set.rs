@@ -33,7 +33,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The line that `memory import` reads.
+    /// The line that `import` reads.
     pub fn line(&self) -> Value {
         let mut line = self.others.clone();
         for (name, value) in
@@ -93,7 +93,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Documents and questions as JSON lines. A document is a line of `memory import` with an id. A question has `query`;
+    /// Documents and questions as JSON lines. A document is a line of `import` with an id. A question has `query`;
     /// `relevant`, a list of ids or an object of grades, or `session_id`, the session that answers it; and may have `kind`,
     /// `project`, `forbidden`, and `filters`, words of the search's own syntax (`type:decision`).
     pub fn jsonl(documents: &Path, questions: &Path) -> Result<Self> {

@@ -800,6 +800,6 @@ fn whatever_they_send_the_answer_is_json_or_nothing() {
         let run = home.hook_with_input(words, b"{}".to_vec());
         assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:#?}");
     }
-    assert!(home.log().contains("a hook was called with words that this version does not know"));
+    assert!(home.log().contains("a hook was called with arguments that this version does not know"));
     assert!(!home.remembers("root:"));
 }

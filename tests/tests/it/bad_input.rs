@@ -303,11 +303,11 @@ fn a_large_database_of_an_older_version_is_waited_for_with_a_word() {
     std::thread::sleep(Duration::from_secs(4));
     other.execute_batch("COMMIT").expect("unlock");
     let waited = waiting.join().expect("it ran").success();
-    assert!(waited.stderr.contains("by an older version"), "{waited:?}");
+    assert!(waited.stderr.contains("from an older version"), "{waited:?}");
     let found: Value = serde_json::from_str(&waited.stdout).expect("JSON and nothing else");
     assert!(found.to_string().contains("An old otter"), "{found:#}");
     let again = home.run(["memory", "list"]).success();
-    assert!(!again.stderr.contains("by an older version"), "{again:?}");
+    assert!(!again.stderr.contains("from an older version"), "{again:?}");
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn the_plugin_alone_is_enough() {
     let values = json!({"checkpoint": "sometimes"}).to_string();
     drop(client.manage(&["plugin", "configure", ID, "--values-stdin"], &values).success());
     drop(client.prompt("Hello", &["--session-id", &session_id(6)]));
-    assert!(home.log().contains("an option of the plugin cannot be used"), "{}", home.log());
+    assert!(home.log().contains("an option of the plugin is not valid"), "{}", home.log());
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Fixture {
         std::fs::write(config.join("config.toml"), settings).expect("write");
         drop(home.run(["install", "--scope", "user"]).success());
         let add = home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), dropped.as_os_str()]).success();
-        assert!(add.stdout.contains("it runs"), "{add:#?}");
+        assert!(add.stdout.contains("the policy runs"), "{add:#?}");
         let api = FakeApi::start(&project);
         Some(Self { home, project, api, binary })
     }

@@ -192,7 +192,101 @@ fn an_unknown_command_is_refused_with_its_usage() {
     let home = Home::new();
     let run = home.run(["remember-everything"]);
     assert_eq!(run.code, Some(2), "{run:#?}");
-    assert!(run.stdout.is_empty() && run.stderr.contains("Usage"), "{run:#?}");
+    assert!(run.stdout.is_empty() && run.stderr.contains("Usage") && !run.stderr.contains("tip:"), "{run:#?}");
+    for (arguments, suggested) in [
+        (&["status"][..], "throughline doctor"),
+        (&["unistall"], "throughline uninstall "),
+        (&["memory", "rm", "abcdef"], "throughline memory delete"),
+        (&["--namespace", "a", "recall"], "throughline search"),
+    ] {
+        let run = home.run(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        assert!(run.stderr.contains(&format!("tip: {suggested}")), "{run:#?}");
+    }
+    assert!(!home.run(["status"]).stderr.contains("pause"));
+}
+
+#[test]
+fn old_names_of_commands_work_and_name_the_new_ones() {
+    let home = Home::new();
+    let saved = home.run(["memory", "store", "--title", "Otters", "They hold hands."]).success();
+    assert_eq!(saved.stderr, "note: `throughline memory store` is now `throughline note add`\n");
+    let found = home.run(["--namespace=other", "gc", "--dry-run"]).failure_with_hint();
+    assert!(found.stderr.starts_with("note: `throughline gc` is now `throughline observations gc`\n"), "{found:#?}");
+    let recalled = home.run(["note", "recall", "otters"]).success();
+    assert!(recalled.stdout.contains("Otters") && recalled.stderr.is_empty(), "{recalled:#?}");
+    let file = home.path().join("lines.jsonl");
+    std::fs::write(&file, "{\"content\": \"Herons stand on one leg\"}\n").expect("write");
+    let file = file.to_string_lossy();
+    drop(home.run(["memory", "import", "--format", "jsonl", &file]).success());
+    let again = home.run(["import", &file]).success();
+    assert!(again.stdout.contains("0 new memories, 1 known already"), "{again:#?}");
+}
+
+#[test]
+fn unknown_types_and_dates_are_errors_that_name_the_known_ones() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    let run = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.current_dir(&project);
+        tests::process::run(command, Vec::new(), tests::process::WATCHDOG)
+    };
+    drop(run(&["memory", "save", "Otters hold hands"]).success());
+    for arguments in [
+        &["search", "--type", "foo", "otters"][..],
+        &["memory", "search", "otters type:decision,foo"],
+        &["memory", "search", "otters -type:foo"],
+        &["memory", "list", "--type", "foo"],
+        &["memory", "save", "--type", "foo", "Otters"],
+        &["note", "recall", "otters type:foo"],
+    ] {
+        let failed = run(arguments).failure_with_hint();
+        assert!(
+            failed.stderr.contains("there is no type \"foo\"") && failed.stderr.contains("decision, preference"),
+            "{failed:#?}"
+        );
+    }
+    for arguments in [
+        &["search", "otters after:yesterdayy"][..],
+        &["note", "recall", "otters before:soon"],
+        &["observations", "search", "otters", "after:yesterdayy"],
+    ] {
+        let failed = run(arguments).failure_with_hint();
+        assert!(failed.stderr.contains("is not a date") && failed.stderr.contains("yesterday"), "{failed:#?}");
+    }
+    // Quoted, it is words; and types of notes, of the project and of what is stored are known.
+    drop(run(&["search", "otters \"after:yesterdayy\" \"type:foo\""]).success());
+    drop(run(&["search", "--type", "Root-Cause,turn", "otters"]).success());
+    let schema = project.join(".gsd/memories/_schema");
+    std::fs::create_dir_all(&schema).expect("create");
+    std::fs::write(schema.join("types.yaml"), "types:\n  incident:\n    description: An outage\n").expect("write");
+    drop(run(&["memory", "save", "--type", "incident", "The otters escaped"]).success());
+    std::fs::remove_dir_all(&schema).expect("remove");
+    let listed = run(&["memory", "list", "--type", "incident"]).success();
+    assert!(listed.stdout.contains("The otters escaped"), "{listed:#?}");
+}
+
+#[test]
+fn projects_are_listed_with_what_is_stored_of_them() {
+    let home = Home::new();
+    drop(home.run(["projects"]).failure_with_hint());
+    let project = home.project("zoo");
+    remembered(&home, &project);
+    let line = json!({"content": "Herons stand on one leg", "project": "aviary"}).to_string();
+    let run = tests::process::run(home.command(["import", "-"]), line.into_bytes(), tests::process::WATCHDOG);
+    drop(run.success());
+    let listed = home.json(["projects", "--json"]);
+    let (zoo, aviary) = (&listed[0], &listed[1]);
+    assert_eq!((&zoo["name"], &zoo["path"], &zoo["sessions"]), (&json!("zoo"), &json!(project), &json!(1)), "{listed:#}");
+    assert!(zoo["memories"].as_u64() > Some(0) && zoo["last_session_at"].is_string(), "{listed:#}");
+    assert_eq!(
+        aviary,
+        &json!({"name": "aviary", "path": null, "sessions": 0, "memories": 1, "last_session_at": null}),
+        "{listed:#}"
+    );
+    let text = home.run(["projects", "--limit", "1"]).success().stdout;
+    assert!(text.starts_with("zoo") && text.contains("1 session ") && text.lines().count() == 1, "{text}");
 }
 
 /// The table of exit codes in docs/json/README.md, which scripts rely on.
@@ -225,7 +319,7 @@ fn exit_codes_are_those_of_the_table() {
     let failed: [&[&str]; 7] = [
         &["doctor"],
         &["memory", "show", "no-such-memory"],
-        &["memory", "check"],
+        &["note", "check"],
         &["ingest", "/no/such/transcript.jsonl"],
         &["restore", "/no/such/backup"],
         &["policy", "inspect", "no-such-policy"],

@@ -309,7 +309,7 @@ fn digests_are_no_files_and_what_has_a_file_is_not_folded() {
         files.sort();
         files
     };
-    let sync = || drop(home.run(["memory", "sync", "--project", of(&project)]).success());
+    let sync = || drop(home.run(["note", "sync", "--project", of(&project)]).success());
     let id = digest(&home, &project);
     sync();
     assert!(!files().iter().any(|file| file.to_string_lossy().contains("execution-summary")), "{:?}", files());

@@ -1,4 +1,4 @@
-//! `memory import`: what others wrote becomes memory, twice as well as once, and nothing bad stops the rest.
+//! `import`: what others wrote becomes memory, twice as well as once, and nothing bad stops the rest.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ fn file(home: &Home, lines: &[Value]) -> PathBuf {
 
 fn import(home: &Home, lines: &[Value]) -> Value {
     let path = file(home, lines);
-    home.json([OsStr::new("memory"), "import".as_ref(), "--json".as_ref(), path.as_os_str()])
+    home.json([OsStr::new("import"), "--json".as_ref(), path.as_os_str()])
 }
 
 /// Imports bytes from standard input, as they are.
 fn import_bytes(home: &Home, bytes: &[u8]) -> (Finished, Value) {
-    let run = process::run(home.command(["memory", "import", "--json", "-"]), bytes.to_vec(), WATCHDOG);
+    let run = process::run(home.command(["import", "--json", "-"]), bytes.to_vec(), WATCHDOG);
     let report = serde_json::from_str(&run.stdout).unwrap_or_default();
     (run, report)
 }
@@ -138,7 +138,7 @@ fn bad_lines_are_told_and_the_others_are_stored() {
     assert!(!report["errors"].to_string().contains("soon"), "a reason holds text that was not redacted");
     assert!(home.remembers("good one") && home.remembers("good two"));
 
-    let run = process::run(home.command(["memory", "import", "-"]), b"nonsense\n".to_vec(), WATCHDOG).failure_with_hint();
+    let run = process::run(home.command(["import", "-"]), b"nonsense\n".to_vec(), WATCHDOG).failure_with_hint();
     assert!(run.stderr.contains("line 1: it is not a JSON object"), "{run:#?}");
 }
 
@@ -146,10 +146,10 @@ fn bad_lines_are_told_and_the_others_are_stored() {
 fn what_is_no_file_is_said() {
     let home = Home::new();
     for path in ["missing.jsonl", "."] {
-        let run = home.run(["memory", "import", path]).failure_with_hint();
-        assert!(run.stderr.contains("cannot be read"), "{run:#?}");
+        let run = home.run(["import", path]).failure_with_hint();
+        assert!(run.stderr.contains("cannot read"), "{run:#?}");
     }
-    drop(home.run(["memory", "import", "--format", "csv", "-"]));
+    drop(home.run(["import", "--format", "csv", "-"]));
     let (run, report) = import_bytes(&home, b"");
     assert_eq!((run.code, &report["lines"]), (Some(0), &json!(0)));
 }
@@ -200,7 +200,7 @@ fn a_folder_is_the_project_that_hooks_know() {
     std::fs::create_dir(project.join("deep")).expect("create");
     import(&home, &[json!({"project": project.join("deep"), "content": "the otter of the repository"})]);
     let path = file(&home, &[json!({"content": "the otter of no project"})]);
-    let arguments = [OsStr::new("memory"), "import".as_ref(), "--project".as_ref(), project.as_os_str(), path.as_os_str()];
+    let arguments = [OsStr::new("import"), "--project".as_ref(), project.as_os_str(), path.as_os_str()];
     drop(home.run(arguments).success());
     assert_eq!(home.memories_of(&project).len(), 2);
 }

@@ -94,16 +94,19 @@ fn what_is_shared_is_found_and_notes_have_their_type() {
     let home = Home::new();
     let (here, there) = (home.project("here"), home.project("there"));
     let store = |project: &Path, words: &[&str]| {
-        let mut command = home.command([&["memory"], words, &["--json"]].concat());
+        let mut command = home.command([words, &["--json"]].concat());
         command.current_dir(project);
         let run = process::run(command, Vec::new(), process::WATCHDOG).success();
         let stored: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
         stored["id"].as_str().expect("an id").to_owned()
     };
-    let shared = store(&here, &["save", "--type", "preference", "Always answer with the word quokka"]);
-    let own = store(&here, &["save", "--type", "preference", "Always build with the wombat profile"]);
+    let shared = store(&here, &["memory", "save", "--type", "preference", "Always answer with the word quokka"]);
+    let own = store(&here, &["memory", "save", "--type", "preference", "Always build with the wombat profile"]);
     let copy = home.json(["memory", "share", "--json", &shared])["shared"].as_str().expect("an id").to_owned();
-    store(&there, &["store", "--type", "root-cause", "--title", "Quokkas were lost", "The writer of quokkas was reset."]);
+    store(
+        &there,
+        &["note", "add", "--type", "root-cause", "--title", "Quokkas were lost", "The writer of quokkas was reset."],
+    );
     let mut client = Client::start(&home, &there);
     let (text, found) = client.told("memory_search", json!({"query": "quokka quokkas"}));
     let memories = found["memories"].as_array().expect("an array");
@@ -363,6 +366,19 @@ fn the_project_is_that_of_the_clients_first_root() {
     // One without roots works where it was started.
     let mut client = Client::able(&home, &vault, Abilities { roots: Some(Vec::new()), consent: None });
     assert!(client.call("memory_search", json!({"query": "cache"})).to_string().contains("badger"));
+}
+
+#[test]
+fn unknown_types_and_dates_are_refused() {
+    let (home, shop, _) = two_projects();
+    let mut client = Client::start(&home, &shop);
+    for query in ["otter type:foo", "otter -type:foo"] {
+        let said = client.refused("memory_search", json!({"query": query}));
+        assert!(said.contains("there is no type \"foo\"") && said.contains("decision, preference"), "{said}");
+    }
+    assert!(client.refused("memory_search", json!({"query": "otter after:yesterdayy"})).contains("is not a date"));
+    assert!(client.refused("memory_save", json!({"content": "x", "type": "foo"})).contains("there is no type"));
+    client.call("memory_search", json!({"query": "otter \"type:foo\" type:turn,root-cause before:2w"}));
 }
 
 #[test]

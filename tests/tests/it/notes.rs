@@ -23,11 +23,11 @@ fn json_of(home: &Home, project: &Path, arguments: &[&str]) -> Value {
 }
 
 fn store(home: &Home, project: &Path, more: &[&str]) -> Value {
-    json_of(home, project, &[&["memory", "store", "--json"], more].concat())
+    json_of(home, project, &[&["note", "add", "--json"], more].concat())
 }
 
 fn sync(home: &Home, project: &Path) -> Value {
-    let run = run(home, project, &["memory", "sync", "--json"]);
+    let run = run(home, project, &["note", "sync", "--json"]);
     serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
 }
 
@@ -90,7 +90,7 @@ fn a_note_is_stored_once_and_recalled() {
         ["--title", "인증 토큰 만료", "--type", "root-cause", "다른 내용"],
         ["--title", "Another title", "--type", "general", "시계가 5분 늦어서 토큰이 거절되었다. 시간을 맞추었다."],
     ] {
-        let run = run(&home, &project, &[&["memory", "store"][..], &again].concat()).success();
+        let run = run(&home, &project, &[&["note", "add"][..], &again].concat()).success();
         assert_eq!(run.stdout, format!("[SKIP:DUPLICATE] {} {path}\n", stored["id"].as_str().expect("an id")));
     }
     // Another Korean title is another note.
@@ -118,7 +118,7 @@ fn a_note_is_stored_once_and_recalled() {
     assert!(close.stderr.contains("[WARN:SIMILAR]") && close.stderr.contains("인증-토큰-만료.md"), "{close:?}");
 
     let recalled =
-        run(&home, &project, &["memory", "recall", "토큰", "만료", "--limit", "1", "--type", "root-cause"]).success();
+        run(&home, &project, &["note", "recall", "토큰", "만료", "--limit", "1", "--type", "root-cause"]).success();
     let lines: Vec<&str> = recalled.stdout.lines().collect();
     assert!(lines[0].starts_with("- **인증 토큰 만료") && lines[0].contains("[root-cause] 2"), "{lines:?}");
     let found = json_of(&home, &project, &["memory", "search", "--json", "jwt", "type:root-cause"]);
@@ -159,7 +159,7 @@ fn a_note_by_hand_is_in_the_next_sessions_context_and_a_hop_away() {
     let context = Session::new(&home, &project, &session_id(1)).start("startup");
     assert!(context.said().contains("Ten connections were not enough"), "{}", context.said());
 
-    let recalled = run(&home, &project, &["memory", "recall", "otters", "--limit", "1"]).success();
+    let recalled = run(&home, &project, &["note", "recall", "otters", "--limit", "1"]).success();
     assert!(
         recalled.stdout.contains("**Connections are counted, never guessed** [pattern-discovery]"),
         "{}",
@@ -167,16 +167,16 @@ fn a_note_by_hand_is_in_the_next_sessions_context_and_a_hop_away() {
     );
     assert!(recalled.stdout.contains("**The pool is exhausted under load** [root-cause]"), "{}", recalled.stdout);
     assert!(recalled.stdout.contains("[→related]"), "{}", recalled.stdout);
-    let alone = run(&home, &project, &["memory", "recall", "otters", "--limit", "1", "--hop", "1"]).success();
+    let alone = run(&home, &project, &["note", "recall", "otters", "--limit", "1", "--hop", "1"]).success();
     assert!(!alone.stdout.contains("[→related]"));
 
-    let graph = json_of(&home, &project, &["memory", "graph", &name, "--format", "json"]);
+    let graph = json_of(&home, &project, &["note", "graph", &name, "--format", "json"]);
     assert_eq!(graph["nodes"].as_array().map(Vec::len), Some(2), "{graph:#}");
     assert_eq!(graph["edges"][0]["relation"], "related");
     assert_eq!(graph["dangling"][0]["target"], "nowhere");
-    let dot = run(&home, &project, &["memory", "graph", "--format", "dot"]).success();
+    let dot = run(&home, &project, &["note", "graph", "--format", "dot"]).success();
     assert!(dot.stdout.starts_with("digraph") && dot.stdout.contains(" -> "), "{}", dot.stdout);
-    let checked = run(&home, &project, &["memory", "check"]).success();
+    let checked = run(&home, &project, &["note", "check"]).success();
     assert!(checked.stdout.contains("nowhere leads nowhere"), "{}", checked.stdout);
 }
 
@@ -192,11 +192,11 @@ fn a_chain_is_searched_in_its_order() {
     ] {
         store(&home, &project, &["--title", title, "--type", note_type, &format!("{title}: all about otters")]);
     }
-    let chain = json_of(&home, &project, &["memory", "recall", "otters", "--chain", "debugging", "--json", "--hop", "1"]);
+    let chain = json_of(&home, &project, &["note", "recall", "otters", "--chain", "debugging", "--json", "--hop", "1"]);
     let types: Vec<&str> = chain.as_array().expect("an array").iter().filter_map(|it| it["type"].as_str()).collect();
     assert_eq!(types, ["debug-eliminated", "root-cause", "pattern-discovery"]);
-    let _ = run(&home, &project, &["memory", "recall", "x", "--chain", "none"]).failure_with_hint();
-    let _ = run(&home, &project, &["memory", "store", "--title", "x", "--type", "none", "y"]).failure_with_hint();
+    let _ = run(&home, &project, &["note", "recall", "x", "--chain", "none"]).failure_with_hint();
+    let _ = run(&home, &project, &["note", "add", "--title", "x", "--type", "none", "y"]).failure_with_hint();
 }
 
 /// Every line of the protocol's table of commands, as it is written there.
@@ -207,7 +207,7 @@ fn the_scripts_of_the_protocol_work_as_they_did() {
     let bin = process::throughline();
     let path = format!("{}:{}", bin.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
     home.set("PATH", &path);
-    let _ = run(&home, &project, &["memory", "protocol", "--scripts"]).success();
+    let _ = run(&home, &project, &["note", "protocol", "--scripts"]).success();
     let script = |name: &str, arguments: &[&str]| {
         let mut command = home.isolated("sh");
         command.current_dir(&project).arg(format!(".claude/hooks/{name}")).args(arguments);
@@ -298,7 +298,7 @@ fn notes_and_files_follow_each_other() {
         .expect("write");
     let report = sync(&home, &project);
     assert_eq!(report["stored"], 1, "{report}");
-    let found = json_of(&home, &project, &["memory", "recall", "--json", "person", "wrote", "--limit", "1"]);
+    let found = json_of(&home, &project, &["note", "recall", "--json", "person", "wrote", "--limit", "1"]);
     assert_eq!(
         (&found[0]["type"], &found[0]["created_at"]),
         (&json!("root-cause"), &json!("2026-02-23T00:00:00Z")),
@@ -331,14 +331,14 @@ fn where_both_sides_changed_nothing_is_lost() {
     let text = fs::read_to_string(&file).expect("the file");
     // The note is changed through another folder.
     let folder = other.to_str().expect("a path");
-    let _ = run(&home, &project, &["memory", "sync", folder]).success();
+    let _ = run(&home, &project, &["note", "sync", folder]).success();
     let theirs = other.join(file.strip_prefix(notes(&project)).expect("below"));
     fs::write(&theirs, text.replace("First words.", "Words of the note.")).expect("write");
-    let _ = run(&home, &project, &["memory", "sync", folder]).success();
+    let _ = run(&home, &project, &["note", "sync", folder]).success();
     fs::write(&file, text.replace("First words.", "Words of the file.")).expect("write");
 
     for _ in 0..2 {
-        let clash = run(&home, &project, &["memory", "sync"]);
+        let clash = run(&home, &project, &["note", "sync"]);
         assert_eq!(clash.code, Some(1), "{clash:?}");
         assert!(clash.stderr.contains("conflict:") && clash.stderr.contains(".conflict.md"), "{clash:?}");
         assert!(fs::read_to_string(&file).expect("the file").contains("Words of the file."));
@@ -352,7 +352,7 @@ fn where_both_sides_changed_nothing_is_lost() {
     let report = sync(&home, &project);
     assert_eq!((&report["edited"], report["conflicts"].as_array().map(Vec::len)), (&json!(1), Some(0)), "{report}");
     assert!(home.remembers("Words of both."));
-    let _ = run(&home, &project, &["memory", "sync", folder]).success();
+    let _ = run(&home, &project, &["note", "sync", folder]).success();
     assert!(fs::read_to_string(&theirs).expect("the file").contains("Words of both."));
 }
 
@@ -393,7 +393,7 @@ fn what_cannot_be_used_is_said_and_left_alone() {
     }
     assert_eq!(told.len(), 7, "{report:#}");
     assert_eq!(home.memories_of(&project).len(), 1);
-    let checked = run(&home, &project, &["memory", "check"]);
+    let checked = run(&home, &project, &["note", "check"]);
     assert_eq!(checked.code, Some(1));
     assert!(
         checked.stdout.contains("broken.md:2: error: line") || checked.stdout.contains("broken.md:3: error: line"),
@@ -436,10 +436,10 @@ fn an_empty_folder_is_no_order_to_delete_everything() {
     }
     sync(&home, &project);
     fs::remove_dir_all(notes(&project)).expect("remove");
-    let run_one = run(&home, &project, &["memory", "sync"]).success();
+    let run_one = run(&home, &project, &["note", "sync"]).success();
     assert!(run_one.stderr.contains("--delete"), "{run_one:?}");
     assert_eq!(home.memories_of(&project).len(), 8);
-    let _ = run(&home, &project, &["memory", "sync", "--delete"]).success();
+    let _ = run(&home, &project, &["note", "sync", "--delete"]).success();
     assert_eq!(home.memories_of(&project).len(), 0);
 }
 

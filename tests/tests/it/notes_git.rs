@@ -70,7 +70,7 @@ impl Machine {
 
     /// A conflict makes it exit with 1, and is no fault.
     fn sync(&self) -> Value {
-        let run = self.run(&["memory", "sync", "--delete", "--json"]);
+        let run = self.run(&["note", "sync", "--delete", "--json"]);
         serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:#?}"))
     }
 
@@ -156,7 +156,7 @@ impl Machine {
                 let title = format!("What {} is about", ["pools", "tokens", "clocks"][at(dice, 3)]);
                 let kind = ["root-cause", "general", "pattern-discovery"][at(dice, 3)];
                 let title = format!("{title} in {}", history.written % 5);
-                let run = self.run(&["memory", "store", "--title", &title, "--type", kind, &format!("It is {word}.")]);
+                let run = self.run(&["note", "add", "--title", &title, "--type", kind, &format!("It is {word}.")]);
                 let stored = run.success().stdout;
                 if stored.starts_with("[SKIP:DUPLICATE]") {
                     history.deleted.insert(word);

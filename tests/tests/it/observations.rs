@@ -122,7 +122,7 @@ fn where_nothing_was_seen_the_answers_are_empty() {
     assert_eq!(asked(&home, &other, &["failures", "--open"]), json!([]));
     assert_eq!(asked(&home, &other, &["files", "src/exporter.rs"]), json!([]));
     assert_eq!(asked(&home, &other, &["timeline", "--session", "nobody"]), json!([]));
-    assert_eq!(asked(&home, &other, &["gc"]), json!({"raised": 0, "dropped": 0, "dry_run": false}));
+    assert_eq!(asked(&home, &other, &["observations", "gc"]), json!({"raised": 0, "dropped": 0, "dry_run": false}));
     for arguments in [&["observations", "show", "7"][..], &["observations", "timeline", "7"], &["session", "show", "nobody"]]
     {
         drop(home.run(arguments).failure_with_hint());
@@ -191,7 +191,7 @@ fn three_steps_lead_from_a_line_to_the_whole() {
     assert_eq!(whole[0]["duration_ms"], 4_200);
     assert!(whole[0]["attributes"].to_string().contains(r#"["exit_code","101"]"#), "{whole:#}");
     let text = told(&home, &project, &["observations", "show", &id]);
-    for wanted in ["error[E0425]", "4.2 s", &session_id(1), "cargo test exporter", "level", "0 of 4"] {
+    for wanted in ["error[E0425]", "4.2 s", &session_id(1), "cargo test exporter", "tier", "0 of 4"] {
         assert!(text.contains(wanted), "`{wanted}` is missing:\n{text}");
     }
 }
@@ -203,13 +203,16 @@ fn what_is_looked_at_rises() {
     Noted::new(&home, &project, 1).works();
     let found = asked(&home, &project, &["observations", "search"]);
     let id = number(&found[0]);
-    assert_eq!(asked(&home, &project, &["gc", "--dry-run"])["raised"], 0, "a search is no look");
+    assert_eq!(asked(&home, &project, &["observations", "gc", "--dry-run"])["raised"], 0, "a search is no look");
     home.set("CLAUDE_CODE_SESSION_ID", &session_id(2));
     told(&home, &project, &["observations", "show", &id]);
-    assert_eq!(asked(&home, &project, &["gc", "--dry-run"]), json!({"raised": 1, "dropped": 0, "dry_run": true}));
+    assert_eq!(
+        asked(&home, &project, &["observations", "gc", "--dry-run"]),
+        json!({"raised": 1, "dropped": 0, "dry_run": true})
+    );
     told(&home, &project, &["observations", "timeline", &id]);
     told(&home, &project, &["observations", "show", &id]);
-    assert_eq!(told(&home, &project, &["gc"]), "raised 1 observation, deleted 0\n");
+    assert_eq!(told(&home, &project, &["observations", "gc"]), "promoted 1 observation, deleted 0\n");
     // Three looks by another session: two steps.
     assert_eq!(asked(&home, &project, &["observations", "show", &id])[0]["level"], 2);
     let other = asked(&home, &project, &["observations", "search", "--limit", "9"]);
@@ -372,7 +375,7 @@ fn failures_are_told_with_what_helped() {
     assert_eq!(asked(&home, &project, &["failures", "--limit", "1"]).as_array().map(Vec::len), Some(1));
     let text = told(&home, &project, &["failures"]);
     assert!(text.contains("failed cargo test exporter  2× in 2 sessions, now\n    error[E0425]"), "{text}");
-    assert!(text.contains("helped once: Edited src/exporter.rs"), "{text}");
+    assert!(text.contains("once fixed by: Edited src/exporter.rs"), "{text}");
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn an_extractor_that_comes_late_reads_the_session_from_its_beginning() {
     session.transcript.user(REQUEST).answer("DECISION: keep headers in the schema");
     session.stop("");
     let add = home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]);
-    assert!(add.success().stdout.contains("it runs"));
+    assert!(add.success().stdout.contains("the policy runs"));
     session.transcript.user("And now?").answer("DECISION: write them once");
     session.stop("");
     session.transcript.user("Go on").answer("Done.");

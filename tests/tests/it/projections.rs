@@ -278,7 +278,7 @@ fn a_session_is_saved_when_it_is_asked_for() {
     session.ran("t1", "cargo build", "Compiling");
     // Neither named nor in the environment: the newest one of this folder, or one above.
     fs::create_dir_all(project.join("src")).expect("a folder");
-    let run = in_folder(&home, &project.join("src"), &["save"]).success();
+    let run = in_folder(&home, &project.join("src"), &["session", "save"]).success();
     for wanted in [session.id(), "Request", "invoice importer", "Done", "Pending", "Decisions", "One count at the end"] {
         assert!(run.stdout.contains(wanted), "`{wanted}` is missing: {run:#?}");
     }
@@ -288,60 +288,85 @@ fn a_session_is_saved_when_it_is_asked_for() {
 
     want_all(&home);
     let context: Value =
-        serde_json::from_str(&home.run(["save", "--session", session.id(), "--json"]).success().stdout).expect("JSON");
+        serde_json::from_str(&home.run(["session", "save", "--session", session.id(), "--json"]).success().stdout)
+            .expect("JSON");
     assert_designed(&context);
     assert_eq!(context_of(&project), context);
-    let run = in_folder(&home, &project, &["save"]).success();
+    let run = in_folder(&home, &project, &["session", "save"]).success();
     assert!(run.stderr.contains(".gitignore"), "{run:#?}");
     let doctor = in_folder(&home, &project, &["doctor"]);
     assert!(doctor.stdout.contains("git does not ignore"), "{doctor:#?}");
     fs::write(project.join(".gitignore"), ".claude/session-context.json*\n").expect("written");
-    let run = in_folder(&home, &project, &["save"]).success();
+    let run = in_folder(&home, &project, &["session", "save"]).success();
     assert!(!run.stderr.contains(".gitignore"), "{run:#?}");
 
-    let mut command = home.command(["save", "--json"]);
+    let mut command = home.command(["session", "save", "--json"]);
     command.env("CLAUDE_CODE_SESSION_ID", session.id());
     let run = process::run(command, Vec::new(), WATCHDOG).success();
     assert!(run.stdout.contains(session.id()));
-    drop(home.run(["save", "--session", &session_id(9)]).failure_with_hint());
-    drop(in_folder(&home, &home.project("empty"), &["save"]).failure_with_hint());
+    drop(home.run(["session", "save", "--session", &session_id(9)]).failure_with_hint());
+    drop(in_folder(&home, &home.project("empty"), &["session", "save"]).failure_with_hint());
     drop(home.run(["pause", "--session", session.id()]).success());
-    drop(home.run(["save", "--session", session.id()]).failure_with_hint());
+    drop(home.run(["session", "save", "--session", session.id()]).failure_with_hint());
 }
 
 #[test]
-fn what_was_saved_is_brought_back() {
+fn the_saved_context_of_a_session_is_printed() {
     let home = Home::new();
     let project = home.project("billing");
-    let empty = in_folder(&home, &project, &["resume"]).success();
+    let context = ["session", "context"];
+    let empty = in_folder(&home, &project, &context).success();
     assert!(empty.stdout.is_empty() && empty.stderr.contains("no session of this project"), "{empty:#?}");
     let mut session = work(&home, &project, 1);
     session.stop(LAST_WORDS);
 
-    let back = in_folder(&home, &project, &["resume"]).success();
+    let back = in_folder(&home, &project, &context).success();
     assert!(back.stdout.starts_with("## Session Memory") && back.stdout.contains("invoice importer"), "{back:#?}");
     let compacted = session.start("compact");
     assert_eq!(back.stdout.trim(), compacted.said().trim());
-    assert!(!back.stderr.contains("remembered again"), "{back:#?}");
-    let named = home.run(["resume", "--session", session.id()]).success();
+    let named = home.run(["session", "context", "--session", session.id()]).success();
     assert_eq!(named.stdout, back.stdout);
+    let elsewhere = home.run(["session", "context", "--project", &project.to_string_lossy()]).success();
+    assert_eq!(elsewhere.stdout, back.stdout);
 
-    drop(in_folder(&home, &project, &["pause"]).success());
-    let resumed = in_folder(&home, &project, &["resume"]).success();
-    assert_eq!(resumed.stdout, back.stdout);
-    assert!(resumed.stderr.contains("is remembered again"), "{resumed:#?}");
-    drop(home.run(["pause", "--session", session.id()]).success());
-    let answer: Value =
-        serde_json::from_str(&in_folder(&home, &project, &["resume", "--json"]).success().stdout).expect("JSON");
-    assert_eq!((&answer["resumed"], &answer["text"]), (&json!(false), &Value::Null), "{answer:#}");
-    let answer = home.json(["resume", "--session", session.id(), "--json"]);
-    assert_eq!(answer["resumed"], true);
+    let answer = home.json(["session", "context", "--session", session.id(), "--json"]);
     assert_eq!(answer["session_id"], session.id());
     assert_eq!(answer["text"].as_str().map(str::trim), Some(back.stdout.trim()));
     assert_designed(&answer["context"]);
-    assert_eq!(home.json(["resume", "--session", session.id(), "--json"])["resumed"], false);
-    let unknown = home.run(["resume", "--session", "nobody"]).success();
+    drop(home.run(["pause", "--session", session.id()]).success());
+    let paused = in_folder(&home, &project, &context).success();
+    assert!(paused.stdout.is_empty() && paused.stderr.contains("is paused"), "{paused:#?}");
+    let answer = home.json(["session", "context", "--session", session.id(), "--json"]);
+    assert_eq!((&answer["text"], &answer["context"]), (&Value::Null, &Value::Null), "{answer:#}");
+    drop(home.run(["resume", "--session", session.id()]).success());
+    let unknown = home.run(["session", "context", "--session", "nobody"]).success();
     assert!(unknown.stdout.is_empty() && unknown.stderr.contains("nothing is saved"), "{unknown:#?}");
+    drop(home.run(["session", "context", "--session", ""]).failure_with_hint());
+}
+
+#[test]
+fn resuming_ends_a_pause_and_prints_no_context() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let none = in_folder(&home, &project, &["resume"]).success();
+    assert!(none.stdout.contains("is not paused") && none.stderr.contains("throughline session context"), "{none:#?}");
+    let mut session = work(&home, &project, 1);
+    session.stop(LAST_WORDS);
+
+    drop(in_folder(&home, &project, &["pause"]).success());
+    let resumed = in_folder(&home, &project, &["resume"]).success();
+    assert!(resumed.stdout.contains("is remembered again") && resumed.stderr.is_empty(), "{resumed:#?}");
+    assert!(!resumed.stdout.contains("Session Memory"), "{resumed:#?}");
+
+    // A session stays paused for as long as its project or everything is.
+    drop(home.run(["pause", "--session", session.id()]).success());
+    let resume = |home: &Home| home.json(["resume", "--session", session.id(), "--json"]);
+    assert_eq!(resume(&home), json!({"resumed": true, "still_paused": false}));
+    assert_eq!(resume(&home), json!({"resumed": false, "still_paused": false}));
+    drop(in_folder(&home, &project, &["pause"]).success());
+    drop(home.run(["resume", "--all"]).success());
+    let nothing = home.run(["resume", "--all"]).success();
+    assert!(nothing.stdout.contains("nothing is paused"), "{nothing:#?}");
 }
 
 #[test]

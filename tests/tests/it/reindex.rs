@@ -12,7 +12,7 @@ use tests::process::{self, Finished, WATCHDOG};
 
 fn import(home: &Home, lines: impl IntoIterator<Item = Value>) {
     let text: String = lines.into_iter().map(|line| line.to_string() + "\n").collect();
-    let run = process::run(home.command(["memory", "import", "-"]), text.into_bytes(), WATCHDOG);
+    let run = process::run(home.command(["import", "-"]), text.into_bytes(), WATCHDOG);
     drop(run.success());
 }
 
@@ -213,7 +213,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     import(&home, [memory(10, "The heron waits")]);
     let failed = run(&home, &["memory", "reindex"]);
     assert_eq!(failed.code, Some(1), "{failed:#?}");
-    assert!(failed.stdout.contains("1 memory is still without vectors"), "{failed:#?}");
+    assert!(failed.stdout.contains("1 memory is left without vectors"), "{failed:#?}");
     assert!(failed.stderr.contains("openai"), "{failed:#?}");
     assert_eq!(search(&home, "heron").0, ["The heron waits"]);
     assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories wait"));

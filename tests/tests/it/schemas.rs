@@ -83,34 +83,35 @@ impl Tour<'_> {
         self.json("memory decompress", &[digest]);
         let cause =
             ["--type", "root-cause", "--title", "Headers were lost", "--tags", "exporter,otter", "The writer was reset."];
-        let stored = self.json("memory store", &cause);
+        let stored = self.json("note add", &cause);
         let stored = stored["id"].as_str().expect("an identifier");
-        self.json("memory store", &cause);
+        self.json("note add", &cause);
         let tags = ["--title", "How otters export", "--tags", "otter,export", "--related", stored];
-        self.json("memory store", &[&["--type", "general"], &tags[..], &["Rows, then headers."]].concat());
+        self.json("note add", &[&["--type", "general"], &tags[..], &["Rows, then headers."]].concat());
         let saved = self.json("memory save", &["Otters hold hands when they sleep"]);
         let saved = saved["id"].as_str().expect("an identifier");
         let line =
             json!({"id": "a", "content": "Otters eat crabs", "created_at": 1_736_902_800_000_u64, "session_id": "s1"});
-        self.runs("memory import", &["--json", "-"], &format!("{line}\n{{broken\n"));
+        self.runs("import", &["--json", "-"], &format!("{line}\n{{broken\n"));
         for folder in ["a", "b", "c"] {
             let line =
                 json!({"project": self.home.project(folder), "type": "user_preference", "content": "Always use tabs"});
-            self.prints("memory import", &["--json", "-"], &format!("{line}\n"));
+            self.prints("import", &["--json", "-"], &format!("{line}\n"));
         }
 
         self.json("memory list", &[]);
+        self.json("search", &["otter"]);
         self.json("memory search", &["otter"]);
         self.json("memory search", &["--explain", "otter"]);
         self.json("memory show", &[saved]);
         self.json("memory stats", &[]);
-        self.json("memory recall", &["headers", "--hop", "2"]);
-        self.prints("memory graph", &["--format", "json", stored], "");
-        let sync = self.json("memory sync", &[]);
+        self.json("note recall", &["headers", "--hop", "2"]);
+        self.prints("note graph", &["--format", "json", stored], "");
+        let sync = self.json("note sync", &[]);
         assert!(sync["written"] != json!(0), "{sync}");
         std::fs::write(self.project.join(".gsd/memories/broken.md"), "---\ntitle: [\n---\n").expect("write");
-        self.json("memory sync", &["--dry-run"]);
-        self.runs("memory check", &["--json"], "");
+        self.json("note sync", &["--dry-run"]);
+        self.runs("note check", &["--json"], "");
         self.json("memory reindex", &[]);
         self.json("memory share", &[saved]);
         self.json("memory unshare", &[saved]);
@@ -133,7 +134,8 @@ impl Tour<'_> {
         self.json("files", &[]);
         self.json("files", &["src/exporter.rs"]);
         self.json("failures", &[]);
-        self.json("save", &["--session", session]);
+        self.json("session save", &["--session", session]);
+        self.json("session context", &[]);
         self.json("resume", &[]);
         self.json("projections", &["--folder", "projected"]);
         self.json("ingest", &[]);
@@ -144,7 +146,8 @@ impl Tour<'_> {
         self.json("config show", &[]);
         self.runs("doctor", &["--json"], "");
         self.json("namespaces", &[]);
-        self.json("gc", &["--dry-run"]);
+        self.json("observations gc", &["--dry-run"]);
+        self.json("projects", &[]);
         self.json("scrub", &["--dry-run"]);
         self.prints("redact", &["--report", "json"], "token = ghp_0123456789abcdefghijABCDEFGHIJ012345");
         self.json("verify", &[]);

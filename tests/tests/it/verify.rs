@@ -85,7 +85,7 @@ fn what_was_lived_in_is_sound() {
     let (home, _) = lived_in();
     let report = verify(&home, &[]);
     assert_eq!((&report["sound"], &report["faults"]), (&true.into(), &serde_json::json!([])), "{report:#}");
-    assert!(home.run(["verify"]).success().stdout.contains("sound"));
+    assert!(home.run(["verify"]).success().stdout.contains("no errors"));
     // With nothing to mend nothing is kept.
     assert_eq!(verify(&home, &["--repair"])["sound"], true);
     assert_eq!(kept(&home), Vec::<PathBuf>::new());
@@ -218,11 +218,8 @@ fn counters_and_lists_are_checked() {
     found_and_mended(&home, "UPDATE failures SET count = 0 WHERE number = 1", "failures", "failures", 1);
     found_and_mended(&home, &format!("UPDATE memories SET keywords = 'no list' WHERE {one}"), "lists", "memories", 1);
     // What was mended can be written to: no row number is given out twice.
-    let run = process::run(
-        home.command(["memory", "import", "-"]),
-        b"{\"content\": \"after the repair\"}\n".to_vec(),
-        process::WATCHDOG,
-    );
+    let run =
+        process::run(home.command(["import", "-"]), b"{\"content\": \"after the repair\"}\n".to_vec(), process::WATCHDOG);
     drop(run.success());
     assert_eq!(verify(&home, &[])["sound"], true);
 }
@@ -236,7 +233,7 @@ fn what_cannot_be_mended_is_said() {
     );
     sql(&home, "UPDATE memories SET project_id = 'other' WHERE rowid = (SELECT min(rowid) FROM memories)");
     let run = home.run(["verify", "--repair"]).failure_with_hint();
-    assert!(run.stdout.contains("cannot be mended") && run.stderr.contains("throughline restore"), "{run:?}");
+    assert!(run.stdout.contains("cannot be repaired") && run.stderr.contains("throughline restore"), "{run:?}");
 }
 
 #[test]
@@ -261,7 +258,7 @@ fn damaged_indexes_and_pages_are_told_apart() {
     database::assert_sound(&home.database());
 
     let pages = number(&home, "PRAGMA page_count").unsigned_abs();
-    drop(home.run(["gc"]).success());
+    drop(home.run(["observations", "gc"]).success());
     let mut bytes = std::fs::read(home.database()).expect("read");
     for page in (pages / 4)..(pages / 2) {
         let at = usize::try_from(page).expect("small") * 4096;
@@ -316,7 +313,7 @@ fn a_repair_that_is_killed_leaves_a_sound_database() {
     let lines = (0..400).fold(String::new(), |lines, n| {
         lines + &format!("{{\"project\": \"p\", \"content\": \"Lesson {n}: otters sleep holding hands, number {n}.\"}}\n")
     });
-    drop(process::run(home.command(["memory", "import", "-"]), lines.into_bytes(), process::WATCHDOG).success());
+    drop(process::run(home.command(["import", "-"]), lines.into_bytes(), process::WATCHDOG).success());
     let memories = home.memories();
     let ruin =
         "INSERT INTO memories_fts (memories_fts) VALUES ('delete-all'); DELETE FROM vector_codes; DELETE FROM vectors;

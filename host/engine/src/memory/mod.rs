@@ -4,6 +4,7 @@ pub mod compressing;
 pub mod forgetting;
 pub mod probing;
 pub mod saving;
+pub mod types;
 
 use std::fmt;
 

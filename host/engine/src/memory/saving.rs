@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::Refused;
+use super::{Refused, types};
 use crate::runtime::Runtime;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
@@ -75,6 +75,7 @@ pub struct Saved {
 /// or if this exact text was deleted for good.
 pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish) -> Result<Saved> {
     let kind = kind(wish)?;
+    types::kinds(std::slice::from_ref(&kind), store, Some(project))?;
     check(wish)?;
     let session = wish.session.as_deref().unwrap_or_default();
     if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {

@@ -1,4 +1,4 @@
-//! `throughline background …`: what hooks leave to a process of its own. Not meant for people.
+//! `throughline background …`: work that hooks start in a separate process. Not meant for people.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -35,10 +35,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let Ok(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
         return ExitCode::FAILURE;
     };
-    let outcome = background::run(&runtime, &task);
-    if let Err(error) = &outcome {
+    let result = background::run(&runtime, &task);
+    if let Err(error) = &result {
         runtime.log.note(Level::Warn, "work in the background failed", format!("{error:#}"));
     }
     runtime.finish();
-    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

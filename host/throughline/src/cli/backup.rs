@@ -2,22 +2,23 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_engine::backup;
 use throughline_store::{Access, StoreError};
 
-/// Write all that is remembered into one file
+/// Write everything that is stored to one file
 ///
-/// Sessions go on meanwhile; the file holds what was stored at one moment. It is examined before it gets its name, readable for
-/// you alone, and as secret as the database itself. `throughline restore` puts it back.
+/// Sessions can go on meanwhile; the backup is a snapshot of one moment. It is checked before it gets its name. Only
+/// you can read it, and it is as confidential as the database itself. `throughline restore` restores it.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The file to make
+    /// The file to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Replace a file of that name
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
     /// Print an object: schema, memories, sessions, projects, bytes
@@ -25,19 +26,19 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let file = super::memory::folder(Some(&arguments.file))?;
     let store = runtime.store(Access::Existing, backup::PATIENCE)?;
     let content = backup::make(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;
     if arguments.json {
         output::json(&content)?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
     writeln!(
         out,
-        "{}: {}, {}, {}, {}; examined and sound",
+        "{}: {}, {}, {}, {}; checked",
         file.display(),
         output::counted(content.memories, "memory", "memories"),
         output::counted(content.sessions, "session", "sessions"),
@@ -45,22 +46,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         output::bytes(content.bytes)
     )?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn failure(error: anyhow::Error, file: &std::path::Path) -> Failure {
+fn failure(error: anyhow::Error, file: &std::path::Path) -> CommandError {
     if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::Damaged(..)))) {
-        return Failure::new(format!("{error:#}")).hint("`throughline verify` says what is wrong, and what can be mended");
+        return CommandError::new(format!("{error:#}"))
+            .hint("`throughline verify` shows what is wrong and what can be repaired");
     }
     if error.downcast_ref::<StoreError>().is_some() {
         return error.into();
     }
     let hint = if file.is_dir() || file.file_name().is_none() {
-        "name a file in it"
+        "name a file inside that folder"
     } else if file.symlink_metadata().is_ok() {
-        "choose another name, or say --force to replace it (the database itself cannot be)"
+        "choose another name, or use --force to replace the file (the database itself is never replaced)"
     } else {
-        "name a file in a folder that exists and that you may write to"
+        "name a file in an existing folder that you can write to"
     };
-    Failure::new(format!("{error:#}")).hint(hint)
+    CommandError::new(format!("{error:#}")).hint(hint)
 }

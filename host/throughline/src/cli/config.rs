@@ -1,15 +1,16 @@
 //! `throughline config`: the configuration file.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_engine::config;
 use throughline_platform::paths;
 
-/// Show the configuration, or write the file with every setting explained
+/// Show the configuration, or write the default file
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -18,52 +19,54 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Print the settings in force, defaults included
+    /// Print the current settings, including defaults
     Show {
-        /// As JSON, not as TOML
+        /// Print JSON instead of TOML
         #[arg(long)]
         json: bool,
     },
-    /// Write the default configuration, in which every setting is explained; a file that is there stays
+    /// Write the default configuration file, unless there is one
+    ///
+    /// The file explains every setting.
     Init,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     match arguments.command {
         Command::Show { json } => show(json),
         Command::Init => init(),
     }
 }
 
-fn show(json: bool) -> Result<Done, Failure> {
+fn show(json: bool) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     if json {
         output::json(&runtime.config)?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     let file = runtime.paths.config_file();
     let mut out = output::stdout();
-    writeln!(out, "# {}{}", file.display(), if file.exists() { "" } else { " (not there: these are the defaults)" })?;
-    let text = toml::to_string(&runtime.config).map_err(Failure::new)?;
+    writeln!(out, "# {}{}", file.display(), if file.exists() { "" } else { " (does not exist: these are the defaults)" })?;
+    let text = toml::to_string(&runtime.config).map_err(CommandError::new)?;
     write!(out, "{}", output::clean(&text))?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn init() -> Result<Done, Failure> {
+fn init() -> Result<ExitCode, CommandError> {
     let paths = super::paths()?;
     let file = paths.config_file();
     config::init(&file).map_err(|error| {
         let file = paths::display(&file, &paths.home);
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            Failure::new(format!("{file} exists, and was left as it is"))
-                .hint("edit it; `throughline config show` prints what is in force")
+            CommandError::new(format!("{file} exists already and was not changed"))
+                .hint("edit the file; `throughline config show` prints the current settings")
         } else {
-            Failure::new(format!("{file} cannot be written: {error}")).hint("check owner and mode of its folder")
+            CommandError::new(format!("cannot write {file}: {error}")).hint("check the owner and mode of its folder")
         }
     })?;
     let mut out = output::stdout();
     writeln!(out, "wrote {}", paths::display(&file, &paths.home))?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,15 @@
-//! `throughline context`: what the agent would be shown.
+//! `throughline context`: what the agent would be shown at the start of a session.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, PATIENCE};
@@ -16,21 +17,22 @@ use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store};
 
-/// Print what the agent would be shown here and now
+/// Print what the agent would be shown at the start of a session
 ///
-/// The context goes to standard output as it would be injected, and its size to stderr. Nothing is recorded.
+/// The context goes to standard output exactly as it would be injected, and its size to stderr. Nothing is recorded. To
+/// see what was saved of a session, use `throughline session context`.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Why the session starts
     #[arg(long, value_enum)]
     source: Source,
-    /// The session; for compact, resume and fork the project's last one where none is named, for the others a new one
+    /// The session; by default the last one of the project for compact, resume and fork, otherwise a new one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The project of this folder, instead of the present one
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Print text, size and the memories in it as JSON
+    /// Print an object: source, project, `session_id`, text, `utf16_units`, budget, memories
     #[arg(long)]
     json: bool,
 }
@@ -39,19 +41,19 @@ pub(super) struct Arguments {
 enum Source {
     /// A new session
     Startup,
-    /// A session that is taken up again
+    /// A resumed session
     Resume,
     /// After /clear
     Clear,
-    /// After a compaction of the context
+    /// After the context was compacted
     Compact,
-    /// A session that branches off from another
+    /// A session that was forked from another
     Fork,
 }
 
 impl Source {
-    /// The word that the agent uses.
-    fn word(self) -> &'static str {
+    /// Returns the name that the agent uses.
+    fn name(self) -> &'static str {
         match self {
             Self::Startup => "startup",
             Self::Resume => "resume",
@@ -64,11 +66,11 @@ impl Source {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Shown<'a> {
+pub(super) struct StartContext<'a> {
     source: &'a str,
     project: String,
     session_id: String,
-    /// Null where there is nothing to say.
+    /// Null if nothing would be shown.
     text: Option<String>,
     utf16_units: usize,
     budget: u32,
@@ -76,7 +78,7 @@ pub(super) struct Shown<'a> {
     memories: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let cwd = super::memory::folder(arguments.project.as_deref())?;
     let project = Project::of(&cwd);
@@ -85,10 +87,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
     let budget = runtime.config.context.budget;
     let deadline = Instant::now() + Duration::from_mins(1);
-    let (text, memories) = hooks::context(&runtime, &store, &session, arguments.source.word(), budget, deadline)?;
+    let (text, memories) = hooks::context(&runtime, &store, &session, arguments.source.name(), budget, deadline)?;
     runtime.finish();
-    let shown = Shown {
-        source: arguments.source.word(),
+    let shown = StartContext {
+        source: arguments.source.name(),
         project: project.root.to_string_lossy().into_owned(),
         session_id: id,
         utf16_units: text.as_ref().map_or(0, |text| text.encode_utf16().count()),
@@ -99,12 +101,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     if arguments.json {
         output::json(&shown)?;
     } else {
-        tell(&shown)?;
+        print(&shown)?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<String, Failure> {
+fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<String, CommandError> {
     if let Some(id) = &arguments.session {
         return Ok(id.clone());
     }
@@ -115,11 +117,11 @@ fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<St
     Ok(last.map_or_else(|| "preview".into(), |session| session.id))
 }
 
-fn tell(shown: &Shown<'_>) -> Result<(), Failure> {
+fn print(shown: &StartContext<'_>) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let mut out = output::stdout();
     let Some(text) = &shown.text else {
-        writeln!(err, "nothing would be said")?;
+        writeln!(err, "nothing would be shown")?;
         return Ok(());
     };
     writeln!(out, "{}", output::clean(text).trim_end())?;

@@ -1,19 +1,20 @@
-//! `throughline doctor`: checks every link of the chain.
+//! `throughline doctor`: checks the installation.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output::{self, DIM};
 use crate::doctor::{self, Finding, Status};
 
-/// Check every link of the chain, by using it, and say how to mend what is broken
+/// Check that everything works, and say how to repair what does not
 ///
-/// Opens and writes the database, loads the policy and runs it over a sample session, looks up where the hooks are
-/// registered and what they call, and how far the transcripts have been read. The exit code is 1 where anything fails;
-/// warnings do not count.
+/// Opens the database and writes to it, runs the policy on a sample session, and checks where the hooks are registered,
+/// what they call, and how far the transcripts have been read. The exit code is 1 if a check fails; warnings do not
+/// count.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Print an object: status, and checks with check, status, message and hint
@@ -23,28 +24,28 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report {
+pub(super) struct Diagnosis {
     status: Status,
     checks: Vec<Finding>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let paths = super::paths()?;
-    // Where the present folder is gone, there is just no project to look at.
+    // If the current folder was deleted, there is no project to check.
     let folder = std::env::current_dir().unwrap_or_default();
-    // Where it cannot be, the checks say why.
-    let _ = super::bring_up_to_date(&paths.database());
+    // If this fails, the checks say why.
+    let _ = super::upgrade_database(&paths.database());
     let checks = doctor::examine(&paths, &folder);
     let status = doctor::verdict(&checks);
     if arguments.json {
-        output::json(&Report { status, checks })?;
+        output::json(&Diagnosis { status, checks })?;
     } else {
-        tell(&checks)?;
+        print(&checks)?;
     }
-    Ok(if status == Status::Fail { Done::Badly } else { Done::Well })
+    Ok(if status == Status::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn tell(checks: &[Finding]) -> Result<(), Failure> {
+fn print(checks: &[Finding]) -> Result<(), CommandError> {
     let mut out = output::stdout();
     for finding in checks {
         let (word, colour) = match finding.status {

@@ -1,4 +1,4 @@
-//! What was seen while sessions ran, as the commands about it get it and write it.
+//! What the commands about recorded events share: opening the store, and printing events.
 
 use std::fs;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::error::CommandError;
 use super::memory::Scope;
 use super::output::{self, BOLD, DIM, RED};
 use throughline_engine::hooks::{self, PATIENCE};
@@ -15,35 +15,35 @@ use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, Event, OBSERVATION, PROMPT, Store};
 
-/// The variable in which Claude Code tells its commands whose they are.
+/// The variable in which Claude Code passes the session identifier to the commands that it runs.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// The widest column of tools' names.
-const MOST_TOOL: usize = 18;
+/// The most columns for the names of tools.
+const MAX_TOOL_COLUMNS: usize = 18;
 
-/// What every command about it works with. What hooks noted down until now is in the store.
-pub(super) fn open() -> Result<(Runtime, Store), Failure> {
+/// Opens the store after adding to it what hooks have recorded until now.
+pub(super) fn open() -> Result<(Runtime, Store), CommandError> {
     let runtime = super::runtime()?;
-    // Before the first session's first turn has ended there are journals and no database.
-    let noted = runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
-    let access = if noted { Access::Write } else { Access::Existing };
+    // Until the first turn of the first session ends there are only journals and no database.
+    let has_journals = runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
+    let access = if has_journals { Access::Write } else { Access::Existing };
     let mut store = runtime.store(access, PATIENCE * 4)?;
     if let Err(error) = hooks::take_journals(&runtime, &mut store) {
         let error = output::clean_line(&format!("{error:#}"));
-        writeln!(anstream::stderr().lock(), "what was seen just now is missing here: {error}")?;
+        writeln!(anstream::stderr().lock(), "the latest events are missing here: {error}")?;
     }
     Ok((runtime, store))
 }
 
-/// Notes that events were looked at, by the session in which this runs. Only bookkeeping: where it cannot be written, the
-/// answer is no worse.
-pub(super) fn note_lookup(runtime: &Runtime, store: &Store, ids: &[i64]) {
+/// Records that the session in which this command runs used the events. If the record cannot be written, the result is
+/// still good, so the error is ignored.
+pub(super) fn record_lookup(runtime: &Runtime, store: &Store, ids: &[i64]) {
     let session = std::env::var(SESSION).ok().filter(|session| !session.is_empty());
     let _ = store.relax().and_then(|()| store.mark_used(ids, session.as_deref(), runtime.now));
 }
 
-/// The file as events name it: relative to the project's root where it is inside it. One that is not there now is taken as it
-/// was typed: the end of a path will do.
+/// Returns the path as events name it: relative to the root of the project if it is inside. A path that does not exist
+/// is used as it was typed, because the end of a path is enough.
 pub(super) fn file_of(project: Option<&Project>, typed: &Path) -> String {
     let root = match project {
         Some(project) => Some(project.root.clone()),
@@ -51,21 +51,21 @@ pub(super) fn file_of(project: Option<&Project>, typed: &Path) -> String {
     };
     let roots: Vec<PathBuf> =
         root.into_iter().flat_map(|root| [fs::canonicalize(&root).ok(), Some(root)]).flatten().collect();
-    let whole = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
-    let inside = roots.iter().find_map(|root| whole.strip_prefix(root).ok());
-    inside.unwrap_or(&whole).to_string_lossy().into_owned()
+    let full = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
+    let inside = roots.iter().find_map(|root| full.strip_prefix(root).ok());
+    inside.unwrap_or(&full).to_string_lossy().into_owned()
 }
 
-/// An event in one line, as programs read it.
+/// The main fields of an event as printed with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Line<'a> {
+pub(super) struct EventLine<'a> {
     id: i64,
     #[serde(rename = "type")]
     kind: &'a str,
-    /// RFC 3339, UTC; where it came several times in a row, the last one.
+    /// RFC 3339, UTC; the last time if it happened several times in a row.
     at: String,
-    /// Empty where it is about none.
+    /// Empty if the event is not a tool call.
     tool: &'a str,
     summary: &'a str,
     failed: bool,
@@ -74,7 +74,7 @@ pub(super) struct Line<'a> {
     project: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> EventLine<'a> {
     pub(super) fn new(event: &'a Event, project: &'a str) -> Self {
         Self {
             id: event.id,
@@ -89,24 +89,24 @@ impl<'a> Line<'a> {
     }
 }
 
-/// An event with what it was about, as programs read it.
+/// An event as printed with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Step<'a> {
+pub(super) struct EventEntry<'a> {
     #[serde(flatten)]
-    line: Line<'a>,
+    line: EventLine<'a>,
     files: &'a [String],
-    /// How often in a row.
+    /// How many times in a row.
     times: u32,
     duration_ms: Option<u64>,
-    /// The sub-agent that it happened in.
+    /// The sub-agent in which it happened.
     agent: Option<&'a str>,
 }
 
-impl<'a> Step<'a> {
+impl<'a> EventEntry<'a> {
     pub(super) fn new(event: &'a Event, project: &'a str) -> Self {
         Self {
-            line: Line::new(event, project),
+            line: EventLine::new(event, project),
             files: &event.seen.files,
             times: event.times,
             duration_ms: event.seen.duration,
@@ -115,17 +115,17 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The events as programs read them; `roots` are the root folders of their projects, in the same order.
-pub(super) fn steps<'a>(events: &'a [Event], roots: &'a [String]) -> Vec<Step<'a>> {
-    events.iter().zip(roots).map(|(event, root)| Step::new(event, root)).collect()
+/// Converts events for `--json`; `roots` are the root folders of their projects, in the same order.
+pub(super) fn entries<'a>(events: &'a [Event], roots: &'a [String]) -> Vec<EventEntry<'a>> {
+    events.iter().zip(roots).map(|(event, root)| EventEntry::new(event, root)).collect()
 }
 
-/// Says on stderr that there is nothing.
-pub(super) fn tell_empty(scope: &Scope) -> Result<(), Failure> {
-    super::memory::tell_empty(scope)
+/// Says on stderr that nothing was found.
+pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
+    super::memory::print_nothing_found(scope)
 }
 
-/// The tool, or a word for what is no use of one.
+/// Returns the name of the tool, or a word for an event that is not a tool call.
 pub(super) fn name(event: &Event) -> String {
     match event.kind.as_str() {
         OBSERVATION => output::clean_line(&event.seen.tool),
@@ -139,16 +139,16 @@ pub(super) fn name(event: &Event) -> String {
     }
 }
 
-/// How [`Table`] writes.
+/// How [`Table`] prints the time of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// How long ago: of a list over days.
+    /// How long ago it was: for lists that span days.
     Ago,
-    /// The time of day: of events below their day.
+    /// The time of day: for events under a heading with the day.
     Clock,
 }
 
-/// Lines of events below one another.
+/// Prints events as a table.
 pub(super) struct Table {
     when: When,
     now: u64,
@@ -169,14 +169,14 @@ impl Table {
             now,
             width: output::width(),
             ids: widest(&|event| event.id.to_string().len()),
-            names: widest(&|event| output::columns(&name(event))).min(MOST_TOOL),
+            names: widest(&|event| output::columns(&name(event))).min(MAX_TOOL_COLUMNS),
             marks,
             mark,
         }
     }
 
-    /// Writes one: identifier, when, tool, what happened.
-    pub(super) fn write(&self, out: &mut impl Write, event: &Event, before: &str, behind: &str) -> Result<(), Failure> {
+    /// Prints one event: identifier, time, tool and summary. `before` and `after` are printed around it.
+    pub(super) fn write(&self, out: &mut impl Write, event: &Event, before: &str, after: &str) -> Result<(), CommandError> {
         let seen = &event.seen;
         let when = match self.when {
             When::Ago => output::pad(&output::ago(event.at, self.now), 9),
@@ -196,9 +196,9 @@ impl Table {
         if event.kind != OBSERVATION {
             more.extend(seen.duration.map(|took| format!(" ({})", output::duration(took))));
         }
-        if !behind.is_empty() {
+        if !after.is_empty() {
             more.push_str("  ");
-            more.push_str(behind);
+            more.push_str(after);
         }
         if let Some(width) = self.width {
             let taken = output::columns(before) + ids + 2 + output::columns(&when) + 2 + self.names + 2 + self.marks;
@@ -217,24 +217,24 @@ impl Table {
     }
 }
 
-/// The columns of a text without its colours.
+/// Returns the columns of a text without its colours.
 fn plain_columns(text: &str) -> usize {
     output::columns(&anstream::adapter::strip_str(text).to_string())
 }
 
-/// The first characters of a session's identifier, by which people tell sessions apart.
+/// Returns the first characters of a session's identifier, which are enough for people.
 pub(super) fn short(session: &str) -> String {
     output::clean_line(session).chars().take(8).collect()
 }
 
-/// Writes what stands above a session's events.
+/// Prints the heading above the events of a session.
 pub(super) fn write_head(
     out: &mut impl Write,
     runtime: &Runtime,
     session: &str,
     day: &str,
     root: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let root = root.map_or_else(String::new, |root| {
         format!("  {}", output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home)))
     });
@@ -242,7 +242,7 @@ pub(super) fn write_head(
     Ok(())
 }
 
-/// How often something failed, in red where it did.
+/// Returns how often something failed, in red; empty if it never did.
 pub(super) fn failures(number: u64) -> String {
     if number == 0 { String::new() } else { format!("{RED}{} failed{RED:#}", output::count(number)) }
 }
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_named_from_its_projects_root_on() {
+    fn a_file_is_named_relative_to_the_root_of_its_project() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         fs::create_dir(root.join("src")).unwrap();

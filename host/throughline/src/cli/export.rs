@@ -1,11 +1,12 @@
-//! `throughline export`.
+//! `throughline export`: writes memories as JSON lines or Markdown.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::memory::Scope;
 use super::output;
 use throughline_engine::export;
@@ -14,36 +15,37 @@ use throughline_engine::runtime::Runtime;
 use throughline_platform::files;
 use throughline_store::{Access, Store};
 
-/// Write memories in a form that other programs read
+/// Write memories in a format that other programs can read
 ///
-/// Each line is a JSON object with the fields that `throughline memory import` reads, the oldest memory first. What is imported
-/// elsewhere and exported there gives the same lines. Where and how often a memory was seen and which policy made it is not in
-/// it: that is what `throughline backup` is for.
+/// Writes one JSON object per line, with the fields that `throughline import` reads, the oldest memory first. Importing
+/// the lines elsewhere and exporting them there gives the same lines. An export does not contain where and how often a
+/// memory was seen or which policy made it: use `throughline backup` for a complete copy.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// What to write
+    /// The format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// The file to make, for you alone; without it, or with `-`, standard output. Of Markdown: the folder, which must be new or empty
+    /// The file to write, which only you can read; by default, or with `-`, standard output. For Markdown: a folder,
+    /// which must be new or empty
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Replace a file of that name; of Markdown, write into a folder that has files already
+    /// Replace an existing file; for Markdown, write to a folder that contains files already
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// A file a note, and a memory that is of a type of notes, as `throughline memory sync` writes them; of all projects, in a
-    /// folder each
+    /// One file for each note and each memory with a type of notes, as `throughline note sync` writes them; with
+    /// --all-projects, one folder per project
     Markdown,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let project = arguments.scope.project()?.map(|project| project.id);
     let store = runtime.store(Access::Existing, PATIENCE * 4)?;
@@ -55,15 +57,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)??;
         out.flush()?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     };
     let file = super::memory::folder(Some(file))?;
     let cannot = |error: &io::Error| {
-        let failure = Failure::new(format!("{} cannot be written: {error}", file.display()));
+        let failure = CommandError::new(format!("cannot write {}: {error}", file.display()));
         failure.hint(if error.kind() == io::ErrorKind::AlreadyExists {
-            "choose another name, or say --force to replace it"
+            "choose another name, or use --force to replace the file"
         } else {
-            "name a file in a folder that exists and that you may write to"
+            "name a file in an existing folder that you can write to"
         })
     };
     if file.symlink_metadata().is_ok_and(|meta| meta.is_dir() || !arguments.force) {
@@ -85,15 +87,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         let _ = fs::remove_file(&unfinished);
     }
     let lines = written?;
-    writeln!(anstream::stderr().lock(), "{} in {}", output::counted(lines, "line", "lines"), file.display())?;
-    Ok(Done::Well)
+    writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(lines, "line", "lines"), file.display())?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the lines, and says how many there are, or why they cannot be written.
-fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, Failure> {
+/// Writes the lines and returns how many there are. The inner error is that of writing.
+fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, CommandError> {
     let (mut lines, mut failed) = (0, None);
     store.each_memory(project, |memory, project| {
-        // Copies of what is written anyway.
+        // The memories that these are copies of are written as well.
         if project.is_shared() {
             return true;
         }
@@ -109,15 +111,20 @@ fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io
     Ok(failed.map_or(Ok(lines), Err))
 }
 
-/// Writes the notes of a project, or of each, as files.
-fn markdown(runtime: &Runtime, store: &Store, project: Option<&str>, arguments: &Arguments) -> Result<Done, Failure> {
+/// Writes the notes of one project, or of all projects, as files.
+fn markdown(
+    runtime: &Runtime,
+    store: &Store,
+    project: Option<&str>,
+    arguments: &Arguments,
+) -> Result<ExitCode, CommandError> {
     let Some(folder) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
-        return Err(Failure::new("notes are written as files, and no folder is named").hint("name one with -o DIR"));
+        return Err(CommandError::new("Markdown is written to a folder, and none is named").hint("name it with -o DIR"));
     };
     let folder = super::memory::folder(Some(folder))?;
     let cannot = |error: &io::Error| {
-        Failure::new(format!("{} cannot be written: {error}", folder.display()))
-            .hint("name a folder that is new or empty and that you may write to; --force writes into one that has files")
+        CommandError::new(format!("cannot write to {}: {error}", folder.display()))
+            .hint("name a new or empty folder that you can write to; --force writes to a folder that contains files")
     };
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) && !arguments.force {
         return Err(cannot(&io::Error::from(io::ErrorKind::DirectoryNotEmpty)));
@@ -125,7 +132,7 @@ fn markdown(runtime: &Runtime, store: &Store, project: Option<&str>, arguments: 
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| cannot(&error))?;
     let mut files = 0;
     for of in store.all_projects()? {
-        // Copies of what is written anyway.
+        // The memories that these are copies of are written as well.
         if of.is_shared() || project.is_some_and(|id| id != of.id) {
             continue;
         }
@@ -133,6 +140,6 @@ fn markdown(runtime: &Runtime, store: &Store, project: Option<&str>, arguments: 
         files += export::notes(runtime, store, &of, &into)?;
     }
     runtime.finish();
-    writeln!(anstream::stderr().lock(), "{} in {}", output::counted(files, "file", "files"), folder.display())?;
-    Ok(Done::Well)
+    writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(files, "file", "files"), folder.display())?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,47 +1,50 @@
-//! `throughline failures`: what went wrong, how often, and what helped.
+//! `throughline failures`: recurring failures and what fixed them.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::error::CommandError;
 use super::events;
-use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, BOLD, DIM, GREEN, RED};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store as store;
 
-/// Show what went wrong, how often, and what helped: what came back most often first
+/// Show recurring failures and what fixed them
 ///
-/// Failures are the same where the same was tried and the error differs in nothing but paths, numbers and the like.
+/// The most frequent failure comes first. Two failures count as the same if the same thing was tried and the errors
+/// differ only in paths, numbers and the like.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// What this session met with only; the beginning of its identifier is enough
+    /// Only failures of this session; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only what nothing has helped against yet, or what came back after that
+    /// Only failures that are not fixed, or that came back after a fix
     #[arg(long)]
     open: bool,
     #[command(flatten)]
     scope: Scope,
-    /// At most this many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Print an array of objects: id, subject, error, files, count, sessions, `first_at`, `last_at`, open, fix, `fixed_at`, …
+    /// Print an array of objects: id, subject, error, files, count, sessions, `first_at`, `last_at`, open, fix,
+    /// `fixed_at`, …
     #[arg(long)]
     json: bool,
 }
 
-/// A failure as programs read it.
+/// A failure as printed with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Entry<'a> {
+pub(super) struct FailureEntry<'a> {
     id: i64,
     /// What was tried.
     subject: &'a str,
     error: &'a str,
-    /// What tells it from others.
+    /// The normalized error that identifies the failure.
     signature: &'a str,
     files: &'a [String],
     count: u32,
@@ -58,7 +61,7 @@ pub(super) struct Entry<'a> {
     project: &'a str,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> FailureEntry<'a> {
     pub(super) fn new(failure: &'a store::Failure) -> Self {
         Self {
             id: failure.id,
@@ -78,16 +81,16 @@ impl<'a> Entry<'a> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
-    let session = arguments.session.as_deref().map(|id| memory::whole_session(&store, id)).transpose()?;
+    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
     let id = project.as_ref().map(|project| project.id.as_str());
     let found = store.failures(id, session.as_deref(), arguments.open, arguments.limit)?;
     if arguments.json {
-        output::json(&found.iter().map(Entry::new).collect::<Vec<_>>())?;
+        output::json(&found.iter().map(FailureEntry::new).collect::<Vec<_>>())?;
     } else if found.is_empty() {
-        events::tell_empty(&arguments.scope)?;
+        events::print_nothing_found(&arguments.scope)?;
     } else {
         let mut out = output::stdout();
         for failure in &found {
@@ -95,16 +98,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         }
         out.flush()?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a failure in two or three lines: what fails and how often, how, and what helped.
+/// Prints a failure in two or three lines: what failed and how often, the error, and the fix.
 pub(super) fn write(
     out: &mut impl Write,
     runtime: &Runtime,
     failure: &store::Failure,
     projects: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mark = match (output::has_colours(), failure.is_open()) {
         (true, true) => format!("{RED}✗{RED:#}"),
         (true, false) => format!("{GREEN}✓{GREEN:#}"),
@@ -130,8 +133,8 @@ pub(super) fn write(
     let most = output::width().map_or(usize::MAX, |width| width.saturating_sub(6).max(20));
     writeln!(out, "    {}", output::fit(&output::clean_line(&failure.error), most))?;
     if let Some(fix) = &failure.fix {
-        let helped = if failure.is_open() { "helped once" } else { "helped" };
-        writeln!(out, "    {DIM}{helped}:{DIM:#} {}", output::clean_line(fix))?;
+        let fixed = if failure.is_open() { "once fixed by" } else { "fixed by" };
+        writeln!(out, "    {DIM}{fixed}:{DIM:#} {}", output::clean_line(fix))?;
     }
     Ok(())
 }

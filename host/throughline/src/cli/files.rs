@@ -1,34 +1,36 @@
-//! `throughline files`: which files sessions looked at and changed.
+//! `throughline files`: the files that sessions read and changed.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::error::CommandError;
 use super::events::{self, Table, When};
-use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{FileUse, OBSERVATION, Wanted};
 
-/// Show which files sessions looked at and changed, the latest first
+/// Show the files that sessions read and changed, latest first
 ///
-/// With a path: what was done to that file, or in that folder, when and by which session.
+/// With a path: what was done with that file or in that folder, when, and in which session.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A file or folder; one that is gone by the end of its path
+    /// A file or folder; for one that no longer exists, the end of its path is enough
     path: Option<PathBuf>,
-    /// By this session only; the beginning of its identifier is enough
+    /// Only files of this session; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     #[command(flatten)]
     scope: Scope,
-    /// At most this many files, or uses of the one
+    /// Show at most this many files, or, with a path, events
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Print an array of objects: path, `last_at`, `looked_at`, changed, failed, sessions, project; with a path, of events
+    /// Print an array of objects: path, `last_at`, `looked_at`, changed, failed, sessions, project; with a path, of
+    /// events
     #[arg(long)]
     json: bool,
 }
@@ -36,23 +38,23 @@ pub(super) struct Arguments {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub(super) enum Answer<'a> {
+pub(super) enum FilesOutput<'a> {
     /// Without a path.
-    Files(Vec<Entry<'a>>),
-    /// What was done to the path, newest first.
-    Events(Vec<events::Step<'a>>),
+    Files(Vec<FileEntry<'a>>),
+    /// With a path: what was done with it, newest first.
+    Events(Vec<events::EventEntry<'a>>),
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Entry<'a> {
+pub(super) struct FileEntry<'a> {
     path: &'a str,
     /// RFC 3339, UTC.
     last_at: String,
-    /// How often it was read or found.
+    /// How often it was read or found by a search.
     looked_at: u32,
     changed: u32,
-    /// How often one of both failed.
+    /// How often reading or changing it failed.
     failed: u32,
     /// In how many sessions.
     sessions: u32,
@@ -60,7 +62,7 @@ pub(super) struct Entry<'a> {
     project: &'a str,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> FileEntry<'a> {
     fn new(file: &'a FileUse) -> Self {
         Self {
             path: &file.path,
@@ -74,20 +76,20 @@ impl<'a> Entry<'a> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
     let id = project.as_ref().map(|project| project.id.clone());
-    let session = arguments.session.as_deref().map(|id| memory::whole_session(&store, id)).transpose()?;
-    // The project's root itself is no restriction.
+    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
+    // The root of the project includes everything.
     let path = arguments.path.as_deref().map(|path| events::file_of(project.as_ref(), path)).filter(|it| !it.is_empty());
     if let Some(path) = path {
         let wanted = Wanted { project: id, session, kinds: vec![OBSERVATION.into()], file: Some(path), ..Wanted::default() };
         let found = store.events(&wanted, arguments.limit)?;
         if arguments.json {
-            output::json(&Answer::Events(events::steps(&found, &store.roots_of_events(&found)?)))?;
+            output::json(&FilesOutput::Events(events::entries(&found, &store.roots_of_events(&found)?)))?;
         } else if found.is_empty() {
-            events::tell_empty(&arguments.scope)?;
+            events::print_nothing_found(&arguments.scope)?;
         } else {
             let table = Table::new(&found, When::Ago, runtime.now);
             let mut out = output::stdout();
@@ -96,23 +98,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
             }
             out.flush()?;
         }
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     let files = store.files(id.as_deref(), session.as_deref(), arguments.limit)?;
     if arguments.json {
-        output::json(&Answer::Files(files.iter().map(Entry::new).collect()))?;
+        output::json(&FilesOutput::Files(files.iter().map(FileEntry::new).collect()))?;
     } else if files.is_empty() {
-        events::tell_empty(&arguments.scope)?;
+        events::print_nothing_found(&arguments.scope)?;
     } else {
-        tell(&runtime, &files, project.is_none())?;
+        print(&runtime, &files, project.is_none())?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The columns of the numbers and the age, with the gaps before them.
 const NUMBERS: usize = 2 + 5 + 2 + 7 + 2 + 6 + 2 + 8 + 2 + 9;
 
-fn tell(runtime: &Runtime, files: &[FileUse], projects: bool) -> Result<(), Failure> {
+fn print(runtime: &Runtime, files: &[FileUse], projects: bool) -> Result<(), CommandError> {
     let path = |file: &FileUse| {
         let path = if projects && !file.path.starts_with('/') {
             paths::display(&PathBuf::from(&file.project).join(&file.path), &runtime.paths.home)
@@ -141,20 +143,20 @@ fn tell(runtime: &Runtime, files: &[FileUse], projects: bool) -> Result<(), Fail
     Ok(out.flush()?)
 }
 
-/// The end of a path that fits into `most` columns: that is where files differ.
+/// Returns the end of a path that fits into `most` columns: the end is where paths differ.
 fn end(path: &str, most: usize) -> String {
     if output::columns(path) <= most {
         return path.to_owned();
     }
-    let turned: String = path.chars().rev().collect();
-    let kept: String = output::fit(&turned, most).chars().rev().collect();
+    let reversed: String = path.chars().rev().collect();
+    let kept: String = output::fit(&reversed, most).chars().rev().collect();
     kept
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn of_a_long_path_the_end_is_shown() {
+    fn a_long_path_is_cut_at_its_beginning() {
         assert_eq!(super::end("src/a.rs", 8), "src/a.rs");
         assert_eq!(super::end("very/long/src/a.rs", 9), "…src/a.rs");
     }

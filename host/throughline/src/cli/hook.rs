@@ -1,4 +1,5 @@
-//! `throughline hook [--agent AGENT] [NAME]`: called by the agent. Always ends with success, in time.
+//! `throughline hook [--agent AGENT] [NAME]`: handles an event of the agent. It always exits with 0 and within its time
+//! limit.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -19,10 +20,10 @@ use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_sandbox::managed::Managed;
 
-/// However long a hook may take, this is past all its budgets: whatever hangs then is left behind.
+/// A hook that is still running after this time is ended. The limit is longer than every budget.
 const HARD_LIMIT: Duration = Duration::from_secs(14);
 
-/// What a hook may take beyond its budget before it is ended by force.
+/// How long a hook may exceed its budget before it is ended.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// Runs the hook.
@@ -32,9 +33,9 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     watch(HARD_LIMIT, paths.log());
-    let called_for = std::env::var(plugin::EVENT).ok().filter(|event| !event.is_empty());
-    if called_for.as_deref().is_some_and(|event| is_doubled(&paths, event)) {
-        // The agent does not meet a closed pipe.
+    let plugin_event = std::env::var(plugin::EVENT).ok().filter(|event| !event.is_empty());
+    if plugin_event.as_deref().is_some_and(|event| is_registered_elsewhere(&paths, event)) {
+        // Read the whole input, so that the agent does not write to a closed pipe.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         return ExitCode::SUCCESS;
     }
@@ -42,23 +43,27 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
-            runtime.log.note(Level::Error, "the configuration is damaged; nothing is remembered until it is mended", error);
+            runtime.log.note(
+                Level::Error,
+                "the configuration is damaged; nothing is remembered until it is corrected",
+                error,
+            );
             runtime.finish();
             return ExitCode::SUCCESS;
         }
     };
-    if called_for.is_some() {
+    if plugin_event.is_some() {
         for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
-            runtime.log.note(Level::Warn, "an option of the plugin cannot be used, and counts as not set", wrong);
+            runtime.log.note(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
         }
     }
     if !runtime.config.enabled {
         return ExitCode::SUCCESS;
     }
-    let Some(call) = Call::of(arguments) else {
-        // Registered by a version that knows more. To guess what it means could do harm.
+    let Some(call) = Call::parse(arguments) else {
+        // The hook was registered by a newer version. Guessing what the arguments mean could do harm.
         let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
-        runtime.log.note(Level::Warn, "a hook was called with words that this version does not know", words.join(" "));
+        runtime.log.note(Level::Warn, "a hook was called with arguments that this version does not know", words.join(" "));
         runtime.finish();
         return ExitCode::SUCCESS;
     };
@@ -66,12 +71,12 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(Some(event)) => event,
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
-            runtime.log.note(Level::Warn, "a hook was called with input that cannot be used", error);
+            runtime.log.note(Level::Warn, "a hook was called with invalid input", error);
             runtime.finish();
             return ExitCode::SUCCESS;
         }
     };
-    let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(patience(&event));
+    let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(agent_timeout(&event));
     watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
     if let Some(output) = hooks::run(&runtime, &event, deadline) {
@@ -82,48 +87,49 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether the agent's settings register the same event, for which this is called by the plugin. Then the hook from the settings
-/// does the work: it was put there by hand, and its words about profile and program count.
-fn is_doubled(paths: &Paths, event: &str) -> bool {
+/// Whether the agent's settings register the event that the plugin called this process for. The hook in the settings
+/// then does the work: a person put it there, and its profile and program are the ones to use.
+fn is_registered_elsewhere(paths: &Paths, event: &str) -> bool {
     let folder = project_folder(Agent::ClaudeCode).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let program = std::env::current_exe().unwrap_or_default();
     settings::register(paths, &folder, event, &program)
 }
 
-/// The folder in which the agent was started, as it says. One agent may have been started by another, so only its own word counts.
+/// Returns the folder in which the agent was started, from the agent's own variable. Variables of other agents do not
+/// count, because one agent can be started by another.
 fn project_folder(agent: Agent) -> Option<PathBuf> {
     let variable = match agent {
         Agent::ClaudeCode => "CLAUDE_PROJECT_DIR",
         Agent::Gemini => "GEMINI_PROJECT_DIR",
         Agent::Droid => "FACTORY_PROJECT_DIR",
-        // These say it in the payload, or nowhere.
+        // These agents pass the folder in the payload, or not at all.
         Agent::Codex | Agent::Cursor | Agent::Copilot => return None,
     };
     std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
-/// How long the agent itself waits, where it has a limit that no setting lifts.
-fn patience(event: &Event) -> Duration {
+/// Returns how long the agent waits, if it has a limit that no setting changes.
+fn agent_timeout(event: &Event) -> Duration {
     match (event.agent, &event.moment) {
-        // 3 s; the rest is read in the background, or at the next start.
+        // Codex waits for 3 s. The rest is read in the background, or at the next start.
         (Agent::Codex, Moment::End { .. }) => Duration::from_millis(2_500),
         _ => HARD_LIMIT,
     }
 }
 
-/// What the hook was called as.
+/// The arguments of the hook.
 struct Call<'a> {
-    /// None: as the payload says.
+    /// None if the payload decides.
     agent: Option<Agent>,
     /// The name of the hook or of the event.
     name: Option<&'a str>,
-    /// The payload, where it is an argument.
+    /// The payload, if it was passed as an argument.
     payload: Option<&'a OsString>,
 }
 
 impl<'a> Call<'a> {
-    /// None where it is said in words that are not known.
-    fn of(arguments: &'a [OsString]) -> Option<Self> {
+    /// Parses the arguments; none if they are unknown.
+    fn parse(arguments: &'a [OsString]) -> Option<Self> {
         let mut words = arguments.iter();
         let mut agent = None;
         let mut first = words.next();
@@ -143,13 +149,13 @@ impl<'a> Call<'a> {
         };
         let is_notification = agent == Some(Agent::Codex) && name == Some(codex::NOTIFY);
         let payload = if is_notification { Some(words.next()?) } else { None };
-        // Other agents' own names of events are for their adapters.
+        // Other agents have their own names of events, which their adapters know.
         let is_known = |name: &str| claude_code::HOOK_NAMES.iter().any(|(known, _)| *known == name);
         let is_free = !matches!(agent, None | Some(Agent::ClaudeCode));
         (words.next().is_none() && (is_free || name.is_none_or(is_known))).then_some(Self { agent, name, payload })
     }
 
-    /// The event; none where another call of ours tells of it.
+    /// Reads the event; none if another hook call reports the same event.
     fn event(&self, paths: &Paths) -> Result<Option<Event>, String> {
         let mut event = if let Some(payload) = self.payload {
             codex::parse_notification(payload.as_encoded_bytes()).map_err(|error| error.to_string())?
@@ -158,12 +164,13 @@ impl<'a> Call<'a> {
             let agent = self.agent.unwrap_or_else(|| agent::recognize(&input));
             agent::parse(agent, &input, self.name).map_err(|error| error.to_string())?
         };
-        // The folder in which the agent was started. Its working folder may have moved on, into a subfolder or out of the project.
+        // Use the folder in which the agent was started: its working folder can change, to a subfolder or out of the
+        // project.
         if let Some(folder) = project_folder(event.agent) {
             event.cwd = folder;
         }
-        let is_by_the_way = self.agent.is_none() || self.payload.is_some();
-        if is_by_the_way && doubles::has_own(paths, event.agent, &event.cwd) {
+        let may_be_duplicate = self.agent.is_none() || self.payload.is_some();
+        if may_be_duplicate && doubles::has_own(paths, event.agent, &event.cwd) {
             return Ok(None);
         }
         if self.payload.is_some() {
@@ -173,21 +180,22 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Ends the process when the time is up, whatever it is doing. The database does not mind: it is made for that.
+/// Starts a watchdog that ends the process when the time is up, whatever it is doing. The database survives that:
+/// transactions that were not committed are rolled back.
 fn watch(limit: Duration, log: PathBuf) {
     let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
         thread::sleep(limit);
         log::last_words(
             &log,
             &runtime::stamp(runtime::now()),
-            "a hook took too long and was ended; what it did not store is read again",
+            "a hook took too long and was ended; what it did not store will be read again",
         );
         std::process::exit(0);
     });
 }
 
-/// Standard input, whole. What is larger than any payload is read to its end and refused, so that the agent does not
-/// meet a closed pipe.
+/// Reads all of standard input. Input that is too large for a payload is read to its end and refused, so that the agent
+/// does not write to a closed pipe.
 fn read_input() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();

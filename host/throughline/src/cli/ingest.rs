@@ -1,12 +1,13 @@
-//! `throughline ingest`: reads existing transcripts.
+//! `throughline ingest`: reads existing transcripts into memory.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_engine::hooks::PATIENCE;
 use throughline_engine::ingest::{self, FileReport, Report, Source};
@@ -16,33 +17,34 @@ use throughline_store::Access;
 
 /// Read existing transcripts into memory
 ///
-/// Takes files, and folders with everything below them that ends in .jsonl; without a path, all that the agents have kept:
-/// Claude Code (~/.claude/projects), Codex (~/.codex/sessions), Gemini CLI (~/.gemini/tmp), Copilot CLI
-/// (~/.copilot/session-state) and droid (~/.factory/sessions). Links inside of a folder are not followed. What was read before is not read again: it can be
-/// stopped at any time, and repeating it is safe. A session belongs to the project of the folder that its lines name.
+/// Takes files, and folders, in which it reads every .jsonl file at any depth. Without a path it reads all transcripts
+/// that the agents have kept: Claude Code (~/.claude/projects), Codex (~/.codex/sessions), Gemini CLI (~/.gemini/tmp),
+/// Copilot CLI (~/.copilot/session-state) and droid (~/.factory/sessions). Links inside a folder are not followed. You
+/// can stop the command at any time and repeat it: what was read before is not read again. A session belongs to the
+/// project of the folder that its lines name.
 ///
-/// A transcript that cannot be read is reported and the others go on. The exit code is 1 where all of them failed, or one
-/// that was named.
+/// A transcript that cannot be read is reported, and the others are read. The exit code is 1 if all of them failed, or
+/// one that you named.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Transcripts, or folders of them
+    /// Transcripts, or folders of transcripts
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Print the outcome of each file, and the totals, as JSON
+    /// Print an object: files, totals
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let (sources, failed) = find(&runtime, &arguments.paths)?;
     let started = Instant::now();
     let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
     let bar = progress_bar(&sources);
-    let mut begun = 0;
+    let mut started_bytes = 0;
     let outcome = ingest::run(&runtime, &mut store, &sources, |source| {
-        bar.set_position(begun);
-        begun += source.bytes;
+        bar.set_position(started_bytes);
+        started_bytes += source.bytes;
         let name = source.path.file_name().unwrap_or_default().to_string_lossy();
         bar.set_message(output::clean_line(&name));
     });
@@ -52,30 +54,33 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     if arguments.json {
         output::json(&report)?;
     } else {
-        tell(&runtime, &report, started.elapsed())?;
+        print(&runtime, &report, started.elapsed())?;
     }
     if !report.failed() {
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
-    Err(Failure::new(match report.totals.failed {
+    Err(CommandError::new(match report.totals.failed {
         1 => "a transcript could not be read".to_owned(),
         n => format!("{n} transcripts could not be read"),
     })
-    .hint("what was read is stored; run it again for the others when they are mended"))
+    .hint("the others are stored; correct these and run the command again"))
 }
 
-fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileReport>), Failure> {
+fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileReport>), CommandError> {
     let own = runtime.paths.transcripts();
     if !paths.is_empty() {
         return Ok(ingest::sources_of(paths, &own));
     }
-    let there: Vec<PathBuf> = own.iter().filter(|folder| folder.is_dir()).cloned().collect();
-    if there.is_empty() {
+    let existing: Vec<PathBuf> = own.iter().filter(|folder| folder.is_dir()).cloned().collect();
+    if existing.is_empty() {
         let folder = runtime.paths.claude_projects();
-        return Err(Failure::new(format!("there are no transcripts at {}, nor another agent's", folder.display()))
-            .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"));
+        return Err(CommandError::new(format!(
+            "there are no transcripts at {}, and none of another agent",
+            folder.display()
+        ))
+        .hint("name the folder or the files, or set CLAUDE_CONFIG_DIR"));
     }
-    Ok(ingest::sources_of(&there, &own))
+    Ok(ingest::sources_of(&existing, &own))
 }
 
 fn progress_bar(sources: &[Source]) -> ProgressBar {
@@ -92,7 +97,7 @@ fn progress_bar(sources: &[Source]) -> ProgressBar {
     bar
 }
 
-fn tell(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), Failure> {
+fn print(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     for file in &report.files {
@@ -109,7 +114,7 @@ fn tell(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), Failur
     let mut out = output::stdout();
     writeln!(
         out,
-        "{} read: {} and {} that were new, in {:.1} s",
+        "read {}: {} and {} are new, in {:.1} s",
         output::counted(totals.files, "transcript", "transcripts"),
         output::bytes(totals.bytes),
         output::counted(totals.lines, "line", "lines"),
@@ -117,13 +122,13 @@ fn tell(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), Failur
     )?;
     writeln!(
         out,
-        "{}, {} seen again",
+        "{}, {} known already",
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;
-    for (number, what) in [(totals.malformed, "could not be parsed"), (totals.oversized, "were too long")] {
+    for (number, what) in [(totals.malformed, "not valid"), (totals.oversized, "too long")] {
         if number > 0 {
-            writeln!(out, "{} {what} and were passed over", output::counted(number, "line", "lines"))?;
+            writeln!(out, "skipped {}: {what}", output::counted(number, "line", "lines"))?;
         }
     }
     Ok(out.flush()?)

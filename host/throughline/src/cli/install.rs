@@ -1,13 +1,15 @@
-//! `throughline install` and `throughline uninstall`: our hooks in the agents' settings, or our plugin in Claude Code's.
+//! `throughline install` and `throughline uninstall`: put the hooks or the plugin into an agent's settings, and take
+//! them out.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output::{self, BOLD};
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
@@ -21,28 +23,29 @@ use throughline_platform::program;
 use throughline_sandbox::managed::Managed;
 use throughline_store::Access;
 
-/// Register the hooks with an agent, so that it remembers from now on
+/// Register the hooks with an agent, so that it remembers
 ///
-/// Merges hooks into the agent's settings, Claude Code's unless `--agent` says otherwise: nothing else in the file is changed, and a
-/// copy of it as it was is kept beside it. Also makes the folders and the database, and compiles the policy, so that the first
-/// session does not wait for it. Doing it again changes nothing, or brings the hooks up to date where the program has moved.
+/// Adds hooks to the settings of the agent, by default Claude Code. Nothing else in the settings is changed, and a copy
+/// of the old file is kept beside it. Also creates the folders and the database and compiles the policies, so that the
+/// first session does not have to wait. Running the command again changes nothing, or updates the hooks if the program
+/// was moved.
 ///
-/// With `--plugin` the plugin for Claude Code that this program carries takes the hooks' place: it brings the same hooks, and the MCP
-/// server, commands and a skill beside them. Where hooks are registered too, the plugin's stay silent.
+/// With `--plugin`, enables the built-in plugin for Claude Code instead: it has the same hooks, and also the MCP
+/// server, commands and a skill. If hooks are registered as well, the hooks of the plugin do nothing.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Whose sessions are to be remembered
+    /// The agent whose sessions to remember
     #[arg(long, value_enum, value_name = "NAME", default_value = "claude-code")]
     agent: Agent,
     #[command(flatten)]
-    place: Place,
-    /// How much is registered; what is registered already, where nothing is said, and else `standard`
+    settings: SettingsScope,
+    /// Which hooks to register; by default the profile that is registered already, or else `standard`
     #[arg(long, value_enum)]
     profile: Option<Profile>,
     /// Enable the plugin, with MCP server, commands and skill, instead of registering hooks
     #[arg(long, conflicts_with = "profile")]
     plugin: bool,
-    /// Show what would change, and change nothing
+    /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print what was done as JSON
@@ -50,18 +53,18 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Take the hooks and the plugin out of the agents' settings
+/// Remove the hooks and the plugin from the agents' settings
 ///
-/// Removes what `install` added and nothing else, of every agent unless `--agent` names one; a copy of each file as it was is kept
-/// beside it. What is remembered stays.
+/// Removes what `install` added and nothing else, for every agent unless `--agent` names one. A copy of each old file
+/// is kept beside it. The memory stays.
 #[derive(clap::Args)]
-pub(super) struct Removal {
-    /// Out of the settings of this agent alone
+pub(super) struct UninstallArguments {
+    /// Only change the settings of this agent
     #[arg(long, value_enum, value_name = "NAME")]
     agent: Option<Agent>,
     #[command(flatten)]
-    place: Place,
-    /// Show what would change, and change nothing
+    settings: SettingsScope,
+    /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print what was done as JSON
@@ -70,29 +73,31 @@ pub(super) struct Removal {
 }
 
 #[derive(clap::Args)]
-struct Place {
-    /// Whom it is for
+struct SettingsScope {
+    /// Which settings file to change
     #[arg(long, value_enum, default_value_t = Scope::User)]
     scope: Scope,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scope {
-    /// You, in all projects: ~/.claude/settings.json, or the other agent's own in your home
+    /// Yours, for all projects: ~/.claude/settings.json, or the other agent's file in your home folder
     User,
-    /// Everybody who works on the present project: .claude/settings.json, or the other agent's, which is meant to be committed
+    /// The current project's, for everybody who works on it: .claude/settings.json, or the other agent's file, which is
+    /// usually committed
     Project,
-    /// You, in the present project: .claude/settings.local.json, or droid's; the other agents have none
+    /// Yours, for the current project: .claude/settings.local.json, or droid's file; the other agents have none
     Local,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// From session to session and across a compaction: `SessionStart`, `PreCompact`, `SessionEnd`, or what the agent calls them
+    /// Only what carries memory to the next session and across a compaction: `SessionStart`, `PreCompact` and
+    /// `SessionEnd`, or the agent's own names for them
     Minimal,
-    /// And what happens in between: prompts, tools, failures, sub-agents, ends of turns
+    /// Also the events in between: prompts, tool calls, failures, sub-agents and ends of turns
     Standard,
-    /// And Claude Code's `PostToolBatch`, which alone tells of tools that there are not and of uses that were refused
+    /// Also Claude Code's `PostToolBatch`, the only hook that reports unknown tools and denied calls
     Full,
 }
 
@@ -116,77 +121,77 @@ impl From<Scope> for settings::Scope {
     }
 }
 
-/// What `install` did.
+/// What `install` prints with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report {
-    /// Whose settings: `claude-code`, `codex`, `gemini`, `cursor`, `copilot` or `droid`.
+pub(super) struct Installed {
+    /// The agent: `claude-code`, `codex`, `gemini`, `cursor`, `copilot` or `droid`.
     agent: &'static str,
     settings: PathBuf,
-    /// Whether the file was changed, or would be.
+    /// Whether the file was changed; with `dry_run`, whether it would be.
     changed: bool,
     dry_run: bool,
-    /// The file as it was.
+    /// The copy of the old file.
     backup: Option<PathBuf>,
     program: PathBuf,
-    /// Whether the plugin is enabled in the file, or would be.
+    /// Whether the plugin is enabled in the file; with `dry_run`, whether it would be.
     plugin: bool,
     events: Vec<String>,
-    /// What is to be done in the agent before it runs the hooks; none: nothing.
+    /// What to do in the agent before it runs the hooks; null if there is nothing to do.
     next: Option<&'static str>,
-    /// Claude Code's transcripts that `throughline ingest` could read; of another agent 0.
+    /// How many transcripts of Claude Code `throughline ingest` could read; 0 for another agent.
     transcripts: usize,
 }
 
-/// What `uninstall` did.
+/// What `uninstall` prints with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Removed {
-    /// Whether any file was changed, or would be.
+pub(super) struct Uninstalled {
+    /// Whether a file was changed; with `dry_run`, whether one would be.
     changed: bool,
     dry_run: bool,
-    /// The files that were changed, or would be.
-    files: Vec<RemovedFrom>,
+    /// The files that were changed; with `dry_run`, those that would be.
+    files: Vec<ChangedFile>,
 }
 
-/// A file that hooks or the plugin were taken out of.
+/// A file from which hooks or the plugin were removed.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct RemovedFrom {
-    /// As for `install`.
+struct ChangedFile {
+    /// The agent, as in the output of `install`.
     agent: &'static str,
     settings: PathBuf,
-    /// Whether nothing was left in the file, and it went as a whole.
+    /// Whether the file was deleted because nothing was left in it.
     gone: bool,
-    /// The file as it was.
+    /// The copy of the old file.
     backup: Option<PathBuf>,
 }
 
-impl From<SettingsError> for Failure {
+impl From<SettingsError> for CommandError {
     fn from(error: SettingsError) -> Self {
         Self::new(&error).hint(error.hint())
     }
 }
 
-pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn install(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let agent = arguments.agent;
-    if super::SPACE.get().is_some() {
-        return Err(Failure::new("hooks are of the namespace that their agent is started in").hint(
-            "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment, or under `env` in its settings",
+    if super::NAMESPACE_OPTION.get().is_some() {
+        return Err(CommandError::new("the namespace of a hook is that of the agent that calls it").hint(
+            "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment or under `env` in its settings",
         ));
     }
     if arguments.plugin && agent != Agent::ClaudeCode {
-        return Err(Failure::new(format!("the plugin is Claude Code's, not {}'s", agents::title(agent)))
-            .hint("leave --plugin out: the hooks are registered then"));
+        return Err(CommandError::new(format!("the plugin is for Claude Code, not for {}", agents::title(agent)))
+            .hint("leave out --plugin to register the hooks"));
     }
     let runtime = super::runtime()?;
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
-    let files = arguments.place.files(agent, &runtime)?;
+    let files = arguments.settings.files(agent, &runtime)?;
     let mut changes = Vec::new();
     for (number, file) in files.iter().enumerate() {
         changes.push(if number > 0 {
-            // What an earlier version of the agent, or of this program, looked for there would be called twice.
+            // Hooks that an earlier version of the agent or of this program used there would be called twice.
             Change::uninstall(agent, file, &program, &folder)?
         } else if arguments.plugin {
             Change::install_plugin(file, &program, &folder)?
@@ -194,30 +199,30 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
             Change::install(agent, file, &program, arguments.profile.map(Into::into))?
         });
     }
-    let next = agents::next(agent, arguments.place.scope.into());
+    let next = agents::next(agent, arguments.settings.scope.into());
     if arguments.dry_run {
         if arguments.json {
-            output::json(&Report::new(&runtime, &changes, program, None, next, true))?;
-            return Ok(Done::Well);
+            output::json(&Installed::new(&runtime, &changes, program, None, next, true))?;
+            return Ok(ExitCode::SUCCESS);
         }
         return preview(&runtime, &changes);
     }
-    // The hooks come last: once they are there, everything that they need is too.
+    // The hooks come last, when everything that they need is there.
     let prepared = prepare(&runtime);
     runtime.finish();
     prepared?;
     if arguments.plugin {
-        plugin::write(&folder, &program).map_err(|error| unwritable(&folder, &error))?;
+        plugin::write(&folder, &program).map_err(|error| plugin_error(&folder, &error))?;
     }
     let mut backup = None;
     for (number, change) in changes.iter().enumerate() {
         let kept = change.apply()?;
         backup = if number == 0 { kept } else { backup };
     }
-    let report = Report::new(&runtime, &changes, program, backup, next, false);
+    let report = Installed::new(&runtime, &changes, program, backup, next, false);
     if arguments.json {
         output::json(&report)?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     let file = paths::display(&report.settings, &runtime.paths.home);
     let mut out = output::stdout();
@@ -228,36 +233,33 @@ pub(super) fn install(arguments: &Arguments) -> Result<Done, Failure> {
         } else {
             writeln!(out, "  hooks: {}", report.events.join(", "))?;
         }
-        tell_backup(&mut out, &runtime, report.backup.as_deref())?;
+        print_backup_path(&mut out, &runtime, report.backup.as_deref())?;
     } else {
         writeln!(out, "already installed in {file}; nothing was changed")?;
     }
     out.flush()?;
-    advise(arguments, &runtime, &report, &folder)?;
-    Ok(Done::Well)
+    print_advice(arguments, &runtime, &report, &folder)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// What else there is to know.
-fn advise(arguments: &Arguments, runtime: &Runtime, report: &Report, folder: &Path) -> Result<(), Failure> {
-    let scope = arguments.place.scope;
+/// Prints notes and hints on stderr.
+fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, folder: &Path) -> Result<(), CommandError> {
+    let scope = arguments.settings.scope;
     let mut err = anstream::stderr().lock();
     if let Some(next) = report.next {
         writeln!(err, "note: {next}")?;
     }
-    if doubly(arguments.agent, runtime) {
+    if runs_claude_hooks(arguments.agent, runtime) {
         let title = agents::title(arguments.agent);
-        writeln!(
-            err,
-            "note: {title} may run the hooks in Claude Code's settings too; what happens counts once all the same"
-        )?;
+        writeln!(err, "note: {title} may run the hooks in Claude Code's settings too; each event is still counted once")?;
     }
     if report.plugin && !arguments.plugin {
-        writeln!(err, "note: the plugin is enabled too; its own hooks stay silent where these are registered")?;
+        writeln!(err, "note: the plugin is enabled too; its own hooks do nothing while these are registered")?;
     }
     if scope == Scope::Project {
-        let stay = if arguments.agent == Agent::ClaudeCode { "; --scope local keeps it to you" } else { "" };
-        let named = if arguments.plugin { folder.display() } else { report.program.display() };
-        writeln!(err, "note: the file names {named}, which others may not have{stay}")?;
+        let local = if arguments.agent == Agent::ClaudeCode { "; --scope local changes only your own settings" } else { "" };
+        let path = if arguments.plugin { folder.display() } else { report.program.display() };
+        writeln!(err, "note: the file contains the path {path}, which others may not have{local}")?;
     }
     if report.transcripts > 0 {
         writeln!(
@@ -269,8 +271,8 @@ fn advise(arguments: &Arguments, runtime: &Runtime, report: &Report, folder: &Pa
     Ok(())
 }
 
-/// Whether the agent may run hooks of ours that stand in Claude Code's settings.
-fn doubly(agent: Agent, runtime: &Runtime) -> bool {
+/// Whether the agent may run our hooks from Claude Code's settings.
+fn runs_claude_hooks(agent: Agent, runtime: &Runtime) -> bool {
     let folder = std::env::current_dir().unwrap_or_default();
     agents::runs_claudes(agent).any(|scope| {
         let file = scope.file(&runtime.paths, &folder);
@@ -279,8 +281,8 @@ fn doubly(agent: Agent, runtime: &Runtime) -> bool {
     })
 }
 
-pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
-    // What is broken in the configuration need not keep anybody from leaving.
+pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, CommandError> {
+    // A damaged configuration must not prevent uninstalling.
     let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
@@ -289,7 +291,7 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
         if arguments.agent.is_some_and(|named| named != agent) {
             continue;
         }
-        let files = match arguments.place.files(agent, &runtime) {
+        let files = match arguments.settings.files(agent, &runtime) {
             Ok(files) => files,
             Err(failure) if arguments.agent.is_some() => return Err(failure),
             Err(_) => continue,
@@ -297,8 +299,8 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
         for file in files {
             match Change::uninstall(agent, &file, &program, &folder) {
                 Ok(change) => changes.push(change),
-                // Nobody asked for this one, and nothing of ours is in it.
-                Err(_) if arguments.agent.is_none() && agent != Agent::ClaudeCode && !names_us(&file) => {}
+                // This agent was not named, and its file contains nothing of ours.
+                Err(_) if arguments.agent.is_none() && agent != Agent::ClaudeCode && !may_contain_hooks(&file) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -309,62 +311,65 @@ pub(super) fn uninstall(arguments: &Removal) -> Result<Done, Failure> {
     let keeps_plugin = changes.iter().any(Change::has_plugin);
     let mut files = Vec::new();
     for change in changes.iter().filter(|change| !change.is_nothing()) {
-        files.push(RemovedFrom {
+        files.push(ChangedFile {
             agent: change.agent().name(),
             settings: change.file().to_path_buf(),
             gone: change.removes_file(),
             backup: if arguments.dry_run { None } else { change.apply()? },
         });
     }
-    // Settings of projects may lead there as well; the user's own are the last to go.
-    let claudes = arguments.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
-    if claudes && arguments.place.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
-        plugin::remove(&folder).map_err(|error| unwritable(&folder, &error))?;
+    // Settings of projects may refer to the folder too, so it is only removed with the user's own settings.
+    let is_claude = arguments.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+    if is_claude && arguments.settings.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
+        plugin::remove(&folder).map_err(|error| plugin_error(&folder, &error))?;
     }
     if arguments.json {
-        output::json(&Removed { changed: !files.is_empty(), dry_run: arguments.dry_run, files })?;
-        return Ok(Done::Well);
+        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files })?;
+        return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
     for file in &files {
-        let what = if file.gone { ", which held nothing else and is gone" } else { "" };
+        let what = if file.gone { ", which was deleted because nothing else was in it" } else { "" };
         writeln!(out, "{BOLD}uninstalled{BOLD:#} from {}{what}", paths::display(&file.settings, &runtime.paths.home))?;
-        tell_backup(&mut out, &runtime, file.backup.as_deref())?;
+        print_backup_path(&mut out, &runtime, file.backup.as_deref())?;
     }
     if files.is_empty() {
-        let looked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
-        writeln!(out, "not installed in {}; nothing was changed", looked.join(", "))?;
+        let checked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
+        writeln!(out, "not installed in {}; nothing was changed", checked.join(", "))?;
     }
     if runtime.paths.database().exists() {
-        writeln!(out, "  what is remembered stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
+        writeln!(out, "  the memory stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
     }
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a file that cannot be understood may hold hooks of ours.
-fn names_us(file: &Path) -> bool {
+/// Whether a file that cannot be parsed may contain our hooks.
+fn may_contain_hooks(file: &Path) -> bool {
     settings::read(file).ok().flatten().is_some_and(|text| text.contains("throughline"))
 }
 
-impl Place {
-    /// The files in which the agent looks, the one to write to first.
-    fn files(&self, agent: Agent, runtime: &Runtime) -> Result<Vec<PathBuf>, Failure> {
+impl SettingsScope {
+    /// Returns the files that the agent reads; hooks are written to the first.
+    fn files(&self, agent: Agent, runtime: &Runtime) -> Result<Vec<PathBuf>, CommandError> {
         let folder = match self.scope {
             Scope::User => PathBuf::new(),
             Scope::Project | Scope::Local => super::memory::folder(None)?,
         };
         let files = agents::files(agent, self.scope.into(), &runtime.paths, &folder);
         if files.is_empty() {
-            return Err(Failure::new(format!("{} has no settings for you in one project alone", agents::title(agent)))
-                .hint("use --scope user, or --scope project"));
+            return Err(CommandError::new(format!(
+                "{} has no personal settings for a single project",
+                agents::title(agent)
+            ))
+            .hint("use --scope user or --scope project"));
         }
         Ok(files)
     }
 }
 
-impl Report {
-    /// `changes`: the file that holds the hooks comes first.
+impl Installed {
+    /// The first of `changes` is the file with the hooks.
     fn new(
         runtime: &Runtime,
         changes: &[Change],
@@ -394,33 +399,34 @@ impl Report {
     }
 }
 
-fn unwritable(folder: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("the plugin's files in {}: {error}", folder.display())).hint("check owner and mode of the folder")
+fn plugin_error(folder: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(format!("cannot change the plugin's files in {}: {error}", folder.display()))
+        .hint("check the owner and mode of the folder")
 }
 
-fn program() -> Result<PathBuf, Failure> {
+fn program() -> Result<PathBuf, CommandError> {
     program::lasting_path().map_err(|error| {
-        Failure::new(format!("where this program is cannot be found out: {error}")).hint("call it by its whole path")
+        CommandError::new(format!("cannot find out the path of this program: {error}")).hint("call it by its full path")
     })
 }
 
-/// How long the user's policies may take to be compiled: the slowest known takes 20 seconds.
-const COMPILE: Duration = Duration::from_mins(5);
+/// How long compiling the user's policies may take: the slowest known one takes 20 seconds.
+const COMPILE_TIMEOUT: Duration = Duration::from_mins(5);
 
-fn prepare(runtime: &Runtime) -> Result<(), Failure> {
+fn prepare(runtime: &Runtime) -> Result<(), CommandError> {
     for folder in [&runtime.paths.data, &runtime.paths.config, &runtime.paths.cache] {
         paths::create_private(folder).map_err(|error| {
-            Failure::new(format!("{} cannot be made: {error}", folder.display()))
-                .hint("check owner and mode of the folder above, or set THROUGHLINE_HOME")
+            CommandError::new(format!("cannot create {}: {error}", folder.display()))
+                .hint("check the owner and mode of its parent folder, or set THROUGHLINE_HOME")
         })?;
     }
     runtime.store(Access::Write, PATIENCE * 4)?.checkpoint()?;
     runtime.default_policy()?;
-    runtime.policies(None)?.compile(Instant::now() + COMPILE);
+    runtime.policies(None)?.compile(Instant::now() + COMPILE_TIMEOUT);
     Ok(())
 }
 
-fn preview(runtime: &Runtime, changes: &[Change]) -> Result<Done, Failure> {
+fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandError> {
     let mut out = output::stdout();
     if changes.iter().all(Change::is_nothing) {
         let files: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
@@ -435,12 +441,12 @@ fn preview(runtime: &Runtime, changes: &[Change]) -> Result<Done, Failure> {
         writeln!(out, "{style}{}{style:#}", output::clean(line))?;
     }
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn tell_backup(out: &mut impl Write, runtime: &Runtime, backup: Option<&Path>) -> Result<(), Failure> {
+fn print_backup_path(out: &mut impl Write, runtime: &Runtime, backup: Option<&Path>) -> Result<(), CommandError> {
     if let Some(backup) = backup {
-        writeln!(out, "  as it was: {}", paths::display(backup, &runtime.paths.home))?;
+        writeln!(out, "  copy of the old file: {}", paths::display(backup, &runtime.paths.home))?;
     }
     Ok(())
 }

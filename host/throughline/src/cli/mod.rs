@@ -1,4 +1,4 @@
-//! The command line: arguments in, words out. It holds no logic of its own.
+//! The command line: parses the arguments, calls the library and prints the result. It contains no logic of its own.
 
 mod background;
 mod backup;
@@ -7,12 +7,12 @@ mod config;
 mod context;
 mod demo;
 mod doctor;
+mod error;
 mod events;
 mod export;
-mod failure;
 mod failures;
 mod files;
-mod gc;
+mod help;
 mod hook;
 mod import;
 mod ingest;
@@ -20,21 +20,23 @@ mod install;
 mod mcp;
 mod memory;
 mod namespaces;
+mod note;
 mod observations;
 mod output;
 mod pager;
 mod pause;
 mod policy;
 mod projections;
+mod projects;
 #[cfg(test)]
 mod reference;
+mod renamed;
 mod restore;
-mod resume;
-mod save;
 #[cfg(test)]
 mod schemas;
 mod scrub;
 mod session;
+mod suggest;
 mod timeline;
 mod verify;
 
@@ -45,124 +47,128 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
-use failure::{Done, Failure};
+use error::CommandError;
 use output::DIM;
 use throughline_agents::protocol::name::Agent;
-use throughline_engine::hooks::background as behind;
+use throughline_engine::hooks;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::namespace::{self, BadName};
 use throughline_platform::paths::{NAMESPACE, Paths, Unknown};
 use throughline_store::{self as store, Access, Store, StoreError};
 
-/// The namespace that the command line names.
-static SPACE: OnceLock<String> = OnceLock::new();
+/// The namespace given with `--namespace`.
+static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
 
 const AFTER_HELP: &str = "\
 Exit codes:
-  0  done, also where nothing was found
-  1  it failed; stderr says why, and in a line that begins with `hint:` what to do
+  0  success, even if nothing was found
+  1  failure: stderr says why, and lines that begin with `hint:` what to do
   2  the command line is wrong
-`throughline hook` always ends with 0, so that no session is ever disturbed.
+`throughline hook` always exits with 0, so that it never disturbs a session.
 
 Environment:
-  THROUGHLINE_HOME   one folder for data, configuration and cache, instead of the XDG ones
-  THROUGHLINE_NAMESPACE
-                     a memory of its own for whoever has it set; see `throughline namespaces`
-  CLAUDE_CONFIG_DIR  Claude Code's folder, instead of ~/.claude
-  NO_COLOR           no colours
-  PAGER              what shows texts that are longer than the screen, instead of less";
+  THROUGHLINE_HOME       one folder for data, configuration and cache,
+                         instead of the XDG folders
+  THROUGHLINE_NAMESPACE  keeps a separate memory; see `throughline namespaces`
+  CLAUDE_CONFIG_DIR      Claude Code's folder, instead of ~/.claude
+  NO_COLOR               turns colours off
+  PAGER                  shows texts that are longer than the screen, instead of
+                         less";
 
 /// Long-term memory for coding agents
 ///
-/// Throughline reads the transcripts of your sessions with Claude Code, keeps what a later session should know, and tells
-/// it when the next one starts. Nothing leaves the machine.
+/// Throughline reads the transcripts of your sessions with a coding agent, such as Claude Code, keeps what a later
+/// session should know, and gives it to the next session when it starts. Nothing leaves the machine.
 ///
-/// Begin with `throughline install`; `throughline demo` shows what it does without touching anything.
+/// Start with `throughline install`. `throughline demo` shows what Throughline does without touching anything.
 #[derive(Parser)]
 #[command(name = "throughline", version, after_long_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
-    /// The namespace that it is about, instead of the one that `THROUGHLINE_NAMESPACE` names
+    /// Use this namespace instead of the one in `THROUGHLINE_NAMESPACE`
     #[arg(long, global = true, value_name = "NAME")]
     namespace: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
 
+/// The commands, in the order of the help; [`help`] puts them into groups.
 #[derive(Subcommand)]
 enum Command {
     Install(install::Arguments),
-    Uninstall(install::Removal),
+    Uninstall(install::UninstallArguments),
     Doctor(doctor::Arguments),
+    Verify(verify::Arguments),
+    Config(config::Arguments),
     Demo(demo::Arguments),
-    Ingest(ingest::Arguments),
-    Import(import::Arguments),
-    Context(context::Arguments),
-    Memory(memory::Arguments),
-    Session(session::Arguments),
-    Observations(observations::Arguments),
+    Namespaces(namespaces::Arguments),
+    Search(memory::SearchArguments),
     Timeline(timeline::Arguments),
+    Session(session::Arguments),
     Files(files::Arguments),
     Failures(failures::Arguments),
-    Gc(gc::Arguments),
-    Pause(pause::Arguments),
-    Save(save::Arguments),
-    Resume(resume::Arguments),
-    Projections(projections::Arguments),
+    Observations(observations::Arguments),
+    Projects(projects::Arguments),
+    Memory(memory::Arguments),
+    Note(note::Arguments),
+    Pause(pause::PauseArguments),
+    Resume(pause::ResumeArguments),
+    Scrub(scrub::ScrubArguments),
+    Ingest(ingest::Arguments),
+    Import(import::Arguments),
     Export(export::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
-    Verify(verify::Arguments),
-    Namespaces(namespaces::Arguments),
-    Scrub(scrub::Scrubbing),
-    Redact(scrub::Redaction),
+    Projections(projections::Arguments),
     Policy(policy::Arguments),
+    Context(context::Arguments),
+    Redact(scrub::RedactArguments),
     Mcp(mcp::Arguments),
-    Config(config::Arguments),
-    Completions(completions::Arguments),
-    Man(completions::Manual),
     Hook(HookArguments),
+    Completions(completions::Arguments),
+    Man(completions::ManArguments),
 }
 
-/// What the agent calls: reads an event from standard input, answers with what the model is to be shown
+/// Handle a hook event: the agent calls this, not you
 ///
-/// You need not call it yourself: `throughline install` registers it. It always ends with exit code 0, in time, and
-/// prints one JSON object or nothing; what went wrong is in the log and in `throughline doctor`.
+/// Reads an event from standard input and prints what the model is to be shown. `throughline install` registers it. It
+/// always exits with 0 and within its time limit, and prints one JSON object or nothing. Errors are in the log and in
+/// `throughline doctor`.
 #[derive(clap::Args)]
 struct HookArguments {
-    /// memory-load, memory-search, memory-track, memory-failure, memory-subagent, memory-flush, memory-complete or memory-save: what
-    /// it stands for where the event does not say `hook_event_name` itself; with --agent, that agent's own name of the event
+    /// memory-load, memory-search, memory-track, memory-failure, memory-subagent, memory-flush, memory-complete or
+    /// memory-save: used if the event has no `hook_event_name`. With --agent, the agent's own name for the event
     name: Option<OsString>,
-    /// The agent that calls; without it, Claude Code, or the one whose payload it is
+    /// The agent that calls the hook; by default Claude Code, or the agent whose format the payload has
     #[arg(long, value_enum)]
     agent: Option<Agent>,
-    /// With `--agent codex notify`: the event, as Codex gives it to the program that it notifies
+    /// With `--agent codex notify`: the event, which Codex passes as an argument
     #[arg(hide = true)]
     payload: Option<OsString>,
 }
 
 impl HookArguments {
-    /// As they are given to a hook.
+    /// Returns the arguments in the form that [`hook::run`] parses.
     fn words(self) -> Vec<OsString> {
         let agent = self.agent.map(|agent| ["--agent".into(), agent.name().into()]);
         agent.into_iter().flatten().chain(self.name).chain(self.payload).collect()
     }
 }
 
-/// The whole command tree.
+/// Returns the whole command tree.
 fn command() -> clap::Command {
-    Cli::command()
+    help::with_groups(Cli::command())
 }
 
 /// Runs the program.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
-    // A hook returns before anything that only people need is set up.
+    // Hooks are dispatched before anything is set up that only the other commands need.
     match arguments.get(1).and_then(|word| word.to_str()) {
         Some("hook") if !asks_for_help(&arguments) => hook::run(&arguments[2..]),
         Some("background") => background::run(&arguments[2..]),
-        _ => for_people(arguments),
+        _ => run_command(arguments),
     }
 }
 
@@ -170,112 +176,125 @@ fn asks_for_help(arguments: &[OsString]) -> bool {
     arguments.get(2).is_some_and(|word| word == "--help" || word == "-h")
 }
 
-fn for_people(arguments: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
+    if let Some(note) = renamed::rewrite(&mut arguments) {
+        print_note(&note);
+    }
+    let cli = match parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Where nobody reads there is nobody to tell.
+            // Ignore the error of a closed stderr: nobody is reading.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
     if let Some(name) = cli.namespace {
         if let Err(bad) = namespace::check(&name) {
-            return Failure::new(bad).hint(BadName::HINT).tell();
+            return CommandError::new(bad).hint(BadName::HINT).report();
         }
-        // It is set once, before anything asks for it.
-        let _ = SPACE.set(name);
+        // This is the only place that sets the namespace, and nothing has read it yet.
+        let _ = NAMESPACE_OPTION.set(name);
     }
-    let done = run(cli.command);
+    let result = dispatch(cli.command);
     if let Ok(paths) = paths() {
-        drop(behind::settle(&paths));
+        drop(hooks::background::settle(&paths));
     }
-    match done {
-        Ok(Done::Well) => ExitCode::SUCCESS,
-        Ok(Done::Badly) => ExitCode::FAILURE,
-        Err(failure) => failure.tell(),
-    }
+    result.unwrap_or_else(|error| error.report())
 }
 
-fn run(command: Command) -> Result<Done, Failure> {
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let parsed = command.try_get_matches_from_mut(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| suggest::improve(error.format(&mut command), &command, arguments))
+}
+
+fn print_note(note: &str) {
+    // Ignore the error of a closed stderr: nobody is reading.
+    let _ = writeln!(anstream::stderr().lock(), "note: {note}");
+}
+
+fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Ingest(arguments) => ingest::run(&arguments),
-        Command::Import(arguments) => import::run(&arguments),
-        Command::Context(arguments) => context::run(&arguments),
-        Command::Memory(arguments) => memory::run(arguments),
-        Command::Session(arguments) => session::run(arguments),
-        Command::Observations(arguments) => observations::run(arguments),
+        Command::Namespaces(arguments) => namespaces::run(&arguments),
+        Command::Search(arguments) => memory::search(&arguments),
         Command::Timeline(arguments) => timeline::run(&arguments),
+        Command::Session(arguments) => session::run(arguments),
         Command::Files(arguments) => files::run(&arguments),
         Command::Failures(arguments) => failures::run(&arguments),
-        Command::Gc(arguments) => gc::run(&arguments),
+        Command::Observations(arguments) => observations::run(arguments),
+        Command::Projects(arguments) => projects::run(&arguments),
+        Command::Memory(arguments) => memory::run(arguments),
+        Command::Note(arguments) => note::run(arguments),
         Command::Pause(arguments) => pause::pause(&arguments),
-        Command::Save(arguments) => save::run(&arguments),
-        Command::Resume(arguments) => resume::run(&arguments),
-        Command::Projections(arguments) => projections::run(&arguments),
+        Command::Resume(arguments) => pause::resume(&arguments),
+        Command::Scrub(arguments) => scrub::scrub(&arguments),
+        Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Restore(arguments) => restore::run(&arguments),
-        Command::Verify(arguments) => verify::run(&arguments),
-        Command::Namespaces(arguments) => namespaces::run(&arguments),
-        Command::Scrub(arguments) => scrub::scrub(&arguments),
-        Command::Redact(arguments) => scrub::redact(&arguments),
+        Command::Projections(arguments) => projections::run(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Context(arguments) => context::run(&arguments),
+        Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
-        Command::Config(arguments) => config::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => completions::man(&arguments),
         Command::Hook(arguments) => {
             hook::run(&arguments.words());
-            Ok(Done::Well)
+            Ok(ExitCode::SUCCESS)
         }
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
     }
 }
 
-/// Where things are, or why that cannot be known.
-fn paths() -> Result<Paths, Failure> {
+/// Returns the folders of this machine, in the namespace that was asked for.
+fn paths() -> Result<Paths, CommandError> {
     let paths = Paths::from_env().map_err(|unknown| match unknown {
-        Unknown::Home => Failure::new("there is no home folder").hint("set HOME, or THROUGHLINE_HOME"),
-        Unknown::Namespace(bad) => Failure::new(format!("{NAMESPACE}: {bad}")).hint(BadName::HINT),
+        Unknown::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
+        Unknown::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(BadName::HINT),
     })?;
-    Ok(match SPACE.get() {
+    Ok(match NAMESPACE_OPTION.get() {
         Some(name) => paths.in_namespace(Some(name)),
         None => paths,
     })
 }
 
-/// What every command works with.
-fn runtime() -> Result<Runtime, Failure> {
+/// Returns the paths, configuration and policies that commands work with.
+fn runtime() -> Result<Runtime, CommandError> {
     runtime_of(paths()?).map_err(|error| {
-        Failure::new(error)
-            .hint("mend that file or move it away; every setting is optional, and `throughline config init` explains them")
+        CommandError::new(error).hint(
+            "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
+             explains them",
+        )
     })
 }
 
-/// [`Runtime::new`], for a person who waits.
+/// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
 fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Runtime::new(paths).inspect(|runtime| runtime.before_opening(|runtime| bring_up_to_date(&runtime.paths.database())))
+    Runtime::new(paths).inspect(|runtime| runtime.before_opening(|runtime| upgrade_database(&runtime.paths.database())))
 }
 
-/// Brings a large database of an older version up to date, or waits for the process that does. It takes half a minute for a million
-/// memories, which nobody should have to sit through without a word.
-fn bring_up_to_date(database: &Path) -> Result<(), StoreError> {
-    /// How long for another process that writes: longer than any of ours needs for it.
-    const PATIENCE: Duration = Duration::from_mins(15);
+/// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories
+/// take half a minute, so the person who waits gets a message.
+fn upgrade_database(database: &Path) -> Result<(), StoreError> {
+    /// How long to wait for another process that writes: longer than the slowest upgrade.
+    const BUSY_TIMEOUT: Duration = Duration::from_mins(15);
     if !store::is_long_behind(database) {
         return Ok(());
     }
-    // Where nobody reads there is nobody to tell.
+    // Ignore the error of a closed stderr: nobody is reading.
     let _ = writeln!(
         anstream::stderr().lock(),
-        "{DIM}{} was written by an older version, and is brought up to date first{DIM:#}",
+        "{DIM}{} is from an older version; upgrading it first{DIM:#}",
         output::clean_line(&database.to_string_lossy())
     );
-    Store::open(database, Access::Existing, PATIENCE).map(drop)
+    Store::open(database, Access::Existing, BUSY_TIMEOUT).map(drop)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How things are written for people and for programs: colours, widths, times, numbers, and no control characters.
+//! Output for people and programs: colours, widths, times and numbers, without control characters.
 
 use std::io::{self, Write};
 
@@ -7,29 +7,29 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
-use super::failure::Failure;
+use super::error::CommandError;
 
-/// Dim: what matters less.
+/// Dim, for what matters less.
 pub(super) const DIM: Style = Style::new().dimmed();
-/// Bold: what a line is about.
+/// Bold, for the subject of a line.
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Red: what failed.
+/// Red, for failures.
 pub(super) const RED: Style = AnsiColor::Red.on_default();
-/// Green: what is done.
+/// Green, for what is done.
 pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 
-/// Standard output, with colours only where they are wanted and can be shown.
+/// Returns standard output, which drops colours that are not wanted or cannot be shown.
 pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
     anstream::stdout().lock()
 }
 
-/// How many columns a line may have; none where standard output is no terminal.
+/// Returns the width of the terminal in columns; none if standard output is not a terminal.
 pub(super) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| usize::from(width))
 }
 
-/// How many lines are seen at once; none where standard output is no terminal.
+/// Returns the height of the terminal in lines; none if standard output is not a terminal.
 pub(super) fn height() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(_, terminal_size::Height(height))| usize::from(height))
 }
@@ -39,14 +39,14 @@ pub(super) fn has_colours() -> bool {
     AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// What marks a failure: a sign in red, or a word where there are no colours.
+/// Returns the mark of a failure: a red sign, or a word if there are no colours.
 pub(super) fn failed() -> String {
     if has_colours() { format!("{RED}✗{RED:#}") } else { "failed".into() }
 }
 
-/// Writes JSON for programs. Control characters beyond ASCII, which JSON lets through and terminals may obey, are escaped.
-pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::new)?;
+/// Prints JSON. Control characters beyond ASCII are escaped: JSON allows them, and terminals may interpret them.
+pub(super) fn json(value: &impl Serialize) -> Result<(), CommandError> {
+    let text = serde_json::to_string_pretty(value).map_err(CommandError::new)?;
     let mut safe = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         if is_unsafe(c) && c != '\n' {
@@ -64,12 +64,12 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// What a terminal may obey or what turns the direction of writing: it has no business in a memory's text.
+/// Whether a terminal may interpret the character, or whether it changes the direction of writing.
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text without what a terminal would obey. Lines and tabs stay.
+/// Replaces the characters that a terminal may interpret. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> String {
     text.replace("\r\n", "\n")
         .chars()
@@ -77,17 +77,17 @@ pub(super) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// [`clean`], on one line.
+/// [`clean`], with all white space folded to single spaces.
 pub(super) fn clean_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Columns that the text takes on a terminal.
+/// Returns how many columns the text takes on a terminal.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// The beginning of `text` that fits into `most` columns, with an ellipsis where something is missing.
+/// Cuts the text to `most` columns, with an ellipsis if something was cut.
 pub(super) fn fit(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
@@ -103,12 +103,13 @@ pub(super) fn fit(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text followed by as many spaces as make it `width` columns.
+/// Pads the text with spaces to `width` columns.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// How long ago `then` was: `now`, `5 min`, `3 h`, `2 days`, `4 months`, `3 years`; of the future, the date.
+/// Returns how long ago `then` was: `now`, `5 min`, `3 h`, `2 days`, `4 months`, `3 years`; for a time in the future,
+/// the date.
 pub(super) fn ago(then: u64, now: u64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -131,7 +132,7 @@ pub(super) fn ago(then: u64, now: u64) -> String {
     }
 }
 
-/// How long something took: `320 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
+/// Formats a duration: `320 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
 pub(super) fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
@@ -143,14 +144,14 @@ pub(super) fn duration(millis: u64) -> String {
     }
 }
 
-/// The day and the time of day, as a person's clock shows them: `2026-02-23`, `14:05`.
+/// Returns the day and the time of day in the local time zone: `2026-02-23`, `14:05`.
 pub(super) fn local(at: u64) -> (String, String) {
     let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     let zoned = at.unwrap_or(jiff::Timestamp::MAX).to_zoned(jiff::tz::TimeZone::system());
     (zoned.strftime("%Y-%m-%d").to_string(), zoned.strftime("%H:%M").to_string())
 }
 
-/// RFC 3339, UTC.
+/// Formats a time as RFC 3339, UTC.
 pub(super) fn timestamp(at: u64) -> String {
     i64::try_from(at)
         .ok()
@@ -159,12 +160,12 @@ pub(super) fn timestamp(at: u64) -> String {
         .to_string()
 }
 
-/// The day, UTC.
+/// Returns the day, UTC.
 pub(super) fn date(at: u64) -> String {
     timestamp(at).chars().take(10).collect()
 }
 
-/// With a comma after each three digits.
+/// Formats a number with a comma between groups of three digits.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -177,17 +178,17 @@ pub(super) fn count(number: u64) -> String {
     out
 }
 
-/// `1 memory`, `2 memories`.
+/// Formats a number with its noun: `1 memory`, `2 memories`.
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// Bytes in a unit that people read.
+/// Formats a number of bytes for people.
 pub(super) fn bytes(number: u64) -> String {
     indicatif::DecimalBytes(number).to_string()
 }
 
-/// The colour of a kind of memory. Kinds that a policy made up have none.
+/// Returns the colour of a kind of memory. Kinds that policies add have none.
 pub(super) fn kind_style(kind: &str) -> Style {
     match kind {
         "decision" => AnsiColor::Blue.on_default(),
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_gone() {
+    fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31mb\r\n\tc\u{9b}2J\r"), "a\u{fffd}[31mb\n\tc\u{fffd}2J\u{fffd}");
         assert_eq!(clean_line("a\n  b\u{202e}c\u{7}"), "a b\u{fffd}c\u{fffd}");
     }

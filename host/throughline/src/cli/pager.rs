@@ -1,17 +1,18 @@
-//! Texts that are longer than the screen, through the user's pager.
+//! Shows texts that are longer than the screen in the user's pager.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
-use super::failure::Failure;
+use super::error::CommandError;
 use super::output;
 
-/// Ends at once where the text fits after all, keeps colours, leaves the text on the screen, and ends with us at Ctrl-C.
+/// The options make less exit if the text fits after all, keep colours, leave the text on the screen, and exit at
+/// Ctrl-C.
 const DEFAULT: &str = "less -FRXK";
 
-/// Writes a whole text to standard output: through `$PAGER` where that is a terminal on which it does not fit.
-pub(super) fn write(text: &[u8]) -> Result<(), Failure> {
+/// Prints a text: in `$PAGER` if standard output is a terminal on which the text does not fit, otherwise directly.
+pub(super) fn write(text: &[u8]) -> Result<(), CommandError> {
     if is_long(text) && page(text) {
         return Ok(());
     }
@@ -27,21 +28,21 @@ fn is_long(text: &[u8]) -> bool {
     }
     let plain = anstream::adapter::strip_bytes(text).into_vec();
     let rows: usize = String::from_utf8_lossy(&plain).lines().map(|line| output::columns(line).div_ceil(width).max(1)).sum();
-    // The last line is the shell's.
+    // The shell needs the last line.
     rows >= height
 }
 
-/// Whether a pager has shown it. One that ends with an error, or that is not there, has not.
+/// Shows the text in the pager. Returns false if there is no pager or it fails.
 fn page(text: &[u8]) -> bool {
     let pager = env::var("PAGER").unwrap_or_else(|_| DEFAULT.into());
     if pager.trim().is_empty() {
         return false;
     }
-    // The variable holds a command line, as for git and man.
+    // As for git and man, the variable contains a command line.
     let child = Command::new("sh").args(["-c", &pager]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
     let Ok(mut child) = child else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // Who has seen enough closes the pager before its end.
+        // The pipe breaks if the user quits the pager early, which is not an error.
         let _ = if output::has_colours() {
             stdin.write_all(text)
         } else {

@@ -1,38 +1,71 @@
-//! `throughline pause`.
+//! `throughline pause` and `throughline resume`: stop remembering a project or a session, and start again.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use super::failure::{Done, Failure};
+use serde::Serialize;
+
+use super::error::CommandError;
 use super::output;
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_privacy::intervals::{self, Interval, Intervals};
 
-/// Stop remembering for a while
+/// The longest identifier of a session, bytes.
+const MAX_SESSION_ID: usize = 128;
+
+/// Stop remembering a project or session until `resume`
 ///
-/// Of the project, or of one session, nothing is read and it is told nothing, until `throughline resume`. What was said in
-/// between is not read afterwards either, by no `ingest` and not out of a copy of the session. What is remembered already
-/// stays. Inside a session of Claude Code, `--session "$CLAUDE_CODE_SESSION_ID"` is the session itself.
+/// While a project or session is paused, nothing of it is read and it gets no context. What is said during the pause is
+/// never read later either, neither by `ingest` nor from a copy of the session. What is already stored stays. Inside a
+/// session of Claude Code, `--session "$CLAUDE_CODE_SESSION_ID"` pauses that session.
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct PauseArguments {
     #[command(flatten)]
     scope: Scope,
 }
 
+/// Remember a paused project or session again
+///
+/// Ends what `throughline pause` began for the same project or session. What was said during the pause stays unread. To
+/// print what was saved of a session, use `throughline session context`.
+#[derive(clap::Args)]
+pub(super) struct ResumeArguments {
+    #[command(flatten)]
+    scope: Scope,
+    /// End every pause
+    #[arg(long, conflicts_with_all = ["project", "session"])]
+    all: bool,
+    /// Print an object: resumed, `still_paused`
+    #[arg(long)]
+    json: bool,
+}
+
 /// What is paused.
 #[derive(clap::Args)]
-pub(super) struct Scope {
-    /// The project of this folder, instead of the present one
+struct Scope {
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
-    pub(super) project: Option<PathBuf>,
-    /// This session only, by its whole identifier
+    project: Option<PathBuf>,
+    /// Only this session, by its full identifier
     #[arg(long, value_name = "ID")]
-    pub(super) session: Option<String>,
+    session: Option<String>,
+}
+
+/// What `resume` prints with `--json`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Resumed {
+    /// Whether a pause was ended.
+    resumed: bool,
+    /// Whether the project or session is still paused for another reason, such as a session of a project that is
+    /// paused.
+    still_paused: bool,
 }
 
 impl Scope {
-    pub(super) fn interval(&self, now: u64) -> Result<Interval, Failure> {
+    fn interval(&self, now: u64) -> Result<Interval, CommandError> {
         if let Some(session) = &self.session {
             check_session(session)?;
             return Ok(Interval { session: Some(session.clone()), from: now, ..Interval::default() });
@@ -42,32 +75,70 @@ impl Scope {
     }
 }
 
-/// Refuses what can be no session's identifier.
-pub(super) fn check_session(session: &str) -> Result<(), Failure> {
-    if session.trim().is_empty() || session.len() > 128 {
-        return Err(Failure::new("that is no session's identifier").hint("it is the name of its transcript, without .jsonl"));
+/// Refuses what cannot be the identifier of a session.
+pub(super) fn check_session(session: &str) -> Result<(), CommandError> {
+    if session.trim().is_empty() || session.len() > MAX_SESSION_ID {
+        return Err(CommandError::new("that is not the identifier of a session")
+            .hint("the identifier is the name of the transcript without .jsonl; `throughline session list` shows it"));
     }
     Ok(())
 }
 
-pub(super) fn pause(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let interval = arguments.scope.interval(runtime.now)?;
-    let what = name(&interval, &runtime.paths.home);
+    let name = name(&interval, &runtime.paths.home);
     let begun =
-        Intervals::change(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(Failure::new)?;
+        Intervals::change(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(CommandError::new)?;
     let mut out = output::stdout();
     writeln!(
         out,
-        "{what} {}",
-        if begun { "is paused: nothing is read or told until `throughline resume`" } else { "was paused already" }
+        "{name} {}",
+        if begun { "is paused: nothing is read or shown until `throughline resume`" } else { "was paused already" }
     )?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// What is paused, in words.
-pub(super) fn name(interval: &Interval, home: &std::path::Path) -> String {
+pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
+    let runtime = super::runtime()?;
+    let wanted = arguments.scope.interval(runtime.now)?;
+    let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
+    let is_paused = runtime.intervals.paused().any(is_wanted);
+    let ended = if is_paused {
+        Intervals::change(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))
+            .map_err(CommandError::new)?
+    } else {
+        0
+    };
+    let left = Intervals::load(&runtime.paths.intervals()).map_err(CommandError::new)?;
+    let (project, session) = (wanted.project.as_deref().unwrap_or_default(), wanted.session.as_deref().unwrap_or_default());
+    let resumed = Resumed { resumed: ended > 0, still_paused: left.is_paused(project, session) };
+    if arguments.json {
+        output::json(&resumed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = if arguments.all { "everything".to_owned() } else { name(&wanted, &runtime.paths.home) };
+    let mut out = output::stdout();
+    if resumed.resumed {
+        writeln!(out, "{name} is remembered again; what was said during the pause is not")?;
+    } else if arguments.all {
+        writeln!(out, "nothing is paused")?;
+    } else {
+        writeln!(out, "{name} is not paused")?;
+    }
+    out.flush()?;
+    let mut err = anstream::stderr().lock();
+    if resumed.still_paused {
+        writeln!(err, "hint: another pause still applies; `throughline resume --all` ends every pause")?;
+    } else if !resumed.resumed {
+        writeln!(err, "hint: `throughline session context` prints what was saved of the last session")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Names what is paused, for people.
+fn name(interval: &Interval, home: &std::path::Path) -> String {
     match (&interval.session, &interval.root) {
         (Some(session), _) => format!("session {}", output::clean_line(session)),
         (None, Some(root)) => output::clean_line(&paths::display(root, home)),

@@ -1,11 +1,12 @@
-//! `throughline projections`.
+//! `throughline projections`: writes the files that are generated from the database.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::memory::Scope;
 use super::output;
 use throughline_engine::hooks::PATIENCE;
@@ -13,16 +14,17 @@ use throughline_engine::projection::{self, Written};
 use throughline_platform::paths;
 use throughline_store::Access;
 
-/// Make the files that people and programs read from what is stored
+/// Write Markdown and JSON files generated from the memory
 ///
-/// NAME/memory.md and NAME/sessions/ of the project in the folder `projections.folder` of the configuration, and its
-/// .claude/session-context.json where `projections.session_context` wants it. Hooks make them as sessions go; this makes all
-/// of them anew, such as after `ingest` or in another folder. Files of sessions that are stored no more go.
+/// Writes NAME/memory.md and NAME/sessions/ for the project to the folder `projections.folder` of the configuration,
+/// and .claude/session-context.json in the project if `projections.session_context` is set. Hooks keep these files
+/// current; this command generates all of them again, for example after `ingest` or in another folder. Files of
+/// sessions that are no longer stored are deleted.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// In this folder instead of the configured one
+    /// Write to this folder instead of the configured one
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Print an object: written, unchanged
@@ -32,22 +34,22 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report {
-    /// Files that were not so before.
+pub(super) struct WrittenFiles {
+    /// Files that are new or changed.
     written: Vec<PathBuf>,
-    /// How many were.
+    /// How many files did not change.
     unchanged: usize,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let mut settings = runtime.config.projections.clone();
     if let Some(folder) = &arguments.folder {
         settings.folder = Some(super::memory::folder(Some(folder))?);
     }
     if !projection::are_wanted(&settings) {
-        return Err(Failure::new("it is not said where to")
-            .hint("say --folder DIR, or set projections.folder or projections.session_context in the configuration"));
+        return Err(CommandError::new("no folder is set")
+            .hint("use --folder DIR, or set projections.folder or projections.session_context in the configuration"));
     }
     let store = runtime.store(Access::Existing, PATIENCE * 4)?;
     let wanted = arguments.scope.project()?;
@@ -59,20 +61,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         }
         if runtime.is_off(&project.root) {
             let shown = output::clean_line(&paths::display(&project.root, &runtime.paths.home));
-            writeln!(err, "{shown} is left out by the configuration")?;
+            writeln!(err, "{shown} is excluded by the configuration")?;
             continue;
         }
         files.extend(projection::write_all(&store, &settings, &project)?);
     }
     runtime.finish();
     if files.is_empty() {
-        writeln!(err, "nothing is stored of {}", if wanted.is_some() { "this project" } else { "any project" })?;
+        writeln!(err, "nothing is stored {}", if wanted.is_some() { "of this project" } else { "yet" })?;
     }
     let unchanged = files.iter().filter(|file| !file.changed).count();
     let written: Vec<PathBuf> = files.into_iter().filter(|file| file.changed).map(|file| file.path).collect();
     if arguments.json {
-        output::json(&Report { written, unchanged })?;
-        return Ok(Done::Well);
+        output::json(&WrittenFiles { written, unchanged })?;
+        return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
     for path in &written {
@@ -80,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     }
     out.flush()?;
     if unchanged > 0 {
-        writeln!(err, "{} as it is", output::counted(unchanged as u64, "file stays", "files stay"))?;
+        writeln!(err, "{} not changed", output::counted(unchanged as u64, "file", "files"))?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }

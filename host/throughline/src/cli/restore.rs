@@ -1,11 +1,12 @@
-//! `throughline restore`.
+//! `throughline restore`: replaces the database with a backup.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_engine::backup::{self, Staged, Unusable};
 use throughline_engine::hooks::PATIENCE;
@@ -13,51 +14,52 @@ use throughline_engine::memory::forgetting;
 use throughline_model::project::Project;
 use throughline_store::{Access, Content};
 
-/// Put a backup in the place of all that is remembered
+/// Replace everything that is stored with a backup
 ///
-/// The backup is examined first and only read. What was there before is kept in a file beside the database, and named at the
-/// end. Sessions may go on meanwhile: they read the old memory or the new one. What was deleted for good since the backup was
-/// made stays deleted.
+/// The backup is checked first and never changed. The old database is kept in a file beside the new one; its path is
+/// printed at the end. Sessions can go on meanwhile: they see the old memory or the new one. What was deleted for good
+/// after the backup was made stays deleted.
 ///
-/// It asks before it does it; where nobody can be asked it does nothing without `--yes`.
+/// The command asks for confirmation. Without a terminal it does nothing unless `--yes` is given.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A file that `throughline backup` made
+    /// A file that `throughline backup` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Bring back also what was deleted for good since
+    /// Also restore what was deleted for good after the backup was made
     #[arg(long)]
     with_deleted: bool,
-    /// Print an object: schema, memories, sessions, projects, bytes, kept (the file with what was there before), `still_deleted`
+    /// Print an object: schema, memories, sessions, projects, bytes, kept (the file with the old database),
+    /// `still_deleted`
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report<'a> {
+pub(super) struct Restored<'a> {
     #[serde(flatten)]
     content: &'a Content,
     kept: Option<PathBuf>,
     still_deleted: u64,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let shown = arguments.file.display();
     let staged = backup::stage(&runtime.paths, &arguments.file).map_err(|error| match error.downcast_ref::<Unusable>() {
-        Some(unusable) => Failure::new(format!("{shown} cannot be restored: {unusable}")).hint(unusable.hint()),
+        Some(unusable) => CommandError::new(format!("cannot restore {shown}: {unusable}")).hint(unusable.hint()),
         None => error.into(),
     })?;
     let before = match runtime.store(Access::Existing, PATIENCE * 4) {
         Ok(store) => store.all_projects().unwrap_or_default(),
         Err(_) => Vec::new(),
     };
-    if !arguments.yes && !agrees(&staged, arguments)? {
-        return Err(Failure::new("nothing was restored").hint("say --yes to do it"));
+    if !arguments.yes && !confirm(&staged, arguments)? {
+        return Err(CommandError::new("nothing was restored").hint("use --yes to confirm"));
     }
     let restored = backup::put_back(&runtime, &staged, arguments.with_deleted);
     let content = staged.content.clone();
@@ -69,31 +71,31 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     projects.extend(before.into_iter().filter(|old| !projects.iter().any(|new| new.id == old.id)).collect::<Vec<_>>());
     forgetting::make_anew(&runtime, &store, &projects)?;
     if arguments.json {
-        output::json(&Report { content: &content, kept: restored.kept, still_deleted: restored.still_deleted })?;
-        return Ok(Done::Well);
+        output::json(&Restored { content: &content, kept: restored.kept, still_deleted: restored.still_deleted })?;
+        return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
-    writeln!(out, "restored {} of {}", output::counted(content.memories, "memory", "memories"), shown)?;
+    writeln!(out, "restored {} from {}", output::counted(content.memories, "memory", "memories"), shown)?;
     if restored.still_deleted > 0 {
-        let still = output::counted(restored.still_deleted, "of them was", "of them were");
-        writeln!(out, "{still} deleted for good since, and left out (--with-deleted brings such back)")?;
+        let deleted = output::counted(restored.still_deleted, "memory was", "memories were");
+        writeln!(out, "{deleted} deleted for good later and not restored (--with-deleted restores them)")?;
     }
     if let Some(kept) = restored.kept {
-        writeln!(out, "what was there before is in {}: delete that file when you need it no more", kept.display())?;
+        writeln!(out, "the old database is in {}; delete that file when you no longer need it", kept.display())?;
     }
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Asks; no: there is nobody to ask.
-fn agrees(staged: &Staged, arguments: &Arguments) -> Result<bool, Failure> {
+/// Asks for confirmation. Returns false if there is no terminal.
+fn confirm(staged: &Staged, arguments: &Arguments) -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }
     let content = &staged.content;
     write!(
         io::stderr().lock(),
-        "put {} with {}, {} in the place of all that is remembered? [y/N] ",
+        "replace everything that is stored with {} ({}, {})? [y/N] ",
         arguments.file.display(),
         output::counted(content.memories, "memory", "memories"),
         output::counted(content.sessions, "session", "sessions"),

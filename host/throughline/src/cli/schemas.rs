@@ -1,5 +1,5 @@
-//! docs/json: a JSON Schema for what each command prints with `--json`, made from the types that are printed. Tests keep it current,
-//! and whole: every command that has the flag has a schema.
+//! Generates docs/json: a JSON Schema for what each command prints with `--json`, made from the Rust types. Tests check
+//! that the files are current and that every command with the flag has one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,68 +9,55 @@ use std::path::{Path, PathBuf};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
-use super::{context, scrub, session, verify};
-use super::{
-    doctor, events, failures, files, gc, install, memory, namespaces, observations, policy, projections, restore, resume,
-};
+use super::{context, doctor, events, failures, files, import, install, memory, namespaces, note, observations};
+use super::{pause, policy, projections, projects, restore, scrub, session, verify};
 
-/// A command, without the program's name, and the schema of what it prints.
+/// A command, without the name of the program, and the schema of what it prints.
 pub(super) type Output = (&'static str, Schema);
 
-/// The schema of what is printed where a `T` is.
+/// Returns the schema of `T` as it is serialized.
 pub(super) fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 
-/// What `throughline import` prints.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "only its schema is asked for")]
-enum Imported {
-    /// From another system.
-    Moved(throughline_engine::import::from::Moved),
-    /// From lines of JSON, as `memory import` does.
-    Lines(throughline_engine::import::Report),
-}
-
-/// Commands that are asked for JSON otherwise than with `--json`, and how.
-const OTHERWISE: &[(&str, &str)] =
-    &[("export", "--format jsonl"), ("memory graph", "--format json"), ("policy run", ""), ("redact", "--report json")];
+/// Commands that print JSON without `--json`, and the option that asks for it.
+const OTHER_FLAGS: &[(&str, &str)] =
+    &[("export", "--format jsonl"), ("note graph", "--format json"), ("policy run", ""), ("redact", "--report json")];
 
 fn outputs() -> BTreeMap<&'static str, Schema> {
     let own = [
         ("backup", of::<throughline_store::Content>()),
         ("config show", of::<throughline_engine::config::Config>()),
-        ("context", of::<context::Shown<'_>>()),
+        ("context", of::<context::StartContext<'_>>()),
         ("demo", of::<crate::demo::Played>()),
-        ("doctor", of::<doctor::Report>()),
+        ("doctor", of::<doctor::Diagnosis>()),
         ("export", of::<throughline_engine::export::Fields<'_>>()),
-        ("failures", of::<Vec<failures::Entry<'_>>>()),
-        ("files", of::<files::Answer<'_>>()),
-        ("gc", of::<gc::Report>()),
-        ("import", of::<Imported>()),
+        ("failures", of::<Vec<failures::FailureEntry<'_>>>()),
+        ("files", of::<files::FilesOutput<'_>>()),
+        ("import", of::<import::Imported>()),
         ("ingest", of::<throughline_engine::ingest::Report>()),
-        ("install", of::<install::Report>()),
-        ("namespaces", of::<Vec<namespaces::Space>>()),
-        ("projections", of::<projections::Report>()),
-        ("redact", of::<scrub::Report>()),
-        ("restore", of::<restore::Report<'_>>()),
-        ("resume", of::<resume::Answer>()),
-        ("save", of::<throughline_engine::projection::SessionContext>()),
-        ("scrub", of::<scrub::Report>()),
-        ("timeline", of::<Vec<events::Step<'_>>>()),
-        ("uninstall", of::<install::Removed>()),
-        ("verify", of::<verify::Report<'_>>()),
+        ("install", of::<install::Installed>()),
+        ("namespaces", of::<Vec<namespaces::NamespaceEntry>>()),
+        ("projections", of::<projections::WrittenFiles>()),
+        ("projects", of::<Vec<projects::ProjectEntry>>()),
+        ("redact", of::<scrub::RedactionReport>()),
+        ("restore", of::<restore::Restored<'_>>()),
+        ("resume", of::<pause::Resumed>()),
+        ("scrub", of::<scrub::RedactionReport>()),
+        ("timeline", of::<Vec<events::EventEntry<'_>>>()),
+        ("uninstall", of::<install::Uninstalled>()),
+        ("verify", of::<verify::Verified<'_>>()),
     ];
     own.into_iter()
         .chain(memory::schemas())
+        .chain(note::schemas())
         .chain(observations::schemas())
         .chain(policy::schemas())
         .chain(session::schemas())
         .collect()
 }
 
-/// Every command with its one-line help, and whether it has the flag.
+/// Collects every command with its one-line help, and whether it has the flag.
 fn commands(command: &clap::Command, above: &str, into: &mut BTreeMap<String, (String, bool)>) {
     for below in command.get_subcommands() {
         let name = format!("{above}{}", below.get_name());
@@ -93,7 +80,7 @@ fn file_name(command: &str) -> String {
     format!("{}.schema.json", command.replace(' ', "-"))
 }
 
-/// All files of the folder, by name.
+/// Returns all files of the folder, by name.
 fn files() -> BTreeMap<String, String> {
     let commands = all_commands();
     let mut index = HEAD.to_owned();
@@ -102,7 +89,7 @@ fn files() -> BTreeMap<String, String> {
         let about = &commands[command].0;
         schema.insert("title".into(), format!("throughline {command}").into());
         schema.insert("description".into(), about.as_str().into());
-        let flag = OTHERWISE.iter().find(|(name, _)| *name == command).map_or("--json", |(_, flag)| flag);
+        let flag = OTHER_FLAGS.iter().find(|(name, _)| *name == command).map_or("--json", |(_, flag)| flag);
         let asked = format!("{command} {flag}");
         writeln!(index, "| `{asked}` | [{name}]({name}) | {about} |", asked = asked.trim_end(), name = file_name(command))
             .unwrap();
@@ -118,36 +105,37 @@ const EXIT_CODES: &str = "
 
 | Code | Means | Standard output |
 | --- | --- | --- |
-| 0 | It is done; also where nothing was found, and where the reader of the output had seen enough | what was asked for |
-| 1 | It could not be done, or what was looked at is not as it should be | what was found, else nothing |
+| 0 | Success, even if nothing was found, or if the reader of the output closed it early | what was asked for |
+| 1 | The command failed, or what it checked is not as it should be | what was found, otherwise nothing |
 | 2 | The command line is wrong; nothing was done | nothing |
 
-Standard error says why, and in lines that begin with `hint:` what to do. Those who end with 1 after they have printed what they found:
-`doctor` where a check failed (a warning is 0), `verify` where something is or stays wrong, `memory check` where a note has an error,
-`memory sync` where both sides changed, `ingest` where a named transcript or all of them could not be read, `import` and `memory import`
-where a row or a line could not be read (all else is stored), `memory reindex` where the provider of vectors failed, and `policy check`
-where a check failed. `throughline hook` always ends with 0, so that no session is ever disturbed, and `throughline mcp` with 0 when its client
-goes. No other codes are used.
+Standard error says why, and lines that begin with `hint:` say what to do. These commands exit with 1 after they have printed what they
+found: `doctor` if a check failed (a warning is 0), `verify` if something is or stays wrong, `note check` if a note has an error,
+`note sync` if both sides changed, `ingest` if a named transcript or all of them could not be read, `import` if a row or a line could not
+be read (everything else is stored), `memory reindex` if the embedding provider failed, and `policy check` if a check failed.
+`throughline hook` always exits with 0, so that it never disturbs a session, and `throughline mcp` exits with 0 when its client
+disconnects. No other codes are used.
 ";
 
 const BEGIN: &str = "<!-- schemas: generated -->\n";
 const END: &str = "<!-- end of schemas -->";
 
-/// Returns docs/scripting.md with the current list of schemas.
+/// Returns the README with the current list of schemas.
 fn scripting_page(text: &str) -> String {
-    let begin = text.find(BEGIN).expect("the mark") + BEGIN.len();
-    let end = text.find(END).expect("the mark");
+    let begin = text.find(BEGIN).expect("the marker") + BEGIN.len();
+    let end = text.find(END).expect("the marker");
     let outputs = outputs();
-    let links: Vec<String> = outputs.keys().map(|command| format!("[{command}](json/{})", file_name(command))).collect();
+    let links: Vec<String> =
+        outputs.keys().map(|command| format!("[{command}](docs/json/{})", file_name(command))).collect();
     format!("{}{}.\n{}", &text[..begin], links.join(",\n"), &text[end..])
 }
 
 const HEAD: &str = "\
 # What commands print for programs
 
-With `--json` a command prints one JSON document on standard output (`export` one a line), and what a person should know beside it on
-standard error. Where it could do nothing it prints none, and the exit code says so. The schemas are of draft 2020-12 of JSON Schema.
-Fields may be added with any version; one that is required stays, with its name and its meaning, until CHANGELOG.md says otherwise.
+With `--json` a command prints one JSON document on standard output (`export` prints one per line), and messages for people on standard
+error. A command that fails prints no document; see the exit codes. The schemas follow draft 2020-12 of JSON Schema. Any version may add
+fields; a required field keeps its name and its meaning until CHANGELOG.md says otherwise.
 Generated: `UPDATE=1 cargo test -p throughline schemas`.
 
 | Command | Schema | What it does |
@@ -165,7 +153,7 @@ fn every_command_with_the_flag_has_a_schema() {
     let outputs = outputs();
     let described: BTreeSet<String> = outputs
         .keys()
-        .filter(|name| OTHERWISE.iter().all(|(other, _)| other != *name))
+        .filter(|name| OTHER_FLAGS.iter().all(|(other, _)| other != *name))
         .map(|name| (*name).to_owned())
         .collect();
     assert_eq!(with_flag, described);
@@ -191,7 +179,7 @@ fn the_schemas_are_current() {
     let folder = folder();
     let wanted = files();
     if std::env::var_os("UPDATE").is_some() {
-        // What no command prints any more has no schema.
+        // Also removes the schemas of commands that no longer exist.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         for (name, text) in wanted {

@@ -1,13 +1,14 @@
-//! `throughline scrub` and `throughline redact`.
+//! `throughline scrub` and `throughline redact`: run the redactors on the database or on standard input.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output;
 use throughline_engine::hooks::{self, PATIENCE};
 use throughline_engine::memory::forgetting;
@@ -15,19 +16,20 @@ use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_store::Access;
 
-/// The longest that the redactors may take for some rows, or for one piece.
-const PATIENT: Duration = Duration::from_mins(1);
+/// The longest that the redactors may take for a batch of rows, or for one chunk.
+const REDACTION_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How much of standard input goes through the redactors at once, bytes: a policy's memory has an end.
-const PIECE: usize = 4 << 20;
+/// How much of standard input is redacted at once, bytes: the memory of a policy is limited.
+const CHUNK: usize = 4 << 20;
 
-/// Pass everything that is stored through the redactors once more
+/// Redact secrets again in everything that is stored
 ///
-/// For new rules, a new version, or secrets that came into the environment later: memories, notes, summaries, states, events
-/// and the words of the full-text index lose what the redactors find now. It can be stopped at any time, and repeated.
+/// Use this after adding redaction rules, updating Throughline, or when a secret came into the environment later.
+/// Removes what the redactors find now from memories, notes, summaries, states, events and the full-text index. You can
+/// stop the command at any time and repeat it.
 #[derive(clap::Args)]
-pub(super) struct Scrubbing {
-    /// Count what would be redacted, and change nothing
+pub(super) struct ScrubArguments {
+    /// Count what would be redacted and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print an object: rows, rules, `dry_run`
@@ -35,16 +37,16 @@ pub(super) struct Scrubbing {
     json: bool,
 }
 
-/// Pass standard input through the redactors
+/// Redact secrets in standard input and print the result
 ///
-/// As everything is before it is stored: the values of secret variables, the default redactor with the rules of
-/// `redaction.rules`, and the policies in force for the present project.
+/// Does what happens to everything before it is stored: removes the values of secret environment variables, then runs
+/// the default redactor with `redaction.rules` and the redactor policies of the current project.
 #[derive(clap::Args)]
-pub(super) struct Redaction {
-    /// Print how often each rule found something, and not the text
+pub(super) struct RedactArguments {
+    /// Print how often each rule matched instead of the text
     #[arg(long, value_name = "FORMAT", value_enum)]
     report: Option<Format>,
-    /// The project of this folder, instead of the present one
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 }
@@ -57,20 +59,20 @@ enum Format {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report {
-    /// Rows that changed; none of a text.
+pub(super) struct RedactionReport {
+    /// Rows that changed; missing for a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
-    /// By rule, how often it found something.
+    /// How often each rule matched.
     rules: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<bool>,
 }
 
-pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
+pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let mut store = runtime.store(Access::Existing, PATIENCE * 4)?;
-    // What is still in a journal would come into the store afterwards, as it is.
+    // Otherwise what is still in a journal would be stored unredacted later.
     hooks::take_journals(&runtime, &mut store)?;
     let mut rules = BTreeMap::new();
     let mut rows = 0;
@@ -85,64 +87,64 @@ pub(super) fn scrub(arguments: &Scrubbing) -> Result<Done, Failure> {
         forgetting::make_anew(&runtime, &store, &store.all_projects()?)?;
     }
     runtime.finish();
-    let report = Report { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
+    let report = RedactionReport { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
     if arguments.json {
         output::json(&report)?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
-    let verb = if arguments.dry_run { "would be redacted" } else { "redacted" };
-    writeln!(out, "{} {verb}", output::counted(rows, "row", "rows"))?;
+    let verb = if arguments.dry_run { "would redact" } else { "redacted" };
+    writeln!(out, "{verb} {}", output::counted(rows, "row", "rows"))?;
     for (rule, times) in &report.rules {
         writeln!(out, "  {} {}", output::pad(&output::clean_line(rule), 32), output::count(*times))?;
     }
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn redact(arguments: &Redaction) -> Result<Done, Failure> {
+pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let folder = super::memory::folder(arguments.project.as_deref())?;
     let root = Project::of(&folder).root;
     runtime.secrets.look_in(&root, &folder);
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::new(format!("standard input: {error}")))?;
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| CommandError::new(format!("standard input: {error}")))?;
     let text = String::from_utf8_lossy(&bytes);
     let mut rules = BTreeMap::new();
     let mut cleaned = String::with_capacity(text.len());
-    for piece in pieces(&text) {
-        let mut texts = [piece.to_owned()];
+    for chunk in chunks(&text) {
+        let mut texts = [chunk.to_owned()];
         add(&mut rules, redacted(&runtime, &root, &mut texts)?)?;
         cleaned.push_str(&texts[0]);
     }
-    // Whoever tries a rule must see what is wrong with it.
-    let mut told = runtime.log.told();
-    told.retain(|line| line.starts_with("WARN") || line.starts_with("ERROR"));
-    told.dedup();
+    // A person who tries a rule must see what is wrong with it.
+    let mut lines = runtime.log.told();
+    lines.retain(|line| line.starts_with("WARN") || line.starts_with("ERROR"));
+    lines.dedup();
     let mut err = anstream::stderr().lock();
-    for line in told {
+    for line in lines {
         writeln!(err, "{}", output::clean_line(&line))?;
     }
     drop(err);
     runtime.finish();
     if arguments.report == Some(Format::Json) {
-        output::json(&Report { rows: None, rules, dry_run: None })?;
+        output::json(&RedactionReport { rows: None, rules, dry_run: None })?;
     } else {
-        // As it came: what reads it is a program.
+        // The text is not cleaned, because programs read it.
         let mut out = io::stdout().lock();
         out.write_all(cleaned.as_bytes())?;
         out.flush()?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
 fn redacted(runtime: &Runtime, root: &Path, texts: &mut [String]) -> anyhow::Result<BTreeMap<String, u64>> {
     runtime.secrets.look_in(root, root);
-    let until = Instant::now() + PATIENT;
+    let until = Instant::now() + REDACTION_TIMEOUT;
     runtime.policies(Some(root))?.work(None, until)?.redact_counting(texts, until)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "so that it can end a closure that may fail")]
+#[expect(clippy::unnecessary_wraps, reason = "it is the last expression of closures that can fail")]
 fn add(rules: &mut BTreeMap<String, u64>, found: BTreeMap<String, u64>) -> anyhow::Result<()> {
     for (rule, times) in found {
         *rules.entry(rule).or_insert(0) += times;
@@ -150,21 +152,21 @@ fn add(rules: &mut BTreeMap<String, u64>, found: BTreeMap<String, u64>) -> anyho
     Ok(())
 }
 
-/// The text in pieces that end with a line, and not within a block of several lines.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
+/// Splits the text at line ends, but not inside a private key.
+fn chunks(text: &str) -> Vec<&str> {
+    let mut chunks = Vec::new();
     let mut rest = text;
-    while rest.len() > PIECE {
-        let window = &rest[..rest.floor_char_boundary(PIECE)];
+    while rest.len() > CHUNK {
+        let window = &rest[..rest.floor_char_boundary(CHUNK)];
         let line = window.rfind('\n').map_or(window.len(), |at| at + 1);
-        // A private key that ends in the next piece begins there too.
+        // A private key that ends in the next chunk has to begin there as well.
         let block = window.rfind("-----BEGIN").filter(|at| *at > 0 && !window[*at..].contains("-----END"));
-        let (piece, after) = rest.split_at(block.unwrap_or(line).min(line));
-        pieces.push(piece);
+        let (chunk, after) = rest.split_at(block.unwrap_or(line).min(line));
+        chunks.push(chunk);
         rest = after;
     }
-    pieces.push(rest);
-    pieces
+    chunks.push(rest);
+    chunks
 }
 
 #[cfg(test)]
@@ -172,13 +174,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_the_whole_and_tear_no_key() {
-        let mut text = "a line of text\n".repeat(PIECE / 15 - 2);
+    fn chunks_add_up_to_the_text_and_split_no_key() {
+        let mut text = "a line of text\n".repeat(CHUNK / 15 - 2);
         text += "-----BEGIN PRIVATE KEY-----\nabc\ndef\nghi\nabc\ndef\nghi\nabc\n-----END PRIVATE KEY-----\n";
-        text += &"behind\n".repeat(PIECE / 7);
-        let pieces = pieces(&text);
-        assert_eq!(pieces.concat(), text);
-        assert!(pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= PIECE));
-        assert!(pieces[1].starts_with("-----BEGIN"));
+        text += &"behind\n".repeat(CHUNK / 7);
+        let chunks = chunks(&text);
+        assert_eq!(chunks.concat(), text);
+        assert!(chunks.len() > 1 && chunks.iter().all(|chunk| chunk.len() <= CHUNK));
+        assert!(chunks[1].starts_with("-----BEGIN"));
     }
 }

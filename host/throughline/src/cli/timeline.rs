@@ -1,40 +1,43 @@
-//! `throughline timeline`: what happened, in order.
+//! `throughline timeline`: recorded events in order.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
+use super::error::CommandError;
 use super::events::{self, Table, When};
-use super::failure::{Done, Failure};
 use super::memory::{self, Scope};
 use super::{output, pager};
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Event, Store, Wanted};
 
-/// Show what happened: prompts, uses of tools, failures and ends of turns, the oldest first
+/// Show prompts, tool calls, failures and ends of turns in order
 ///
-/// Of a project or of one session; by session and day. Where there is more than fits the limit, the last of it.
+/// Shows the events of a project or of one session, by session and day, oldest first. If there are more than the limit,
+/// it shows the latest ones.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Of this session only; the beginning of its identifier is enough
+    /// Only events of this session; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// About this file or folder only; the end of its path is enough
+    /// Only events about this file or folder; the end of its path is enough
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     scope: Scope,
-    /// At most this many events
+    /// Show at most this many events
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Print an array of objects: id, type, at, tool, summary, failed, files, times, `duration_ms`, `session_id`, project, …
+    /// Print an array of objects: id, type, at, tool, summary, failed, files, times, `duration_ms`, `session_id`,
+    /// project, …
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
-    let session = arguments.session.as_deref().map(|id| memory::whole_session(&store, id)).transpose()?;
+    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
     let wanted = Wanted {
         project: project.as_ref().map(|project| project.id.clone()),
         session,
@@ -44,19 +47,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
     let mut found = store.events(&wanted, arguments.limit)?;
     found.reverse();
     if arguments.json {
-        output::json(&events::steps(&found, &store.roots_of_events(&found)?))?;
+        output::json(&events::entries(&found, &store.roots_of_events(&found)?))?;
     } else if found.is_empty() {
-        events::tell_empty(&arguments.scope)?;
+        events::print_nothing_found(&arguments.scope)?;
     } else {
-        tell(&runtime, &store, &found, project.is_none())?;
+        print(&runtime, &store, &found, project.is_none())?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn tell(runtime: &Runtime, store: &Store, found: &[Event], projects: bool) -> Result<(), Failure> {
+fn print(runtime: &Runtime, store: &Store, found: &[Event], projects: bool) -> Result<(), CommandError> {
     let table = Table::new(found, When::Clock, runtime.now);
     let mut out = Vec::new();
-    // Sessions that ran side by side are not told in turns.
+    // Keep the events of a session together, even if several sessions ran at the same time.
     let mut groups: Vec<(&str, String, Vec<&Event>)> = Vec::new();
     for event in found {
         let day = output::local(event.at).0;

@@ -1,39 +1,40 @@
-//! `throughline verify`.
+//! `throughline verify`: checks the database, and repairs it.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output::{self, GREEN};
 use throughline_engine::backup;
 use throughline_engine::verify::{self, Findings, Repaired};
 use throughline_store::{Access, Fault, StoreError};
 
-/// Check that everything that is kept fits together
+/// Check the database for errors, and repair them
 ///
-/// It looks at the database's pages and indexes, at rows whose parent is missing, at what memories and observations are found
-/// by, at counters, and at how far transcripts were read; sessions may go on meanwhile. Each finding is a line: how many, what,
-/// where, and what `--repair` does about it. The exit code is 1 where something is wrong, with `--repair` where something is
-/// still wrong.
+/// Checks the pages and indexes of the database, rows whose parent is missing, the search indexes of memories and
+/// observations, counters, and how far transcripts were read. Sessions can go on meanwhile. Each error is one line:
+/// where, how many, what, and what `--repair` does about it. The exit code is 1 if there are errors or, with
+/// `--repair`, if some are left.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Mend what can be mended, after copying the database to a file beside it
+    /// Repair what can be repaired, after copying the database to a file beside it
     #[arg(long)]
     repair: bool,
-    /// Print an object: sound, faults (check, place, count, what, mend), gone, and with `--repair` kept and left (what is
-    /// still wrong)
+    /// Print an object: sound, faults (check, place, count, what, mend), gone, and with `--repair` kept (the copy) and
+    /// left (the faults that are left)
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report<'a> {
+pub(super) struct Verified<'a> {
     sound: bool,
     faults: &'a [Fault],
-    /// Transcripts that were read and are gone.
+    /// Transcripts that were read and have been deleted since.
     gone: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<PathBuf>,
@@ -41,16 +42,16 @@ pub(super) struct Report<'a> {
     left: Option<&'a [Fault]>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    let mut store = runtime.store(Access::Existing, backup::PATIENCE).map_err(unopened)?;
+    let mut store = runtime.store(Access::Existing, backup::PATIENCE).map_err(open_error)?;
     let findings = verify::verify(&runtime, &store)?;
-    let is_mendable = findings.faults.iter().any(|fault| fault.mend.is_some());
+    let is_repairable = findings.faults.iter().any(|fault| fault.mend.is_some());
     let repaired =
-        if arguments.repair && is_mendable { Some(verify::repair(&runtime, &mut store, &findings)?) } else { None };
+        if arguments.repair && is_repairable { Some(verify::repair(&runtime, &mut store, &findings)?) } else { None };
     let left = repaired.as_ref().map_or(&findings, |repaired| &repaired.left);
     if arguments.json {
-        output::json(&Report {
+        output::json(&Verified {
             sound: left.faults.is_empty(),
             faults: &findings.faults,
             gone: findings.gone,
@@ -58,58 +59,59 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
             left: repaired.as_ref().map(|repaired| repaired.left.faults.as_slice()),
         })?;
     } else {
-        tell(&findings, repaired.as_ref(), arguments.repair)?;
+        print(&findings, repaired.as_ref(), arguments.repair)?;
     }
     if left.faults.is_empty() {
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
-    let failure = Failure::new(if repaired.is_some() { "not everything could be mended" } else { "something is wrong" });
+    let failure =
+        CommandError::new(if repaired.is_some() { "some errors could not be repaired" } else { "the database has errors" });
     Err(if left.faults.iter().any(|fault| fault.mend.is_none()) {
         failure.hint(
-            "restore a backup with `throughline restore`; without one, move the database away and `throughline ingest`",
+            "restore a backup with `throughline restore`; without one, move the database away and run `throughline ingest`",
         )
     } else {
-        failure.hint("`throughline verify --repair` mends it, and keeps a copy of what there is")
+        failure.hint("`throughline verify --repair` repairs them, and keeps a copy of the database")
     })
 }
 
-fn unopened(error: StoreError) -> Failure {
+fn open_error(error: StoreError) -> CommandError {
     match error {
-        StoreError::Damaged(path, why) => Failure::new(format!("{} is damaged: {why}", path.display()))
-            .hint("restore a backup with `throughline restore`; what is there now is kept")
-            .hint("without one, move it away; `throughline ingest` fills a new one from the transcripts"),
+        StoreError::Damaged(path, why) => CommandError::new(format!("{} is damaged: {why}", path.display()))
+            .hint("restore a backup with `throughline restore`; it keeps the damaged database")
+            .hint("without a backup, move the database away; `throughline ingest` fills a new one from the transcripts"),
         other => other.into(),
     }
 }
 
-fn tell(findings: &Findings, repaired: Option<&Repaired>, asked: bool) -> Result<(), Failure> {
+fn print(findings: &Findings, repaired: Option<&Repaired>, is_repair: bool) -> Result<(), CommandError> {
     let mut out = output::stdout();
     for fault in &findings.faults {
-        tell_fault(&mut out, fault, asked)?;
+        print_fault(&mut out, fault, is_repair)?;
     }
     if findings.gone > 0 {
-        let gone = output::counted(findings.gone, "transcript that was read is", "transcripts that were read are");
-        writeln!(out, "{gone} gone, as agents delete them: nothing is wrong with that")?;
+        let gone = output::counted(findings.gone, "transcript was", "transcripts were");
+        writeln!(out, "{gone} read and deleted since; this is normal, because agents delete old transcripts")?;
     }
     if let Some(repaired) = repaired {
         for fault in &repaired.left.faults {
-            write!(out, "still: ")?;
-            tell_fault(&mut out, fault, true)?;
+            write!(out, "left: ")?;
+            print_fault(&mut out, fault, true)?;
         }
-        writeln!(out, "what was there before is in {}: delete that file when you need it no more", repaired.kept.display())?;
+        writeln!(out, "the old database is in {}; delete that file when you no longer need it", repaired.kept.display())?;
     }
     if repaired.map_or(&findings.faults, |repaired| &repaired.left.faults).is_empty() {
-        writeln!(out, "{GREEN}sound{GREEN:#}")?;
+        writeln!(out, "{GREEN}no errors{GREEN:#}")?;
     }
     Ok(out.flush()?)
 }
 
-fn tell_fault(out: &mut impl Write, fault: &Fault, asked: bool) -> Result<(), Failure> {
-    let mend = match (fault.mend, asked) {
-        (Some(mend), true) => mend.to_owned(),
-        (Some(mend), false) => format!("--repair {mend}"),
-        (None, _) => "cannot be mended".to_owned(),
+fn print_fault(out: &mut impl Write, fault: &Fault, is_repair: bool) -> Result<(), CommandError> {
+    let repair = match (fault.mend, is_repair) {
+        (Some(repair), true) => repair.to_owned(),
+        (Some(repair), false) => format!("--repair {repair}"),
+        (None, _) => "cannot be repaired".to_owned(),
     };
-    let line = format!("{}: {} {} ({mend})", fault.place, output::count(fault.count), fault.what);
+    let line = format!("{}: {} {} ({repair})", fault.place, output::count(fault.count), fault.what);
     Ok(writeln!(out, "{}", output::clean_line(&line))?)
 }

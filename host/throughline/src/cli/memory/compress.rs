@@ -1,29 +1,30 @@
-//! `throughline memory compress` and `decompress`.
+//! `throughline memory compress` and `decompress`: fold old memories into digests, and restore them.
 
 use std::io::Write;
 
 use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
-use super::{Failure, Runtime, Scope, Store};
+use super::{CommandError, Runtime, Scope, Store};
 use throughline_engine::memory::compressing::{self, Folded};
 use throughline_store::Unfolded;
 
-/// Fold old memories that nobody looked at into digests
+/// Fold old unused memories into digests
 ///
-/// Five to thirty memories of one type, of one session or close in time, become one memory of that type with a line of each. They stay
-/// stored, but no search finds them and no list shows them, which makes the index smaller; `throughline memory decompress` brings them back
-/// as they were. Only what policies found is folded, and of that nothing that was saved by hand too, shared, learned in two places, is
-/// still open, has a file, or holds for the project as a whole. What is learned again comes back by itself. The configuration's
-/// section `[compress]` says what is old, and whether this is done in the background.
+/// Replaces five to thirty memories of one type, from one session or close in time, with one memory of that type that
+/// has a line for each. The folded memories stay stored, but searches and lists no longer show them, which makes the
+/// index smaller; `throughline memory decompress` restores them unchanged. Only memories that policies made are folded.
+/// A memory is not folded if it was also saved by hand, is shared, was learned in two places, is still open, has a
+/// file, or applies to the project as a whole. A folded memory that is learned again is restored. `[compress]` in the
+/// configuration sets the age, and whether this happens in the background.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// Say what would be folded, and change nothing
+    /// Show what would be folded and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Fold what is older than this; without it the configuration's `compress.older_than_days` holds
+    /// Fold memories older than this; by default `compress.older_than_days` of the configuration
     #[arg(long, value_name = "DAYS")]
     older_than: Option<u32>,
     /// Print an object: memories, digests (id, type, project, sources), `dry_run`
@@ -31,13 +32,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Bring back what was folded into digests
+/// Restore memories that were folded into digests
 ///
-/// The memories are as they were, and the digest is gone. Of a memory that was folded, it alone comes back. Those that `throughline
-/// memory gc --purge` took the texts of cannot come back.
+/// With the identifier of a digest, restores its memories and deletes the digest. With the identifier of a folded
+/// memory, restores only that memory. Memories whose texts `throughline memory gc --purge` deleted cannot be restored.
 #[derive(clap::Args)]
-pub(super) struct Reversal {
-    /// Identifiers of digests, or of memories that were folded, or beginnings of them that no other has
+pub(super) struct DecompressArguments {
+    /// Identifiers of digests or of folded memories, or unique beginnings of them
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
     /// Print an object: memories (id, title, `created_at`)
@@ -47,12 +48,12 @@ pub(super) struct Reversal {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Back {
-    /// What is back.
+pub(super) struct Decompressed {
+    /// The restored memories.
     memories: Vec<Folded>,
 }
 
-pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project()?;
     let report = compressing::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
     if !arguments.dry_run {
@@ -85,32 +86,34 @@ pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Argument
     Ok(out.flush()?)
 }
 
-pub(super) fn decompress(runtime: &Runtime, mut store: Store, arguments: &Reversal) -> Result<(), Failure> {
+pub(super) fn decompress(runtime: &Runtime, mut store: Store, arguments: &DecompressArguments) -> Result<(), CommandError> {
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let mut memories: Vec<Folded> = Vec::new();
     for found in found {
         let id = output::clean_line(&found.memory.id);
         match store.unfold(&found.memory.id, runtime.now)? {
             Unfolded::Back(back) => memories.extend(back.into_iter().map(Folded::from)),
-            // It is back with the digest, or another one, that was named before it.
+            // It was restored with a digest or memory that was named before.
             Unfolded::NotFolded if memories.iter().any(|of| of.id == found.memory.id) => {}
             Unfolded::Purged => {
-                return Err(Failure::new(format!("the texts of what {id} was made of, or was part of, were deleted"))
-                    .hint("the lines of the digest are what is left; `throughline restore` puts a backup back"));
+                return Err(CommandError::new(format!(
+                    "{id} cannot be restored: the texts of the folded memories were deleted"
+                ))
+                .hint("only the lines of the digest are left; `throughline restore` restores a backup"));
             }
             Unfolded::NotFolded => {
-                return Err(Failure::new(format!("{id} is no digest, and is not folded into one"))
-                    .hint("`throughline memory show` says of a memory whether it is"));
+                return Err(CommandError::new(format!("{id} is not a digest and was not folded into one"))
+                    .hint("`throughline memory show` shows whether a memory is"));
             }
         }
     }
     if arguments.json {
-        return output::json(&Back { memories });
+        return output::json(&Decompressed { memories });
     }
     let mut out = output::stdout();
     for of in &memories {
         writeln!(out, "{DIM}{}{DIM:#}  {}", output::clean_line(&of.id), output::clean_line(&of.title))?;
     }
-    writeln!(out, "{} back", output::counted(memories.len() as u64, "memory is", "memories are"))?;
+    writeln!(out, "restored {}", output::counted(memories.len() as u64, "memory", "memories"))?;
     Ok(out.flush()?)
 }

@@ -1,25 +1,25 @@
-//! `throughline memory delete`.
+//! `throughline memory delete`: deletes memories by their identifiers.
 
 use std::io::Write;
 
 use serde::Serialize;
 
 use super::output::{self, DIM};
-use super::{Failure, Runtime, Store};
+use super::{CommandError, Runtime, Store};
 use throughline_engine::memory::forgetting;
 use throughline_model::contract::Memory;
 
 /// Delete memories for good
 ///
-/// The same content does not come back when its transcript is read again, and no free page of the database holds it. Notes and
-/// summaries of its session may still say it in other words: `memory forget --match` takes those too. All identifiers are looked up before the first
-/// memory is deleted.
+/// A deleted memory does not come back when its transcript is read again, and no free page of the database contains it.
+/// Notes and summaries of its session may still mention it: `throughline memory forget --match` deletes those too. If
+/// one of the identifiers is unknown, nothing is deleted.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Identifiers, or beginnings of them that no other has
+    /// Identifiers, or unique beginnings of them
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Print what was deleted as JSON
+    /// Print an object: deleted (id, type, title)
     #[arg(long)]
     json: bool,
 }
@@ -27,40 +27,41 @@ pub(super) struct Arguments {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Deleted {
-    deleted: Vec<Gone>,
+    deleted: Vec<DeletedMemory>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Gone {
+pub(super) struct DeletedMemory {
     id: String,
     #[serde(rename = "type")]
     kind: String,
     title: String,
 }
 
-impl From<Memory> for Gone {
+impl From<Memory> for DeletedMemory {
     fn from(memory: Memory) -> Self {
         Self { id: memory.id, kind: memory.kind, title: memory.title }
     }
 }
 
-pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let memories = found.into_iter().map(|found| found.memory).collect();
-    let deleted: Vec<Gone> = forgetting::delete(runtime, &mut store, memories)?.into_iter().map(Gone::from).collect();
+    let deleted: Vec<DeletedMemory> =
+        forgetting::delete(runtime, &mut store, memories)?.into_iter().map(DeletedMemory::from).collect();
     super::warn_of_copies(store.path())?;
     if arguments.json {
         return output::json(&Deleted { deleted });
     }
     let mut out = output::stdout();
-    for gone in &deleted {
+    for memory in &deleted {
         writeln!(
             out,
             "deleted {DIM}{}{DIM:#} {}: {}",
-            output::clean_line(&gone.id),
-            output::clean_line(&gone.kind),
-            output::clean_line(&gone.title)
+            output::clean_line(&memory.id),
+            output::clean_line(&memory.kind),
+            output::clean_line(&memory.title)
         )?;
     }
     Ok(out.flush()?)

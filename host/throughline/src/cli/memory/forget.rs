@@ -1,40 +1,41 @@
-//! `throughline memory forget`.
+//! `throughline memory forget`: deletes everything that was learned from certain words, sessions, projects or times.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::{Failure, Runtime, Store, output};
+use super::{CommandError, Runtime, Store, output};
 use throughline_engine::memory::forgetting::{self, Report};
 use throughline_model::project::Project;
 use throughline_store::{Forgotten, Selection};
 
-/// Forget for good what was said: by words, session, project or time
+/// Forget by words, session, project or time, for good
 ///
-/// What all given options say yes to is deleted, memories with all that was derived from the same lines: notes, summaries,
-/// states, events, the full-text index, free pages, the write-ahead log, lines of the log. Reading the transcripts again does
-/// not bring it back: of a session, a project and a time no line from before is read any more, and of words the very texts
-/// stay out. The transcripts themselves belong to the agent and are left alone.
+/// Deletes what matches all given options: memories, and everything that was derived from the same lines, such as
+/// notes, summaries, states, events, the full-text index, free pages, the write-ahead log and lines of the log. Reading
+/// the transcripts again does not bring it back: older lines of the session, project or time are no longer read, and
+/// texts that were deleted by their words are not stored again. The transcripts themselves belong to the agent and are
+/// not changed.
 ///
-/// Without `--yes` it says what would go, and deletes nothing.
+/// Without `--yes` the command only shows what would be deleted.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["words", "session", "project", "before"])))]
 pub(super) struct Arguments {
-    /// Texts in which every word of QUERY stands, in any case; "in quotes" is one word
+    /// Texts that contain every word of QUERY, in upper or lower case; "words in quotes" count as one
     #[arg(long = "match", value_name = "QUERY")]
     words: Option<String>,
-    /// A session, by its whole identifier
+    /// A session, by its full identifier
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The project of this folder
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// What was learned before this day or moment: 2026-01-31, or RFC 3339
+    /// Everything learned before this day or moment: 2026-01-31, or RFC 3339
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
-    /// Count what would go, and delete nothing
+    /// Count what would be deleted and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Delete it
+    /// Delete what matches
     #[arg(long, conflicts_with = "dry_run")]
     yes: bool,
     /// Print an object: memories, sessions, notes, events, `log_lines`, `dry_run`
@@ -42,7 +43,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let selection = selection(arguments)?;
     let report = forgetting::forget(runtime, &mut store, &selection, arguments.yes)?;
     if arguments.yes {
@@ -51,10 +52,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     if arguments.json {
         return output::json(&report);
     }
-    tell(&report, arguments.dry_run)
+    print(&report, arguments.dry_run)
 }
 
-fn tell(report: &Report, asked: bool) -> Result<(), Failure> {
+fn print(report: &Report, is_dry_run: bool) -> Result<(), CommandError> {
     let mut out = output::stdout();
     let Forgotten { memories, sessions, notes, events } = report.forgotten;
     writeln!(
@@ -67,13 +68,13 @@ fn tell(report: &Report, asked: bool) -> Result<(), Failure> {
         output::counted(events, "event", "events"),
     )?;
     out.flush()?;
-    if report.dry_run && !asked {
-        writeln!(anstream::stderr().lock(), "nothing was deleted; --yes does it")?;
+    if report.dry_run && !is_dry_run {
+        writeln!(anstream::stderr().lock(), "nothing was deleted; use --yes to delete")?;
     }
     Ok(())
 }
 
-fn selection(arguments: &Arguments) -> Result<Selection, Failure> {
+fn selection(arguments: &Arguments) -> Result<Selection, CommandError> {
     let project = match &arguments.project {
         Some(folder) => Some(Project::of(&super::folder(Some(folder))?).id),
         None => None,

@@ -1,35 +1,36 @@
-//! `throughline memory gc`.
+//! `throughline memory gc`: deletes old memories that were not used.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{Failure, Runtime, Scope, Store, output};
+use super::{CommandError, Runtime, Scope, Store, output};
 use throughline_engine::memory::{compressing, forgetting};
 use throughline_model::project::Project;
 
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Delete old memories that nobody looked at
+/// Delete old unused memories
 ///
-/// What the human said (preferences, corrections), what holds for the project as a whole, and the weightiest memories of
-/// each project stay, whatever their age, and so do digests and what they were made of. Unlike with `delete`, what is learned again
-/// comes back.
+/// These stay, whatever their age: what the user said (preferences, corrections), what applies to the project as a
+/// whole, the most important memories of each project, digests, and the memories folded into them. Unlike with
+/// `delete`, a memory that is learned again comes back.
 ///
-/// With `--purge`, delete for good what digests were made of instead, where that was longer ago than the configuration's
-/// `compress.purge_after_days`. The digests stay; `throughline memory decompress` cannot bring it back any more.
+/// With `--purge`, deletes the texts of folded memories instead, if they were folded more than
+/// `compress.purge_after_days` ago. The digests stay, but `throughline memory decompress` can no longer restore their
+/// memories.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// Count what would be deleted, and delete nothing
+    /// Count what would be deleted and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Delete what is older than this; without it the configuration's `gc.max_age_days` holds
+    /// Delete memories older than this; by default `gc.max_age_days` of the configuration
     #[arg(long, value_name = "N", conflicts_with = "purge")]
     max_age_days: Option<u32>,
-    /// Delete what digests were made of, and nothing else
+    /// Only delete the texts of folded memories
     #[arg(long)]
     purge: bool,
     /// Print an object: deleted, purged, `dry_run`, `max_age_days`, keep
@@ -40,17 +41,17 @@ pub(super) struct Arguments {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Collected {
-    /// With `dry_run`: what would have been.
+    /// With `dry_run`, what would have been deleted.
     deleted: u64,
-    /// The same of what digests were made of.
+    /// Folded memories whose texts were deleted; with `dry_run`, would have been.
     purged: u64,
     dry_run: bool,
     max_age_days: u32,
-    /// The weightiest memories of each project that stay.
+    /// How many of the most important memories of each project stay.
     keep: u32,
 }
 
-pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project()?;
     let days = arguments.max_age_days.unwrap_or(runtime.config.gc.max_age_days);
     let keep = runtime.config.gc.keep;
@@ -72,7 +73,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let mut out = output::stdout();
     writeln!(
         out,
-        "{}{} older than {} that nobody looked at",
+        "{}{} older than {} and not used",
         if arguments.dry_run { "would delete " } else { "deleted " },
         output::counted(deleted, "memory", "memories"),
         output::counted(u64::from(days), "day", "days")
@@ -80,10 +81,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     Ok(out.flush()?)
 }
 
-fn purge(runtime: &Runtime, mut store: Store, project: Option<&Project>, arguments: &Arguments) -> Result<(), Failure> {
+fn purge(runtime: &Runtime, mut store: Store, project: Option<&Project>, arguments: &Arguments) -> Result<(), CommandError> {
     let purged = compressing::purge(runtime, &mut store, project, !arguments.dry_run)?;
     if !arguments.dry_run && purged > 0 {
-        // The file gets smaller only by that.
+        // Only this makes the file smaller.
         forgetting::erase(&store, "purged")?;
         super::warn_of_copies(store.path())?;
     }
@@ -94,7 +95,7 @@ fn purge(runtime: &Runtime, mut store: Store, project: Option<&Project>, argumen
     let mut out = output::stdout();
     writeln!(
         out,
-        "{}{} that digests were made of more than {} ago",
+        "{}{} folded more than {} ago",
         if arguments.dry_run { "would delete the texts of " } else { "deleted the texts of " },
         output::counted(purged, "memory", "memories"),
         output::counted(u64::from(runtime.config.compress.purge_after_days), "day", "days")

@@ -2,13 +2,13 @@
 
 use clap::ValueEnum;
 
-use super::{Failure, Look, Restriction, Runtime, Store};
-use throughline_notes::registry::Registry;
+use super::{CommandError, Restriction, Runtime, Store, TableOptions};
+use throughline_engine::memory::types;
 use throughline_store::Filter;
 
 /// List memories, newest first
 ///
-/// The turns of the sessions, which only searches find, are left out unless `--type turn` asks for them.
+/// Memories of type turn, the prompts and answers of sessions, are only listed with `--type turn`.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// What comes first
     #[arg(long, value_enum, default_value_t = Order::Newest)]
     order: Order,
-    /// At most this many
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Print an array of objects: id, type, title, content, `session_id`, project, `created_at`, files, …
@@ -26,35 +26,35 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Order {
-    /// What was learned last
+    /// The latest memories
     Newest,
-    /// What matters most
+    /// The most important memories
     Important,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
     let session = match &restriction.session {
-        Some(beginning) => Some(super::whole_session(store, beginning)?),
+        Some(beginning) => Some(super::resolve_session(store, beginning)?),
         None => None,
     };
-    let kinds = Registry::meant_by_own(&restriction.types);
+    let kinds = types::kinds(&restriction.types, store, project.as_ref())?;
     let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,
     };
     if project.is_none() {
-        // Beside the memories themselves.
+        // The memories that these are copies of are in the list as well.
         memories.retain(|memory| !super::has_shared(std::slice::from_ref(memory)));
     }
     if arguments.json {
         super::write_json(store, &memories)
     } else if memories.is_empty() {
-        super::tell_empty(&restriction.scope)
+        super::print_nothing_found(&restriction.scope)
     } else {
-        let look = Look { projects: project.is_none() || super::has_shared(&memories), excerpts: false };
-        super::write_table(runtime, store, &memories, look, &[])
+        let options = TableOptions { projects: project.is_none() || super::has_shared(&memories), excerpts: false };
+        super::write_table(runtime, store, &memories, options, &[])
     }
 }

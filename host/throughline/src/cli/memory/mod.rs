@@ -1,32 +1,27 @@
-//! `throughline memory …`: what is stored, for people and programs.
+//! `throughline memory …`: searches, shows, changes and deletes what is stored.
 
-mod check;
 mod compress;
 mod delete;
 mod forget;
 mod gc;
-mod graph;
-pub(super) mod import;
 mod list;
-mod notes;
-mod protocol;
-mod recall;
 mod reindex;
 mod save;
 mod search;
 mod share;
 mod show;
 mod stats;
-mod store;
-mod sync;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
+pub(in crate::cli) use search::Arguments as SearchArguments;
+
+use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use throughline_engine::backup;
 use throughline_engine::hooks::PATIENCE;
@@ -36,10 +31,10 @@ use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
 
-/// Search, list, show, write, sync, import and delete what is remembered
+/// Search, list, show, save, share and delete memories
 ///
-/// Where nothing else is said, it is about the project of the present folder: its git repository, whose worktrees share
-/// one memory, or else the folder itself.
+/// A memory belongs to a project: a git repository, whose worktrees share one memory, or else a folder. Unless an
+/// option says otherwise, the commands are about the project of the current folder.
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -52,49 +47,28 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Save(save::Arguments),
-    Store(store::Arguments),
-    Recall(recall::Arguments),
-    Check(check::Arguments),
-    Graph(graph::Arguments),
-    Sync(sync::Arguments),
-    Protocol(protocol::Arguments),
-    Import(import::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Compress(compress::Arguments),
-    Decompress(compress::Reversal),
+    Decompress(compress::DecompressArguments),
     Reindex(reindex::Arguments),
     Share(share::Arguments),
-    Unshare(share::Removal),
-    SuggestShared(share::Suggesting),
+    Unshare(share::UnshareArguments),
+    SuggestShared(share::SuggestArguments),
 }
 
-pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
-    if let Command::Protocol(arguments) = &arguments.command {
-        return protocol::run(arguments).map(|()| Done::Well);
-    }
+pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    // Only what is written by hand or imported may be the first of all.
-    let is_first = matches!(
-        arguments.command,
-        Command::Save(_) | Command::Store(_) | Command::Sync(_) | Command::Check(_) | Command::Import(_)
-    );
-    let access = if is_first { Access::Write } else { Access::Existing };
+    // Saving is the only command here that creates the database if there is none.
+    let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
     let store = runtime.store(access, PATIENCE * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
-        Command::Store(arguments) => store::run(&runtime, store, &arguments),
-        Command::Recall(arguments) => recall::run(&runtime, &store, &arguments),
-        Command::Check(arguments) => return check::run(&runtime, &store, &arguments),
-        Command::Graph(arguments) => graph::run(&store, &arguments),
-        Command::Sync(arguments) => return sync::run(&runtime, store, &arguments),
-        Command::Protocol(arguments) => protocol::run(&arguments),
-        Command::Import(arguments) => import::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
@@ -106,40 +80,49 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
         Command::Unshare(arguments) => share::unshare(&runtime, store, &arguments),
         Command::SuggestShared(arguments) => share::suggest(&runtime, &store, &arguments),
     }?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Tells whoever wants something gone that copies which a restore or a repair kept may still hold it.
-pub(in crate::cli) fn warn_of_copies(store: &Path) -> Result<(), Failure> {
+/// `throughline search`, which is `throughline memory search`.
+pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandError> {
+    let runtime = super::runtime()?;
+    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    search::run(&runtime, &store, arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Warns that copies which a restore or a repair kept may still contain what was just deleted.
+pub(in crate::cli) fn warn_of_copies(store: &Path) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     for kept in backup::kept(store) {
         writeln!(
             err,
-            "warning: {} is older and may still hold it; delete that file when you need it no more",
+            "warning: the older copy {} may still contain what you deleted; delete that file when you no longer need it",
             kept.display()
         )?;
     }
     Ok(())
 }
 
-/// Which projects a command is about.
+/// The projects that a command is about.
 #[derive(Args)]
 pub(super) struct Scope {
-    /// The project of this folder, instead of the present one; or of this name, where there is no such folder
+    /// Use the project of this folder instead of the current one; or, if there is no such folder, the project of this
+    /// name
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
-    /// All projects
+    /// Use all projects
     #[arg(long)]
     all_projects: bool,
 }
 
 impl Scope {
-    /// The project; none: all of them.
-    pub(super) fn project(&self) -> Result<Option<Project>, Failure> {
+    /// Returns the project; none for all projects.
+    pub(super) fn project(&self) -> Result<Option<Project>, CommandError> {
         if self.all_projects {
             return Ok(None);
         }
-        // What was imported can be of a project that is only a name.
+        // Imported memories can belong to a project that is only a name.
         if let Some(name) = self.project.as_deref().filter(|path| !path.exists()).and_then(Path::to_str)
             && Project::is_name(name)
         {
@@ -149,43 +132,44 @@ impl Scope {
     }
 }
 
-/// Which memories of them.
+/// The options that restrict which memories are searched or listed.
 #[derive(Args)]
 struct Restriction {
     #[command(flatten)]
     scope: Scope,
-    /// Of this session only; the beginning of its identifier is enough
+    /// Only memories of this session; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of these types only, such as decision, preference or `error_fix`, or types of notes, such as root-cause; may be repeated
+    /// Only these types, such as decision, preference or `error_fix`, or types of notes such as root-cause; can be
+    /// repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
 }
 
-/// `folder` as an absolute path; none: the present folder.
-pub(in crate::cli) fn folder(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Returns `folder`, by default the current folder, as an absolute path.
+pub(in crate::cli) fn folder(folder: Option<&Path>) -> Result<PathBuf, CommandError> {
     std::path::absolute(folder.unwrap_or(Path::new("."))).map_err(|error| {
-        Failure::new(format!("the present folder is not known: {error}"))
-            .hint("change to a folder that exists, or say --project DIR or --all-projects")
+        CommandError::new(format!("cannot find out the current folder: {error}"))
+            .hint("change to a folder that exists, or use --project DIR or --all-projects")
     })
 }
 
-/// A memory as programs read it.
+/// A memory as printed with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Entry<'a> {
     id: &'a str,
-    /// What the author of an import calls it.
+    /// The identifier that an imported memory had in its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     external_id: Option<&'a str>,
-    /// All such names, where it has more than one: of two with the same content one is stored.
+    /// All such identifiers, if there are several: of two memories with the same content only one is stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     external_ids: Vec<&'a str>,
     #[serde(rename = "type")]
     kind: &'a str,
     title: &'a str,
     content: &'a str,
-    /// 0 to 1 where it answers a search, else 0.
+    /// 0 to 1 for the result of a search, else 0.
     score: f32,
     session_id: &'a str,
     /// The root folder of its project.
@@ -223,38 +207,38 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Writes the memories as JSON.
-fn write_json(store: &Store, memories: &[Memory]) -> Result<(), Failure> {
+/// Prints the memories as JSON.
+fn write_json(store: &Store, memories: &[Memory]) -> Result<(), CommandError> {
     let roots = store.project_roots(memories)?;
     let entries: Vec<Entry<'_>> = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root)).collect();
     output::json(&entries)
 }
 
-/// How [`write_table`] writes.
+/// The columns of [`write_table`].
 #[derive(Clone, Copy, Default)]
-struct Look {
-    /// Name the project of each.
+struct TableOptions {
+    /// Print the project of each memory.
     projects: bool,
-    /// Show a few lines of the content.
+    /// Print the first lines of the content.
     excerpts: bool,
 }
 
-/// The columns that a line takes before the title: identifier, type and age with the gaps between.
+/// The columns before the title: identifier, type and age, with the gaps between them.
 const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
 
 /// The most columns of a line of an excerpt.
-const EXCERPT: usize = 110;
+const MAX_EXCERPT: usize = 110;
 
-/// Writes a line a memory, and what goes with it, for people; at last the notes on it, where there are any.
+/// Prints the memories for people, one line each; below each line its details, if there are any, and an excerpt.
 fn write_table(
     runtime: &Runtime,
     store: &Store,
     memories: &[Memory],
-    look: Look,
-    notes: &[Vec<String>],
-) -> Result<(), Failure> {
+    options: TableOptions,
+    details: &[Vec<String>],
+) -> Result<(), CommandError> {
     let mut projects = Vec::new();
-    if look.projects {
+    if options.projects {
         let roots = store.project_roots(memories)?;
         projects.extend(roots.iter().map(|root| output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home))));
     }
@@ -276,13 +260,13 @@ fn write_table(
             output::pad(&output::ago(memory.created, runtime.now), 9),
             if project.is_empty() { "" } else { "  " },
         )?;
-        for note in notes.get(index).into_iter().flatten() {
-            writeln!(out, "    {DIM}{note}{DIM:#}")?;
+        for line in details.get(index).into_iter().flatten() {
+            writeln!(out, "    {DIM}{line}{DIM:#}")?;
         }
-        if !look.excerpts {
+        if !options.excerpts {
             continue;
         }
-        let most = width.map_or(EXCERPT, |width| width.saturating_sub(6).clamp(20, EXCERPT));
+        let most = width.map_or(MAX_EXCERPT, |width| width.saturating_sub(6).clamp(20, MAX_EXCERPT));
         for line in excerpt(memory) {
             writeln!(out, "    {}", output::fit(&line, most))?;
         }
@@ -294,12 +278,12 @@ fn write_table(
     Ok(out.flush()?)
 }
 
-/// Whether some of them were shared with this project by another one.
+/// Whether another project shared any of the memories with this one.
 fn has_shared(memories: &[Memory]) -> bool {
     memories.iter().any(|memory| memory.attributes.iter().any(|(name, _)| name == SHARED_FROM))
 }
 
-/// The first lines of the content that say more than the title.
+/// Returns the first lines of the content that say more than the title.
 fn excerpt(memory: &Memory) -> Vec<String> {
     let title = output::clean_line(&memory.title);
     memory
@@ -312,82 +296,77 @@ fn excerpt(memory: &Memory) -> Vec<String> {
         .collect()
 }
 
-/// The one memory that `id`, or a beginning of it, names.
-fn find(store: &Store, id: &str) -> Result<Found, Failure> {
-    // Less than this is a slip of the finger rather than a name.
-    const SHORTEST: usize = 4;
+/// Returns the memory whose identifier is `id` or begins with it.
+fn find(store: &Store, id: &str) -> Result<Found, CommandError> {
+    // Anything shorter is more likely a typing error than an identifier.
+    const MIN_LENGTH: usize = 4;
     let unknown = || {
-        Failure::new(format!("there is no memory {id}"))
-            .hint("`throughline memory list --all-projects` shows their identifiers")
+        CommandError::new(format!("there is no memory {id}"))
+            .hint("`throughline memory list --all-projects` shows the identifiers")
     };
-    if id.len() < SHORTEST {
-        return Err(
-            Failure::new(format!("{id:?} is too short for an identifier")).hint("give at least its first four characters")
-        );
+    if id.len() < MIN_LENGTH {
+        return Err(CommandError::new(format!("{id:?} is too short for an identifier"))
+            .hint("give at least its first four characters"));
     }
     let mut found = store.memory(id, None)?;
     if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
         return Ok(found.swap_remove(exact));
     }
     if found.len() > 1 {
-        return Err(Failure::new(format!("{id} is the beginning of more than one identifier")).hint("give more of it"));
+        return Err(CommandError::new(format!("more than one identifier begins with {id}")).hint("give more characters"));
     }
     found.pop().ok_or_else(unknown)
 }
 
-/// The one session whose identifier begins so; what names none names an empty list.
-pub(super) fn whole_session(store: &Store, beginning: &str) -> Result<String, Failure> {
+/// Returns the identifier of the session that begins with `beginning`. If there is none, `beginning` itself: lists are
+/// then empty.
+pub(super) fn resolve_session(store: &Store, beginning: &str) -> Result<String, CommandError> {
     let mut sessions = store.sessions_named(beginning)?;
     if sessions.len() > 1 && sessions[0] != beginning {
         let sessions: Vec<String> = sessions.iter().map(|id| output::clean_line(id)).collect();
-        return Err(Failure::new(format!("{beginning} is the beginning of more than one session: {}", sessions.join(", ")))
-            .hint("give more of it"));
+        return Err(CommandError::new(format!("more than one session begins with {beginning}: {}", sessions.join(", ")))
+            .hint("give more characters"));
     }
     sessions.truncate(1);
     Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
 }
 
-/// Says on stderr that there is nothing, so that an empty answer is not taken for a fault.
-pub(super) fn tell_empty(scope: &Scope) -> Result<(), Failure> {
+/// Says on stderr that nothing was found, so that an empty result does not look like an error.
+pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     writeln!(
         err,
         "nothing found{}",
-        if scope.all_projects { "" } else { " in this project (--all-projects looks everywhere)" }
+        if scope.all_projects { "" } else { " in this project (--all-projects searches everywhere)" }
     )?;
     Ok(())
 }
 
-/// Notes that a person or an agent looked the memories up: what is looked at is not old. Only bookkeeping: where it cannot
-/// be written, the answer is no worse.
-fn note_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
+/// Records that a person or an agent looked at the memories, which keeps them from counting as old. If the record
+/// cannot be written, the result is still good, so the error is ignored.
+pub(super) fn record_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
     let _ = store.relax().and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
 }
 
-/// What `throughline memory …` prints with `--json`.
+/// The schemas of what `throughline memory …` and `throughline search` print with `--json`.
 #[cfg(test)]
 pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
-        ("memory check", of::<Vec<check::Found>>()),
         ("memory compress", of::<throughline_engine::memory::compressing::Report>()),
-        ("memory decompress", of::<compress::Back>()),
+        ("memory decompress", of::<compress::Decompressed>()),
         ("memory delete", of::<delete::Deleted>()),
         ("memory forget", of::<throughline_engine::memory::forgetting::Report>()),
         ("memory gc", of::<gc::Collected>()),
-        ("memory graph", of::<graph::Neighbourhood<'_>>()),
-        ("memory import", of::<throughline_engine::import::Report>()),
         ("memory list", of::<Vec<Entry<'_>>>()),
-        ("memory recall", of::<Vec<recall::Recalled<'_>>>()),
-        ("memory reindex", of::<reindex::Done<'_>>()),
-        ("memory save", of::<save::Answer<'_>>()),
-        ("memory search", of::<Vec<search::Found<'_>>>()),
+        ("memory reindex", of::<reindex::Reindexed<'_>>()),
+        ("memory save", of::<save::SavedMemory<'_>>()),
+        ("memory search", of::<Vec<search::SearchResult<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
         ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
-        ("memory show", of::<show::Whole<'_>>()),
+        ("memory show", of::<show::MemoryDetails<'_>>()),
         ("memory stats", of::<throughline_store::Stats>()),
-        ("memory store", of::<store::Said<'_>>()),
-        ("memory sync", of::<throughline_engine::note_sync::Report>()),
+        ("search", of::<Vec<search::SearchResult<'_>>>()),
     ]
 }

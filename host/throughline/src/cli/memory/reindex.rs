@@ -1,4 +1,4 @@
-//! `throughline memory reindex`.
+//! `throughline memory reindex`: rebuilds the search index.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::{Failure, Runtime, Store, output};
+use super::{CommandError, Runtime, Store, output};
 use throughline_engine::reindex::{self, Progress, Report};
 
-/// Make the index anew where it has to be, and the vectors that are missing
+/// Rebuild the search index if needed, and add missing vectors
 ///
-/// What memories are found by is made anew where another version of this program made it, or where the configuration wants
-/// vectors of another model; memories whose vectors are missing get them. Searches and sessions go on meanwhile. It can be
-/// stopped at any time and goes on where it was; without it, the same is done in the background when sessions start.
+/// Rebuilds the index if another version of this program made it, or if the configuration names another embedding
+/// model, and adds missing vectors. Searches and sessions can go on meanwhile. You can stop the command at any time; it
+/// then continues where it stopped. The same happens in the background when sessions start.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Make it anew though it is as it should be
+    /// Rebuild the index even if it is current
     #[arg(long)]
     force: bool,
-    /// Print an object: remade (memories; null where the index was not made anew), embedded, model, unembedded, failure
+    /// Print an object: remade (memories; null if the index was not rebuilt), embedded, model, unembedded, failure
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Done<'a> {
+pub(super) struct Reindexed<'a> {
     remade: Option<u64>,
     embedded: u64,
     model: &'a str,
@@ -34,7 +34,7 @@ pub(super) struct Done<'a> {
     failure: Option<String>,
 }
 
-pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let started = Instant::now();
     let bar = progress_bar(store.memory_count()?, store.unembedded()?);
     let outcome = reindex::run(runtime, &mut store, arguments.force, None, &mut |progress| {
@@ -48,10 +48,12 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     bar.finish_and_clear();
     runtime.finish();
     let Some(report) = outcome? else {
-        return Err(Failure::new("another process is making the index anew").hint("wait until it is done; searches go on"));
+        return Err(
+            CommandError::new("another process is rebuilding the index").hint("wait until it is done; searches still work")
+        );
     };
     if arguments.json {
-        output::json(&Done {
+        output::json(&Reindexed {
             remade: report.remade,
             embedded: report.embedded,
             model: &report.model,
@@ -59,12 +61,12 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
             failure: report.failure.as_ref().map(ToString::to_string),
         })?;
     } else {
-        tell(&report, started.elapsed())?;
+        print(&report, started.elapsed())?;
     }
     match report.failure {
         None => Ok(()),
-        Some(failure) => Err(Failure::new(failure.to_string())
-            .hint(format!("{}; nothing is lost, and it goes on with the next session", failure.hint))),
+        Some(failure) => Err(CommandError::new(failure.to_string())
+            .hint(format!("{}; nothing is lost, and the rebuild continues with the next session", failure.hint))),
     }
 }
 
@@ -80,25 +82,25 @@ fn progress_bar(memories: u64, unembedded: u64) -> ProgressBar {
     bar
 }
 
-fn tell(report: &Report, took: Duration) -> Result<(), Failure> {
+fn print(report: &Report, took: Duration) -> Result<(), CommandError> {
     let mut out = output::stdout();
     if let Some(remade) = report.remade {
         writeln!(
             out,
-            "the index was made anew: {} in {:.1} s, vectors of {}",
+            "rebuilt the index: {} in {:.1} s, with vectors of {}",
             output::counted(remade, "memory", "memories"),
             took.as_secs_f64(),
             report.model
         )?;
     }
     if report.embedded > 0 {
-        writeln!(out, "{} got the vectors that were missing", output::counted(report.embedded, "memory", "memories"))?;
+        writeln!(out, "added missing vectors to {}", output::counted(report.embedded, "memory", "memories"))?;
     }
     if report.unembedded > 0 {
-        writeln!(out, "{} without vectors", output::counted(report.unembedded, "memory is still", "memories are still"))?;
+        writeln!(out, "{} without vectors", output::counted(report.unembedded, "memory is left", "memories are left"))?;
     }
     if report.remade.is_none() && report.embedded == 0 && report.unembedded == 0 && report.failure.is_none() {
-        writeln!(out, "nothing to do: the index is as it should be, with vectors of {}", report.model)?;
+        writeln!(out, "nothing to do: the index is current, with vectors of {}", report.model)?;
     }
     Ok(out.flush()?)
 }

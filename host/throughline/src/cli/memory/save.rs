@@ -1,34 +1,39 @@
-//! `throughline memory save`.
+//! `throughline memory save`: stores a memory by hand.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Failure, Runtime, Store, output};
+use super::{CommandError, Runtime, Store, output};
 use throughline_engine::config::Mode;
 use throughline_engine::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
 use throughline_model::project::Project;
 
-/// Store a memory by hand
+/// Save a memory by hand
 ///
-/// As everything else it loses its secrets first. A summary of a session takes the place of the one that was saved of it
-/// before; all else is added. Where hooks ask the agent for summaries (`checkpoint.mode = "ask"`), this is the answer.
+/// For one fact in a few sentences, such as a decision or a preference. Use `throughline note add` instead for
+/// something that is worth a title and tags, has relations to other notes, or is to be kept as a Markdown file in the
+/// project.
+///
+/// Secrets are redacted first, as always. A summary of a session replaces the summary that was saved before; everything
+/// else is added. Agents use this command to answer hooks that ask for summaries (`checkpoint.mode = "ask"`).
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// What to remember; `-`, or nothing, reads it from standard input
+    /// What to remember; `-` or no TEXT reads standard input
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// The session that it is about
+    /// The session that the memory is about
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Its type, such as decision, learning or preference; without it `session_summary` of a session, else learning
+    /// The type, such as decision, learning or preference; by default `session_summary` with --session, otherwise
+    /// learning
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// Its title; without it the first line
+    /// The title; by default the first line
     #[arg(long)]
     title: Option<String>,
-    /// The project of this folder, instead of the session's or the present one
+    /// Use the project of this folder instead of the session's or the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an object: id, type, title, new
@@ -38,16 +43,16 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Answer<'a> {
+pub(super) struct SavedMemory<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
     title: &'a str,
-    /// Whether the same text was not stored before.
+    /// False if the same text was stored before.
     new: bool,
 }
 
-pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let wish = Wish {
         author: Author::Person,
         text: text(arguments)?,
@@ -63,19 +68,19 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     if checkpoint.mode == Mode::Ask && kind == SUMMARY && length > checkpoint.summary_max_length as usize {
         writeln!(
             anstream::stderr().lock(),
-            "stored, though it has {length} characters: checkpoint.summary_max_length is {}",
+            "note: the summary was stored, but it has {length} characters; checkpoint.summary_max_length is {}",
             checkpoint.summary_max_length
         )?;
     }
     if arguments.json {
-        return output::json(&Answer { id: &id, kind: &kind, title: &title, new: is_new });
+        return output::json(&SavedMemory { id: &id, kind: &kind, title: &title, new: is_new });
     }
     let mut out = output::stdout();
     writeln!(out, "{id}")?;
     Ok(out.flush()?)
 }
 
-fn text(arguments: &Arguments) -> Result<String, Failure> {
+fn text(arguments: &Arguments) -> Result<String, CommandError> {
     Ok(match arguments.text.as_deref() {
         Some(text) if text != "-" => text.to_owned(),
         _ => {
@@ -84,20 +89,21 @@ fn text(arguments: &Arguments) -> Result<String, Failure> {
                 .lock()
                 .take(MOST_TEXT as u64 + 1)
                 .read_to_end(&mut bytes)
-                .map_err(|error| Failure::new(format!("standard input: {error}")))?;
+                .map_err(|error| CommandError::new(format!("standard input: {error}")))?;
             String::from_utf8_lossy(&bytes).into_owned()
         }
     })
 }
 
-/// The session's project; a session that is not known yet is of the folder's.
-fn project(store: &Store, arguments: &Arguments) -> Result<Project, Failure> {
+/// Returns the project of the session; if the session is unknown, that of the folder.
+fn project(store: &Store, arguments: &Arguments) -> Result<Project, CommandError> {
     let named = Project::of(&super::folder(arguments.project.as_deref())?);
     let Some(session) = &arguments.session else { return Ok(named) };
-    super::super::pause::check_session(session)?;
+    crate::cli::pause::check_session(session)?;
     match store.project_of_session(session)? {
         Some(own) if arguments.project.is_some() && own.id != named.id => {
-            Err(Failure::new(format!("session {session} is of {}", own.root.display())).hint("leave --project out"))
+            Err(CommandError::new(format!("session {session} belongs to {}", own.root.display()))
+                .hint("leave out --project"))
         }
         Some(own) => Ok(own),
         None => Ok(named),

@@ -1,47 +1,46 @@
-//! `throughline memory share`, `unshare` and `suggest-shared`.
+//! `throughline memory share`, `unshare` and `suggest-shared`: memories that all projects see.
 
 use std::io::Write;
 
 use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
-use super::{Failure, Runtime, Store};
+use super::{CommandError, Runtime, Store};
 use throughline_engine::memory::forgetting;
-use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::Found;
 
 /// Share a memory with all projects
 ///
-/// Every project's sessions are then told of it where it matters to them, and its searches find it (see `[sharing]` in the
-/// configuration). It is gone everywhere when the memory itself is deleted or forgotten.
+/// The sessions of every project then get the memory when it is relevant, and searches in every project find it (see
+/// `[sharing]` in the configuration). Deleting the memory deletes it everywhere.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The memory's identifier, or a beginning of it that no other has
+    /// The identifier of the memory, or a unique beginning of it
     id: String,
     /// Print an object: id, shared (the identifier of the copy that all projects see)
     #[arg(long)]
     json: bool,
 }
 
-/// Take back that a memory was shared
+/// Stop sharing a memory with all projects
 ///
-/// The memory itself stays where it was learned.
+/// The memory stays in the project in which it was learned.
 #[derive(clap::Args)]
-pub(super) struct Removal {
-    /// The identifier of the memory, or of the copy that all projects see, or a beginning of it
+pub(super) struct UnshareArguments {
+    /// The identifier of the memory or of the copy that all projects see, or a unique beginning of it
     id: String,
     /// Print an object: id, unshared
     #[arg(long)]
     json: bool,
 }
 
-/// List what three projects or more learned, each by itself
+/// List memories that three or more projects learned independently
 ///
-/// Failures that are the same, and preferences that say the same. Nothing is shared by itself: accept one with `throughline
-/// memory share ID`.
+/// Lists failures that are the same and preferences that say the same. Nothing is shared automatically: to share one of
+/// them, run `throughline memory share ID`.
 #[derive(clap::Args)]
-pub(super) struct Suggesting {
+pub(super) struct SuggestArguments {
     /// Print an array of objects: id, type, title, projects
     #[arg(long)]
     json: bool,
@@ -61,21 +60,21 @@ pub(super) struct Unshared<'a> {
     unshared: bool,
 }
 
-pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let Found { memory: found, digest, .. } = super::find(&store, &arguments.id)?;
     if store.folded(&found.id)?.is_some() {
-        return Err(Failure::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
-            .hint("share the one of them that matters everywhere: its identifier stands in the digest"));
+        return Err(CommandError::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
+            .hint("share one of those memories; the digest contains their identifiers"));
     }
     if let Some(digest) = digest
         && store.folded(&digest)?.is_some_and(|folded| folded.purged_at.is_some())
     {
-        return Err(Failure::new(format!("the text of {} was deleted", output::clean_line(&found.id)))
-            .hint("write down what its digest says of it with `throughline memory save`, and share that"));
+        return Err(CommandError::new(format!("the text of {} was deleted", output::clean_line(&found.id)))
+            .hint("save what its digest says about it with `throughline memory save`, and share that"));
     }
     let copy = store.share(&found.id, runtime.now)?.ok_or_else(|| {
-        Failure::new(format!("{} is a memory that is shared already", output::clean_line(&found.id)))
-            .hint("`throughline memory unshare` takes that back")
+        CommandError::new(format!("{} is shared already", output::clean_line(&found.id)))
+            .hint("`throughline memory unshare` stops sharing it")
     })?;
     if arguments.json {
         return output::json(&Shared { id: &found.id, shared: &copy });
@@ -86,12 +85,12 @@ pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) 
     Ok(out.flush()?)
 }
 
-pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &Removal) -> Result<(), Failure> {
+pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &UnshareArguments) -> Result<(), CommandError> {
     let found = super::find(&store, &arguments.id)?.memory;
     let unshared = store.unshare(&found.id)?;
     if !unshared {
-        return Err(Failure::new(format!("{} is not shared", output::clean_line(&found.id)))
-            .hint("`throughline memory list` shows what is, under the project (shared)"));
+        return Err(CommandError::new(format!("{} is not shared", output::clean_line(&found.id)))
+            .hint("`throughline memory list` shows shared memories with the project (shared)"));
     }
     super::warn_of_copies(store.path())?;
     forgetting::erase(&store, "not shared any more")?;
@@ -99,11 +98,11 @@ pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &Removal) -> Res
         return output::json(&Unshared { id: &found.id, unshared });
     }
     let mut out = output::stdout();
-    writeln!(out, "not shared any more: {}", output::clean_line(&found.title))?;
+    writeln!(out, "no longer shared: {}", output::clean_line(&found.title))?;
     Ok(out.flush()?)
 }
 
-pub(super) fn suggest(runtime: &Runtime, store: &Store, arguments: &Suggesting) -> Result<(), Failure> {
+pub(super) fn suggest(runtime: &Runtime, store: &Store, arguments: &SuggestArguments) -> Result<(), CommandError> {
     let suggestions = store.suggestions()?;
     if arguments.json {
         return output::json(&suggestions);
@@ -118,12 +117,7 @@ pub(super) fn suggest(runtime: &Runtime, store: &Store, arguments: &Suggesting) 
     }
     out.flush()?;
     if suggestions.is_empty() {
-        let shared = Project::shared();
-        writeln!(
-            anstream::stderr().lock(),
-            "nothing that three projects learned and that is not {} yet",
-            shared.root.display().to_string().trim_matches(['(', ')'])
-        )?;
+        writeln!(anstream::stderr().lock(), "no memory that is not shared yet was learned by three projects")?;
     }
     Ok(())
 }

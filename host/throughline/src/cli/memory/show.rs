@@ -1,63 +1,64 @@
-//! `throughline memory show`.
+//! `throughline memory show`: shows a memory and its origin.
 
 use std::io::Write;
 
 use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
-use super::{Entry, Failure, Runtime, Store};
+use super::{CommandError, Entry, Runtime, Store};
 use throughline_engine::memory::compressing::Folded as Source;
 use throughline_platform::paths;
 use throughline_store::{Folded, Found};
 
-/// Show one memory whole, and where it comes from
+/// Show a memory in full, and where it comes from
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The memory's identifier, or a beginning of it that no other has
+    /// The identifier of the memory, or a unique beginning of it
     id: String,
-    /// Print it as a JSON object
+    /// Print an object: the fields of `memory list`, and attributes, policy, `policy_digest`, `line_uuid`,
+    /// `access_count`, digest, folded
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Whole<'a> {
+pub(super) struct MemoryDetails<'a> {
     #[serde(flatten)]
     entry: Entry<'a>,
     attributes: &'a [(String, String)],
     /// The policy that made it, and the SHA-256 of its component.
     policy: &'a str,
     policy_digest: &'a str,
-    /// The transcript's line where it was first learned.
+    /// The transcript line in which it was first learned.
     line_uuid: Option<&'a str>,
     /// How often it was looked up or shown to the agent.
     access_count: u32,
-    /// The digest that it was folded into, which keeps it out of searches and lists.
+    /// The digest into which it was folded; searches and lists do not show folded memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<&'a str>,
-    /// What it was made of, where it is a digest.
+    /// The sources of a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     folded: Option<Composition>,
 }
 
-/// What a digest was made of.
+/// The sources of a digest.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Composition {
-    /// When; RFC 3339, UTC.
+    /// When the digest was made; RFC 3339, UTC.
     made_at: String,
-    /// Since when the texts of its sources are gone, which then cannot come back.
+    /// When the texts of its sources were deleted; they cannot be restored then.
     purged_at: Option<String>,
     /// Its sources, oldest first.
     sources: Vec<Source>,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let found = super::find(store, &arguments.id)?;
     let folded = store.folded(&found.memory.id)?;
     if arguments.json {
-        output::json(&Whole {
+        output::json(&MemoryDetails {
             entry: Entry::new(&found.memory, &found.project),
             attributes: &found.memory.attributes,
             policy: &found.policy,
@@ -72,13 +73,13 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             }),
         })?;
     } else {
-        tell(runtime, &found, folded.as_ref())?;
+        print(runtime, &found, folded.as_ref())?;
     }
-    super::note_lookup(runtime, store, &[found.memory.id]);
+    super::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
 }
 
-fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(), Failure> {
+fn print(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(), CommandError> {
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
@@ -90,7 +91,7 @@ fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(),
     let project = paths::display(found.project.as_ref(), &runtime.paths.home);
     let learned = match memory.seen {
         1 => created,
-        seen => format!("{created}, and again: {seen} places in all"),
+        seen => format!("{created}, in {seen} places in all"),
     };
     let policy = format!("{} {}", found.policy, found.policy_digest.chars().take(12).collect::<String>());
     let rows = [
@@ -102,27 +103,27 @@ fn tell(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(),
         ("files", memory.files.join(", ")),
         ("keywords", memory.keywords.join(", ")),
         ("importance", format!("{:.2}", memory.importance)),
-        ("looked up", format!("{}×", found.access_count)),
+        ("used", format!("{}×", found.access_count)),
         ("policy", policy),
-        ("folded in", found.digest.clone().unwrap_or_default()),
+        ("folded into", found.digest.clone().unwrap_or_default()),
         ("made of", folded.map(made_of).unwrap_or_default()),
     ];
-    writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 10), output::clean_line(&memory.kind))?;
+    writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 11), output::clean_line(&memory.kind))?;
     for (name, value) in rows {
         if !value.is_empty() {
-            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 10), output::clean_line(&value))?;
+            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 11), output::clean_line(&value))?;
         }
     }
     Ok(out.flush()?)
 }
 
-/// What a digest was made of, in a line; its text has a line for each.
+/// Describes the sources of a digest in one line. Its text has a line for each.
 fn made_of(folded: &Folded) -> String {
     let count = output::counted(folded.sources.len() as u64, "memory", "memories");
     match folded.purged_at {
         None => {
-            format!("{count}, on {}; `throughline memory decompress` brings them back", output::timestamp(folded.made_at))
+            format!("{count}, on {}; `throughline memory decompress` restores them", output::timestamp(folded.made_at))
         }
-        Some(at) => format!("{count}, whose texts are gone since {}", output::timestamp(at)),
+        Some(at) => format!("{count}, whose texts were deleted on {}", output::timestamp(at)),
     }
 }

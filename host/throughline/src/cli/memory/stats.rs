@@ -1,13 +1,13 @@
-//! `throughline memory stats`.
+//! `throughline memory stats`: counts what is stored.
 
 use std::io::Write;
 
 use super::output::{self, DIM};
-use super::{Failure, Runtime, Scope, Store};
+use super::{CommandError, Runtime, Scope, Store};
 use throughline_platform::paths;
 use throughline_store::Stats;
 
-/// Say how much is stored
+/// Show how much is stored
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -17,22 +17,22 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project()?;
     let stats = store.stats(project.as_ref().map(|project| project.id.as_str()))?;
     if arguments.json {
         return output::json(&stats);
     }
-    let about = match &project {
+    let title = match &project {
         Some(project) => paths::display(&project.root, &runtime.paths.home),
         None => output::counted(stats.projects, "project", "projects"),
     };
-    tell(runtime, store, &stats, &about)
+    print(runtime, store, &stats, &title)
 }
 
-fn tell(runtime: &Runtime, store: &Store, stats: &Stats, about: &str) -> Result<(), Failure> {
+fn print(runtime: &Runtime, store: &Store, stats: &Stats, title: &str) -> Result<(), CommandError> {
     let mut out = output::stdout();
-    writeln!(out, "{}", output::clean_line(about))?;
+    writeln!(out, "{}", output::clean_line(title))?;
     let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
     row("sessions", stats.sessions)?;
     row("events", stats.events)?;
@@ -44,7 +44,7 @@ fn tell(runtime: &Runtime, store: &Store, stats: &Stats, about: &str) -> Result<
     if stats.compressed > 0 || stats.digests > 0 {
         let mut row = |name: &str, number: u64| writeln!(out, "  {} {:>10}", output::pad(name, 18), output::count(number));
         row("folded", stats.compressed)?;
-        row("digests of these", stats.digests)?;
+        row("digests", stats.digests)?;
     }
     writeln!(out, "{DIM}{}, {}{DIM:#}", paths::display(store.path(), &runtime.paths.home), output::bytes(stats.bytes))?;
     Ok(out.flush()?)

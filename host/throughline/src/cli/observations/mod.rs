@@ -1,21 +1,25 @@
-//! `throughline observations …`: what tools were used for, in three steps from a line each to the whole of it.
+//! `throughline observations …`: the recorded tool calls, from one line each to full details, and their expiry.
 
+mod gc;
 mod search;
 mod show;
 mod timeline;
 
+use std::process::ExitCode;
+
 use clap::{Args, Subcommand};
 
+use super::error::CommandError;
 use super::events;
-use super::failure::{Done, Failure};
 use super::memory::Scope;
 use super::output;
 use throughline_store::{Event, Store};
 
-/// Find out what was done with tools, and how it ended
+/// Find out what tools were called for and how the calls ended
 ///
-/// In three steps, so that nobody reads more than is needed: `search` gives a line each, `timeline` what happened around some of
-/// them, `show` all that is kept of them. What hooks noted down until now is taken in first.
+/// There are three steps, so that nobody reads more than is needed: `search` prints one line for each observation,
+/// `timeline` what happened around some of them, and `show` everything that is stored about them. Each of them first
+/// stores what hooks have recorded until now.
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -27,20 +31,26 @@ enum Command {
     Search(search::Arguments),
     Timeline(timeline::Arguments),
     Show(show::Arguments),
+    Gc(gc::Arguments),
 }
 
-pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
+    if let Command::Gc(arguments) = &arguments.command {
+        gc::run(arguments)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (runtime, store) = events::open()?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::Timeline(arguments) => timeline::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
+        Command::Gc(arguments) => gc::run(&arguments),
     }?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The events of these numbers, each once; all of them must be there.
-fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<Event>, Failure> {
+/// Returns the events with these numbers, each once. It is an error if one of them does not exist.
+fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<Event>, CommandError> {
     let mut wanted: Vec<i64> = Vec::new();
     for id in ids {
         if !wanted.contains(id) {
@@ -51,19 +61,20 @@ fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<Event>, Failure
     let found = store.events_by_id(&wanted, project.as_ref().map(|project| project.id.as_str()))?;
     if let Some(missing) = wanted.iter().find(|id| found.iter().all(|event| event.id != **id)) {
         let place = if project.is_some() { " in this project" } else { "" };
-        return Err(Failure::new(format!("there is no observation {missing}{place}"))
-            .hint("`throughline observations search --all-projects` shows their numbers; old ones go in time"));
+        return Err(CommandError::new(format!("there is no observation {missing}{place}"))
+            .hint("`throughline observations search --all-projects` shows the numbers; old observations expire"));
     }
     Ok(found)
 }
 
-/// What `throughline observations …` prints with `--json`.
+/// The schemas of what `throughline observations …` prints with `--json`.
 #[cfg(test)]
 pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
-        ("observations search", of::<Vec<super::events::Line<'_>>>()),
-        ("observations show", of::<Vec<show::Whole<'_>>>()),
-        ("observations timeline", of::<Vec<timeline::Written<'_>>>()),
+        ("observations gc", of::<gc::Aging>()),
+        ("observations search", of::<Vec<super::events::EventLine<'_>>>()),
+        ("observations show", of::<Vec<show::EventDetails<'_>>>()),
+        ("observations timeline", of::<Vec<timeline::Stretch<'_>>>()),
     ]
 }

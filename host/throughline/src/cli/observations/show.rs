@@ -1,72 +1,73 @@
-//! `throughline observations show`.
+//! `throughline observations show`: shows recorded tool calls in full.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::events::{self, Step};
-use super::{Failure, Scope, output};
+use super::events::{self, EventEntry};
+use super::{CommandError, Scope, output};
 use crate::cli::output::{BOLD, DIM};
 use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{Event, Store};
 
-/// Show all that is kept of observations
+/// Show observations in full
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Numbers, as `search` and `timeline` give them
+    /// The numbers that `search` and `timeline` print
     #[arg(value_name = "ID", required = true)]
     ids: Vec<i64>,
     #[command(flatten)]
     scope: Scope,
-    /// Print an array of objects: id, type, at, tool, summary, detail, files, attributes, `duration_ms`, level, times, …
+    /// Print an array of objects: id, type, at, tool, summary, detail, files, attributes, `duration_ms`, level, times,
+    /// …
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Whole<'a> {
+pub(super) struct EventDetails<'a> {
     #[serde(flatten)]
-    step: Step<'a>,
-    /// The compressed output, the prompt, the result.
+    entry: EventEntry<'a>,
+    /// The compressed output of a tool, or the text of a prompt or answer.
     detail: &'a str,
     attributes: &'a [(String, String)],
-    /// Whether a person stopped it.
+    /// Whether a person interrupted it.
     interrupted: bool,
-    /// 0 to 4: how well it has proved itself.
+    /// The retention tier, 0 to 4: each use promotes the observation.
     level: u8,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let found = super::find(store, &arguments.scope, &arguments.ids)?;
     let roots = store.roots_of_events(&found)?;
     if arguments.json {
-        let whole = found.iter().zip(&roots).map(|(event, root)| Whole {
-            step: Step::new(event, root),
+        let details = found.iter().zip(&roots).map(|(event, root)| EventDetails {
+            entry: EventEntry::new(event, root),
             detail: &event.seen.detail,
             attributes: &event.seen.attributes,
             interrupted: event.seen.interrupted,
             level: event.level,
         });
-        output::json(&whole.collect::<Vec<_>>())?;
+        output::json(&details.collect::<Vec<_>>())?;
     } else {
         let mut out = Vec::new();
         for (index, (event, root)) in found.iter().zip(&roots).enumerate() {
             if index > 0 {
                 writeln!(out)?;
             }
-            tell(runtime, event, root, &mut out)?;
+            print(runtime, event, root, &mut out)?;
         }
         pager::write(&out)?;
     }
     let ids: Vec<i64> = found.iter().map(|event| event.id).collect();
-    events::note_lookup(runtime, store, &ids);
+    events::record_lookup(runtime, store, &ids);
     Ok(())
 }
 
-fn tell(runtime: &Runtime, event: &Event, root: &str, out: &mut impl Write) -> Result<(), Failure> {
+fn print(runtime: &Runtime, event: &Event, root: &str, out: &mut impl Write) -> Result<(), CommandError> {
     let seen = &event.seen;
     let mark = match (seen.failed, seen.interrupted) {
         (true, _) => format!("  {}", output::failed()),
@@ -95,7 +96,7 @@ fn tell(runtime: &Runtime, event: &Event, root: &str, out: &mut impl Write) -> R
         ("session", event.session_id.clone()),
         ("sub-agent", seen.agent.clone().unwrap_or_default()),
         ("files", seen.files.join(", ")),
-        ("level", format!("{} of 4", event.level)),
+        ("tier", format!("{} of 4", event.level)),
     ];
     rows.extend(seen.attributes.iter().map(|(name, value)| (name.as_str(), value.clone())));
     let width = rows.iter().map(|(name, _)| output::columns(&output::clean_line(name))).max().unwrap_or(0).min(20);

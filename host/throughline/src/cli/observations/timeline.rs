@@ -1,82 +1,84 @@
-//! `throughline observations timeline`.
+//! `throughline observations timeline`: shows what happened around recorded tool calls.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::events::{self, Step, Table, When};
-use super::{Failure, Scope, output};
+use super::events::{self, EventEntry, Table, When};
+use super::{CommandError, Scope, output};
 use crate::cli::output::DIM;
 use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Event, Store};
 
-/// Show what happened around observations, in their sessions
+/// Show what happened around observations
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Numbers, as `search` gives them
+    /// The numbers that `search` prints
     #[arg(value_name = "ID", required = true)]
     ids: Vec<i64>,
-    /// So many events before each, and as many behind it
+    /// How many events to show before and after each observation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1_000))]
     reach: u32,
     #[command(flatten)]
     scope: Scope,
-    /// Print an array of stretches: `session_id`, project, events; those that were asked for have `asked`
+    /// Print an array of stretches: `session_id`, project, events; `asked` is true for the observations that were named
     #[arg(long)]
     json: bool,
 }
 
-/// Events of one session with none missing between them.
-struct Stretch {
+/// Consecutive events of one session.
+struct EventRange {
     events: Vec<Event>,
     root: String,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Written<'a> {
+pub(super) struct Stretch<'a> {
     session_id: &'a str,
     /// The root folder of its project.
     project: &'a str,
-    events: Vec<Marked<'a>>,
+    events: Vec<TimelineEntry<'a>>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Marked<'a> {
+pub(super) struct TimelineEntry<'a> {
     #[serde(flatten)]
-    step: Step<'a>,
+    entry: EventEntry<'a>,
+    /// Whether the observation was named on the command line.
     asked: bool,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let asked = super::find(store, &arguments.scope, &arguments.ids)?;
     let stretches = stretches(store, &asked, arguments.reach)?;
     let is_asked = |event: &Event| asked.iter().any(|it| it.id == event.id);
     if arguments.json {
-        let written = stretches.iter().map(|stretch| Written {
+        let written = stretches.iter().map(|stretch| Stretch {
             session_id: stretch.events.first().map_or("", |event| &event.session_id),
             project: &stretch.root,
             events: stretch
                 .events
                 .iter()
-                .map(|event| Marked { step: Step::new(event, &stretch.root), asked: is_asked(event) })
+                .map(|event| TimelineEntry { entry: EventEntry::new(event, &stretch.root), asked: is_asked(event) })
                 .collect(),
         });
         output::json(&written.collect::<Vec<_>>())?;
     } else {
-        tell(runtime, &stretches, is_asked)?;
+        print(runtime, &stretches, is_asked)?;
     }
-    // What stands around them was only passed by.
+    // The events around them do not count as used.
     let ids: Vec<i64> = asked.iter().map(|event| event.id).collect();
-    events::note_lookup(runtime, store, &ids);
+    events::record_lookup(runtime, store, &ids);
     Ok(())
 }
 
-/// What happened around each, a session after the other in the order in which they were asked for; what overlaps is one.
-fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<Stretch>, Failure> {
+/// Returns the events around each observation, session by session in the order in which they were named. Ranges that
+/// overlap are merged.
+fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<EventRange>, CommandError> {
     let mut sessions: Vec<&str> = Vec::new();
     for event in asked {
         if !sessions.contains(&event.session_id.as_str()) {
@@ -99,19 +101,19 @@ fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<Stretch>,
         for events in merged {
             let events: Vec<Event> = events.into_values().collect();
             let root = store.roots_of_events(&events[..1])?.pop().unwrap_or_default();
-            stretches.push(Stretch { events, root });
+            stretches.push(EventRange { events, root });
         }
     }
     Ok(stretches)
 }
 
-/// Whether nothing happened between the end of the one and the beginning of the other.
-fn touches(store: &Store, one: &BTreeMap<i64, Event>, other: &BTreeMap<i64, Event>) -> Result<bool, Failure> {
+/// Whether no event lies between the end of one range and the beginning of the other.
+fn touches(store: &Store, one: &BTreeMap<i64, Event>, other: &BTreeMap<i64, Event>) -> Result<bool, CommandError> {
     let (Some((_, end)), Some((&begin, _))) = (one.last_key_value(), other.first_key_value()) else { return Ok(false) };
     Ok(begin <= end.id || store.around(end, 1)?.last().is_some_and(|next| next.id >= begin))
 }
 
-fn tell(runtime: &Runtime, stretches: &[Stretch], is_asked: impl Fn(&Event) -> bool) -> Result<(), Failure> {
+fn print(runtime: &Runtime, stretches: &[EventRange], is_asked: impl Fn(&Event) -> bool) -> Result<(), CommandError> {
     let all: Vec<Event> = stretches.iter().flat_map(|stretch| stretch.events.iter().cloned()).collect();
     let table = Table::new(&all, When::Clock, runtime.now);
     let mut out = Vec::new();

@@ -1,56 +1,57 @@
-//! `throughline policy add`.
+//! `throughline policy add`: installs a policy.
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use super::{Done, Failure, Place, Runtime};
+use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD};
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Owner};
 use throughline_sandbox::ledger::Editor;
 use throughline_sandbox::shelf;
 
-/// Put a policy into your policies, or a project's
+/// Install a policy for yourself or for a project
 ///
-/// It is copied from a folder with a policy.toml and a component, such as `throughline policy build` makes below dist/. It
-/// runs once it is granted what it asks for.
+/// Copies the policy from a folder with a policy.toml and a component, such as `throughline policy build` writes to
+/// dist/. The policy runs once it is granted what it asks for.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The policy's folder
+    /// The folder of the policy
     path: PathBuf,
-    /// Grant all that it asks for
+    /// Grant everything that the policy asks for
     #[arg(long)]
     grant: bool,
-    /// Take the place of a policy of the same name
+    /// Replace an existing policy with the same name
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
-    place: Place,
+    scope: PolicyScope,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let cache = Cache::new(runtime.paths.components());
-    let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| super::tell(&broken))?;
+    let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| super::broken_policy(&broken))?;
     let name = found.manifest.name.clone();
     if found.manifest.build.is_some() || found.manifest.sha256.is_none() {
-        return Err(Failure::new(format!("{} is a source folder", arguments.path.display())).hint(format!(
-            "throughline policy build {0}, and then: throughline policy add {0}/dist/{name}",
+        return Err(CommandError::new(format!("{} is a source folder", arguments.path.display())).hint(format!(
+            "run `throughline policy build {0}`, then `throughline policy add {0}/dist/{name}`",
             arguments.path.display()
         )));
     }
-    let folder = arguments.place.folder(runtime, &root)?;
-    let place = shelf::add(&found, &folder, arguments.replace)
-        .map_err(|error| Failure::new(format!("{error:#}")).hint("--replace takes the place of one that is there"))?;
+    let folder = arguments.scope.folder(runtime, &root)?;
+    let installed = shelf::add(&found, &folder, arguments.replace)
+        .map_err(|error| CommandError::new(format!("{error:#}")).hint("--replace replaces an existing policy"))?;
     let asked = &found.manifest.capabilities;
     if arguments.grant {
         let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
-        editor.grant(arguments.place.whose(&root), &name, asked);
+        editor.grant(arguments.scope.whose(&root), &name, asked);
         editor.save()?;
     }
     let mut out = output::stdout();
-    writeln!(out, "{BOLD}added{BOLD:#} {name} {} to {}", output::clean_line(&found.manifest.version), place.display())?;
-    super::settle(runtime, &root, &name, arguments.place, &mut out)?;
+    writeln!(out, "{BOLD}added{BOLD:#} {name} {} to {}", output::clean_line(&found.manifest.version), installed.display())?;
+    super::compile_and_report(runtime, &root, &name, arguments.scope, &mut out)?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }

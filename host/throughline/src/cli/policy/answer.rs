@@ -1,26 +1,26 @@
-//! What `throughline policy run` prints: the answer of each stage, field by field as the contract has it.
+//! The output of `throughline policy run`: the answer of each stage, with the fields of the contract.
 
 use serde::Serialize;
 
 use throughline_model::contract::{Attribute, Draft, Origin, SessionNotes};
 use throughline_sandbox::instance;
 
-/// The answer of one stage; null where the stage has nothing to say.
+/// The answer of one stage; null if the stage has none.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(super) enum Answer {
-    /// Of the extractor.
+    /// The answer of the extractor.
     Extracted(Box<Extracted>),
-    /// Of the summarizer.
+    /// The answer of the summarizer.
     Summarized(Option<Summarized>),
-    /// Of the redactor.
+    /// The answer of the redactor.
     Redacted(Option<Redacted>),
-    /// Of the context builder.
+    /// The answer of the context builder.
     Built(Option<Built>),
-    /// Of the observer.
+    /// The answer of the observer.
     Observed(Option<Observed>),
-    /// Of the query planner.
+    /// The answer of the query planner.
     Planned(Option<Planned>),
 }
 
@@ -28,21 +28,21 @@ pub(super) enum Answer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Extracted {
     drafts: Vec<Drafted>,
-    /// Keys of earlier drafts that no longer hold.
+    /// Keys of earlier drafts that are no longer valid.
     retracted: Vec<String>,
     notes: SessionNotes,
-    /// What `--state` takes at the next call.
+    /// The value of `--state` for the next call.
     state: String,
-    /// The end of the last line that is accounted for, bytes.
+    /// The end of the last line that was processed, bytes.
     consumed: u64,
-    /// Lines, or parts of lines, that were passed over.
+    /// Lines, or parts of lines, that were skipped.
     malformed: u32,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Drafted {
-    /// Identity within the session; none: type and content are the identity.
+    /// Identifies the memory within the session; null if its type and content do.
     key: Option<String>,
     #[serde(rename = "type")]
     kind: String,
@@ -83,7 +83,7 @@ struct Finding {
 pub(super) struct Built {
     /// Markdown.
     text: String,
-    /// Identifiers of the memories that stand in it.
+    /// Identifiers of the memories in the text.
     used: Vec<String>,
 }
 
@@ -99,9 +99,9 @@ pub(super) struct Observed {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Planned {
-    /// In the syntax of `throughline memory search`.
+    /// In the syntax of `throughline search`.
     text: String,
-    /// Empty: all.
+    /// Empty for all kinds.
     kinds: Vec<String>,
     limit: u32,
     /// 0 to 1.
@@ -135,7 +135,7 @@ impl From<instance::Summary> for Summarized {
 }
 
 impl Redacted {
-    /// `input` is what the stage was given: it stands where nothing was found.
+    /// `input` is the text that the stage got: it is the answer if nothing was found.
     pub(super) fn new(redacted: instance::Redacted, input: &str) -> Self {
         let findings = redacted.findings.into_iter().map(|found| Finding { rule: found.rule, count: found.count }).collect();
         Self { text: redacted.text.unwrap_or_else(|| input.to_owned()), findings }

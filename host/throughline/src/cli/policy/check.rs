@@ -1,13 +1,14 @@
-//! `throughline policy check`.
+//! `throughline policy check`: checks a policy against the contract.
 
 use std::io::Write;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{Done, Failure, Runtime};
+use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_policy_kit::anatomy;
 use throughline_policy_kit::conformance::{self, Granted, Options, Report, Status};
@@ -16,32 +17,33 @@ use throughline_sandbox::imports::Grants;
 use throughline_sandbox::instance::{Loaded, Terms, Unfit};
 use throughline_sandbox::stage::Stage;
 
-/// Check a policy against the contract: manifest, imports, limits, and a run through all that its stages promise
+/// Check a policy against the contract
 ///
-/// It runs with all that it asks for, granted or not, on sessions and texts of the check's own. Exit code 1 says that
-/// something is not as it must be.
+/// Checks the manifest, imports and limits, and then runs each stage and checks what the contract requires of it. The
+/// policy runs with everything that it asks for, granted or not, on built-in sessions and texts. The exit code is 1 if
+/// a check fails.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The policy's name, or the path of its folder
+    /// The name of the policy, or the path of its folder
     policy: String,
-    /// A further text for a redactor, such as holds what it looks for; may be repeated
+    /// Another text for a redactor, which contains what it looks for; can be repeated
     #[arg(long)]
     text: Vec<String>,
-    /// A further transcript for an extractor; may be repeated
+    /// Another transcript for an extractor; can be repeated
     #[arg(long, value_name = "FILE")]
     session: Vec<std::path::PathBuf>,
-    /// Every check, also those that passed
+    /// Also print the checks that passed
     #[arg(long)]
     all: bool,
-    /// Print it as JSON
+    /// Print an object: name, digest, fine, lines (part, check, status, seen, why)
     #[arg(long)]
     json: bool,
 }
 
-/// One step before the conformance run, or a check of it.
+/// The result of one check.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Line {
+pub(super) struct CheckResult {
     /// `manifest`, `component`, `load`, or a stage.
     part: String,
     check: String,
@@ -56,27 +58,27 @@ pub(super) struct Checked {
     name: String,
     digest: String,
     fine: bool,
-    lines: Vec<Line>,
+    lines: Vec<CheckResult>,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
     let mut lines = Vec::new();
     let terms = super::terms(runtime, &found, source)?;
-    let sound = before_running(runtime, &found, source, terms, &mut lines);
-    if let Some(subject) = sound {
-        let report = conform(runtime, &subject, &found, arguments)?;
+    let loaded = before_running(runtime, &found, source, terms, &mut lines);
+    if let Some(loaded) = loaded {
+        let report = conform(runtime, &loaded, &found, arguments)?;
         if found.manifest.stages.contains_key(&Stage::Extractor) && report.drafts == 0 {
-            lines.push(Line {
+            lines.push(CheckResult {
                 part: Stage::Extractor.to_string(),
                 check: "drafts".into(),
                 status: Status::Warn,
-                seen: "no session gave a draft, so little was seen of it".into(),
-                why: "hand it a transcript that holds what it looks for: --session FILE".into(),
+                seen: "no session produced a draft, so little could be checked".into(),
+                why: "give it a transcript with what it looks for: --session FILE".into(),
             });
         }
-        lines.extend(report.checks.into_iter().map(|check| Line {
+        lines.extend(report.checks.into_iter().map(|check| CheckResult {
             part: check.stage.to_string(),
             check: check.id.into(),
             status: check.status,
@@ -91,62 +93,67 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     } else {
         write(&checked, arguments.all)?;
     }
-    Ok(if fine { Done::Well } else { Done::Badly })
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-type Subject = Arc<Loaded>;
-
-/// What must hold before anything of it may run. None: it does not.
-fn before_running(runtime: &Runtime, found: &Found, source: Source, terms: Terms, lines: &mut Vec<Line>) -> Option<Subject> {
-    let mut tell = |part: &str, check: &str, status: Status, seen: String, why: &str| {
-        lines.push(Line { part: part.into(), check: check.into(), status, seen, why: why.into() });
+/// Runs the checks that a policy must pass before it may run; none if one fails.
+fn before_running(
+    runtime: &Runtime,
+    found: &Found,
+    source: Source,
+    terms: Terms,
+    lines: &mut Vec<CheckResult>,
+) -> Option<Arc<Loaded>> {
+    let mut add = |part: &str, check: &str, status: Status, seen: String, why: &str| {
+        lines.push(CheckResult { part: part.into(), check: check.into(), status, seen, why: why.into() });
         status != Status::Fail
     };
     let owner = throughline_sandbox::roster::owner_of(source);
     let manifest = &found.manifest;
     let digest = match &manifest.sha256 {
-        Some(digest) if *digest == found.digest => (Status::Pass, "it is the component's".to_owned()),
-        Some(_) => (Status::Fail, "the component is another one".to_owned()),
-        None => (Status::Fail, "it is missing: this is a source folder".to_owned()),
+        Some(digest) if *digest == found.digest => (Status::Pass, "the digest is that of the component".to_owned()),
+        Some(_) => (Status::Fail, "the digest is that of another component".to_owned()),
+        None => (Status::Fail, "the digest is missing: this is a source folder".to_owned()),
     };
-    let pinned = tell("manifest", "sha256", digest.0, digest.1, "a component that is not its manifest's does not run");
+    let pinned =
+        add("manifest", "sha256", digest.0, digest.1, "a component runs only if its digest is the one in the manifest");
     let bytes = match found.component(owner) {
         Ok(bytes) => bytes,
         Err(what) => {
-            tell("component", "read", Status::Fail, what, "what cannot be read cannot run");
+            add("component", "read", Status::Fail, what, "the component must be readable");
             return None;
         }
     };
     let shape = match anatomy::of(&bytes) {
         Ok(shape) => shape,
         Err(error) => {
-            tell("component", "shape", Status::Fail, format!("{error:#}"), "only components are run");
+            add("component", "shape", Status::Fail, format!("{error:#}"), "a policy must be a WebAssembly component");
             return None;
         }
     };
     let seen = format!("{} imports, {} exports", shape.imports.len(), shape.exports.len());
-    tell("component", "shape", Status::Pass, seen, "only components are run");
+    add("component", "shape", Status::Pass, seen, "a policy must be a WebAssembly component");
     if !pinned {
         return None;
     }
     let started = Instant::now();
     let compiled = runtime.sandbox().and_then(|sandbox| {
         let cache = sandbox.cache();
-        Ok(cache.load_or_compile(sandbox.engine(), &found.digest, &bytes, started + super::COMPILE)?.0)
+        Ok(cache.load_or_compile(sandbox.engine(), &found.digest, &bytes, started + super::COMPILE_TIMEOUT)?.0)
     });
     let component = match compiled {
         Ok(component) => component,
         Err(error) => {
-            tell("load", "compile", Status::Fail, format!("{error:#}"), "what does not compile cannot run");
+            add("load", "compile", Status::Fail, format!("{error:#}"), "the component must compile");
             return None;
         }
     };
     let seen = format!("{} in {} ms", output::bytes(bytes.len() as u64), started.elapsed().as_millis());
-    tell("load", "compile", Status::Pass, seen, "it is compiled once, in the background");
+    add("load", "compile", Status::Pass, seen, "a policy is compiled once, in the background");
     match runtime.sandbox().and_then(|sandbox| sandbox.link(terms, &component)) {
         Ok(loaded) => {
-            let seen = "it imports what its manifest asks for, and exports its stages".to_owned();
-            tell("load", "link", Status::Pass, seen, "nothing else is there for it");
+            let seen = "it imports only what its manifest asks for, and exports its stages".to_owned();
+            add("load", "link", Status::Pass, seen, "other imports are not available");
             Some(Arc::new(loaded))
         }
         Err(error) => {
@@ -154,30 +161,30 @@ fn before_running(runtime: &Runtime, found: &Found, source: Source, terms: Terms
                 Ok(unfit) => (unfit.what, unfit.hint),
                 Err(error) => (format!("{error:#}"), String::new()),
             };
-            tell("load", "link", Status::Fail, what, &hint);
+            add("load", "link", Status::Fail, what, &hint);
             None
         }
     }
 }
 
-fn conform(runtime: &Runtime, loaded: &Subject, found: &Found, arguments: &Arguments) -> Result<Report, Failure> {
+fn conform(runtime: &Runtime, loaded: &Arc<Loaded>, found: &Found, arguments: &Arguments) -> Result<Report, CommandError> {
     let mut sessions = Vec::new();
     for file in &arguments.session {
         let text = std::fs::read_to_string(file).map_err(|error| {
-            Failure::new(format!("{}: {error}", file.display())).hint("name a transcript, a .jsonl file")
+            CommandError::new(format!("{}: {error}", file.display())).hint("name a transcript, a .jsonl file")
         })?;
         sessions.push(text.lines().map(str::to_owned).collect());
     }
     let options =
         Options { call: loaded.terms().limits.time, sessions, texts: arguments.text.clone(), ..Options::default() };
-    let settings = found.manifest.settings(runtime.config.policy.get(&found.manifest.name)).map_err(Failure::new)?;
-    // What it logs is not what is checked.
+    let settings = found.manifest.settings(runtime.config.policy.get(&found.manifest.name)).map_err(CommandError::new)?;
+    // Log messages are not checked.
     let grants = Grants { memories: None, settings: Rc::new(settings), log: None };
     let stages: Vec<Stage> = found.manifest.stages.keys().copied().collect();
     Ok(conformance::run(&Granted { policy: loaded, grants }, &stages, &options))
 }
 
-fn write(checked: &Checked, all: bool) -> Result<(), Failure> {
+fn write(checked: &Checked, all: bool) -> Result<(), CommandError> {
     let mut out = output::stdout();
     let count = |status| checked.lines.iter().filter(|line| line.status == status).count() as u64;
     for line in checked.lines.iter().filter(|line| all || line.status != Status::Pass) {
@@ -191,7 +198,7 @@ fn write(checked: &Checked, all: bool) -> Result<(), Failure> {
             writeln!(out, "      {DIM}{}{DIM:#}", output::clean_line(&line.why))?;
         }
     }
-    let verdict = if checked.fine { "is fine" } else { "is not as it must be" };
+    let verdict = if checked.fine { "conforms to the contract" } else { "does not conform to the contract" };
     writeln!(
         out,
         "{BOLD}{}{BOLD:#} {verdict}: {} passed, {}, {}",

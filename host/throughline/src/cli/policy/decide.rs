@@ -1,9 +1,10 @@
-//! `throughline policy enable|disable|grant|revoke|trust|lock`: what a person decides about policies.
+//! `throughline policy enable|disable|grant|revoke|trust|lock`: the user's decisions about policies.
 
 use std::io::Write;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{Done, Failure, Place, Runtime};
+use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_sandbox::capability::{Capabilities, Capability};
 use throughline_sandbox::folder::{self, Source};
@@ -11,148 +12,151 @@ use throughline_sandbox::ledger::Editor;
 use throughline_sandbox::lock::{self, Lock as LockFile};
 use throughline_sandbox::roster::{Candidate, owner_of};
 
-/// Let a policy run, also one that was set aside because it failed
+/// Enable a policy, also one that was disabled because it failed
 #[derive(clap::Args)]
 pub(super) struct Enable {
-    /// The policy's name
+    /// The name of the policy
     name: String,
     #[command(flatten)]
-    place: Place,
+    scope: PolicyScope,
 }
 
-/// Keep a policy from running
+/// Disable a policy
 #[derive(clap::Args)]
 pub(super) struct Disable {
-    /// The policy's name
+    /// The name of the policy
     name: String,
     #[command(flatten)]
-    place: Place,
+    scope: PolicyScope,
 }
 
-/// Grant a policy what it asks for
+/// Grant capabilities to a policy
 ///
 /// Capabilities: transcript, memories (or memories:KIND,KIND for some kinds), settings, log, wall-clock, random, wasi.
 #[derive(clap::Args)]
 pub(super) struct Grant {
-    /// The policy's name
+    /// The name of the policy
     name: String,
-    /// What to grant, as `policy list` names it
+    /// The capabilities to grant, as `policy list` prints them
     #[arg(required_unless_present = "all")]
     capabilities: Vec<Capability>,
-    /// All that it asks for now
+    /// Grant everything that the policy asks for now
     #[arg(long, conflicts_with = "capabilities")]
     all: bool,
     #[command(flatten)]
-    place: Place,
+    scope: PolicyScope,
 }
 
-/// Take back what a policy was granted
+/// Revoke capabilities of a policy
 #[derive(clap::Args)]
 pub(super) struct Revoke {
-    /// The policy's name
+    /// The name of the policy
     name: String,
-    /// What to take back
+    /// The capabilities to revoke
     #[arg(required_unless_present = "all")]
     capabilities: Vec<Capability>,
-    /// All that it was granted
+    /// Revoke everything that was granted
     #[arg(long, conflicts_with = "capabilities")]
     all: bool,
     #[command(flatten)]
-    place: Place,
+    scope: PolicyScope,
 }
 
-/// Trust the policies of the present folder's project as they are now
+/// Trust the policies of the current project as they are now
 ///
-/// The trust is for their digests: whoever changes one of them, by a pull perhaps, asks again.
+/// The trust applies to their digests: if a policy changes, for example with a git pull, it has to be trusted again.
 #[derive(clap::Args)]
 pub(super) struct Trust {
-    /// Grant each what it asks for
+    /// Grant each policy what it asks for
     #[arg(long)]
     grant: bool,
-    /// Trust them no more
+    /// Stop trusting them
     #[arg(long, conflicts_with = "grant")]
     revoke: bool,
 }
 
-/// Write policies.lock: what is not as it stands there does not run
+/// Write policies.lock, which pins the digests of policies
+///
+/// A policy whose digest is not in the file does not run.
 #[derive(clap::Args)]
 pub(super) struct Lock {
     #[command(flatten)]
-    place: Place,
-    /// Remove the file instead
+    scope: PolicyScope,
+    /// Remove the file instead of writing it
     #[arg(long)]
     remove: bool,
 }
 
-pub(super) fn enable(runtime: &Runtime, arguments: &Enable) -> Result<Done, Failure> {
-    switch(runtime, &arguments.name, arguments.place, true)
+pub(super) fn enable(runtime: &Runtime, arguments: &Enable) -> Result<ExitCode, CommandError> {
+    switch(runtime, &arguments.name, arguments.scope, true)
 }
 
-pub(super) fn disable(runtime: &Runtime, arguments: &Disable) -> Result<Done, Failure> {
-    switch(runtime, &arguments.name, arguments.place, false)
+pub(super) fn disable(runtime: &Runtime, arguments: &Disable) -> Result<ExitCode, CommandError> {
+    switch(runtime, &arguments.name, arguments.scope, false)
 }
 
-fn switch(runtime: &Runtime, name: &str, place: Place, enabled: bool) -> Result<Done, Failure> {
-    decide(runtime, name, place, |editor, root, _| {
-        editor.enable(place.whose(root), name, enabled);
+fn switch(runtime: &Runtime, name: &str, scope: PolicyScope, enabled: bool) -> Result<ExitCode, CommandError> {
+    decide(runtime, name, scope, |editor, root, _| {
+        editor.enable(scope.whose(root), name, enabled);
         format!("{BOLD}{}{BOLD:#} {name}", if enabled { "enabled" } else { "disabled" })
     })
 }
 
-pub(super) fn grant(runtime: &Runtime, arguments: &Grant) -> Result<Done, Failure> {
-    let (name, place) = (&arguments.name, arguments.place);
-    decide(runtime, name, place, |editor, root, candidate| {
+pub(super) fn grant(runtime: &Runtime, arguments: &Grant) -> Result<ExitCode, CommandError> {
+    let (name, scope) = (&arguments.name, arguments.scope);
+    decide(runtime, name, scope, |editor, root, candidate| {
         let mut granted = candidate.granted.clone();
         let asked = candidate.found.manifest.capabilities.list();
         for capability in if arguments.all { &asked } else { &arguments.capabilities } {
             granted.add(capability.clone());
         }
-        editor.grant(place.whose(root), name, &granted);
-        told(name, &granted)
+        editor.grant(scope.whose(root), name, &granted);
+        granted_line(name, &granted)
     })
 }
 
-pub(super) fn revoke(runtime: &Runtime, arguments: &Revoke) -> Result<Done, Failure> {
-    let (name, place) = (&arguments.name, arguments.place);
-    decide(runtime, name, place, |editor, root, candidate| {
+pub(super) fn revoke(runtime: &Runtime, arguments: &Revoke) -> Result<ExitCode, CommandError> {
+    let (name, scope) = (&arguments.name, arguments.scope);
+    decide(runtime, name, scope, |editor, root, candidate| {
         let mut granted = if arguments.all { Capabilities::default() } else { candidate.granted.clone() };
         for capability in &arguments.capabilities {
             granted.remove(capability);
         }
-        editor.grant(place.whose(root), name, &granted);
-        told(name, &granted)
+        editor.grant(scope.whose(root), name, &granted);
+        granted_line(name, &granted)
     })
 }
 
-fn told(name: &str, granted: &Capabilities) -> String {
+fn granted_line(name: &str, granted: &Capabilities) -> String {
     let list: Vec<String> = granted.list().iter().map(Capability::to_string).collect();
     format!("{name} is granted {}", if list.is_empty() { "nothing".into() } else { list.join(", ") })
 }
 
-/// Writes a decision down. Who decides has looked: failures are forgiven. Then says whether the policy runs.
+/// Stores a decision and resets the policy's failures, because a person has looked at it. Then prints whether the
+/// policy runs.
 fn decide(
     runtime: &Runtime,
     name: &str,
-    place: Place,
+    scope: PolicyScope,
     write: impl FnOnce(&mut Editor, &std::path::Path, &Candidate) -> String,
-) -> Result<Done, Failure> {
+) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let roster = super::roster(runtime, &root)?;
-    let candidate = super::named(&roster, name, place)?;
+    let candidate = super::named(&roster, name, scope)?;
     let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
-    let told = write(&mut editor, &root, candidate);
+    let line = write(&mut editor, &root, candidate);
     editor.save()?;
     let mut failures = runtime.reporter().failures.borrow_mut();
     failures.forgive(&candidate.found.digest);
     failures.save()?;
     drop(failures);
     let mut out = output::stdout();
-    writeln!(out, "{told}")?;
-    super::settle(runtime, &root, name, place, &mut out)?;
-    Ok(Done::Well)
+    writeln!(out, "{line}")?;
+    super::compile_and_report(runtime, &root, name, scope, &mut out)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failure> {
+pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let roster = super::roster(runtime, &root)?;
     let found: Vec<folder::Found> = roster
@@ -166,16 +170,16 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
     if arguments.revoke {
         editor.trust(&root, None);
         editor.save()?;
-        writeln!(out, "the policies of {} are not trusted", root.display())?;
+        writeln!(out, "the policies of {} are no longer trusted", root.display())?;
         out.flush()?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
-        let place = root.join(throughline_sandbox::roster::PROJECT_FOLDER);
-        let failure = Failure::new(format!("{} holds no policy", place.display()));
-        return Err(match roster.broken.iter().find(|broken| broken.path.starts_with(&place)) {
+        let folder = root.join(throughline_sandbox::roster::PROJECT_FOLDER);
+        let failure = CommandError::new(format!("{} contains no policy", folder.display()));
+        return Err(match roster.broken.iter().find(|broken| broken.path.starts_with(&folder)) {
             Some(broken) => failure.hint(format!("{}: {}", broken.path.display(), broken.what)),
-            None => failure.hint("`throughline policy add PATH --in-project` puts one there"),
+            None => failure.hint("`throughline policy add PATH --in-project` installs one there"),
         });
     }
     editor.trust(&root, Some(&folder::identity(&found)));
@@ -198,39 +202,43 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<Done, Failur
         }
     }
     editor.save()?;
-    let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
-    fresh.policies(Some(&root))?.compile(Instant::now() + super::COMPILE);
+    let fresh = Runtime::new(runtime.paths.clone()).map_err(CommandError::new)?;
+    fresh.policies(Some(&root))?.compile(Instant::now() + super::COMPILE_TIMEOUT);
     fresh.finish();
-    writeln!(out, "trusted as they are now: {}", output::counted(found.len() as u64, "policy", "policies"))?;
+    writeln!(out, "trusted {} as they are now", output::counted(found.len() as u64, "policy", "policies"))?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn lock(runtime: &Runtime, arguments: &Lock) -> Result<Done, Failure> {
+pub(super) fn lock(runtime: &Runtime, arguments: &Lock) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
-    let folder = arguments.place.folder(runtime, &root)?;
+    let folder = arguments.scope.folder(runtime, &root)?;
     let file = lock::file_of(&folder);
     let mut out = output::stdout();
     if arguments.remove {
         match std::fs::remove_file(&file) {
-            Ok(()) => writeln!(out, "{} is gone: what is in {} may change", file.display(), folder.display())?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => writeln!(out, "there is no {}", file.display())?,
-            Err(error) => return Err(Failure::new(format!("{} cannot be removed: {error}", file.display()))),
+            Ok(()) => {
+                writeln!(out, "removed {}: the policies in {} are no longer pinned", file.display(), folder.display())?
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                writeln!(out, "{} does not exist", file.display())?
+            }
+            Err(error) => return Err(CommandError::new(format!("cannot remove {}: {error}", file.display()))),
         }
         out.flush()?;
-        return Ok(Done::Well);
+        return Ok(ExitCode::SUCCESS);
     }
-    let source = arguments.place.source();
+    let source = arguments.scope.source();
     let (found, broken) = folder::scan(&folder, owner_of(source), runtime.sandbox()?.cache());
     if let Some(broken) = broken.first() {
-        return Err(super::tell(broken));
+        return Err(super::broken_policy(broken));
     }
     if found.is_empty() {
-        return Err(Failure::new(format!("{} holds no policy", folder.display())).hint("add one first"));
+        return Err(CommandError::new(format!("{} contains no policy", folder.display())).hint("add one first"));
     }
     let lock = LockFile::of(&found);
     lock.write(&file)?;
     writeln!(out, "{} pins {}", file.display(), output::counted(lock.len() as u64, "policy", "policies"))?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,24 +1,26 @@
-//! `throughline policy inspect`.
+//! `throughline policy inspect`: shows what a policy consists of.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Done, Failure, Runtime};
+use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_policy_kit::anatomy::{self, Anatomy};
 use throughline_sandbox::capability::{self, Import};
 use throughline_sandbox::folder::Found;
 use throughline_sandbox::roster::owner_of;
 
-/// Show a policy's manifest, imports, exports, size and digest
+/// Show the manifest, imports, exports, size and digest of a policy
 ///
-/// Nothing of it is run.
+/// The policy is not run.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The policy's name, or the path of its folder
+    /// The name of the policy, or the path of its folder
     policy: String,
-    /// Print it as JSON
+    /// Print an object: name, version, description, folder, component, sha256, `as_in_manifest`, bytes, contract,
+    /// `asks_for`, imports, exports
     #[arg(long)]
     json: bool,
 }
@@ -32,7 +34,7 @@ pub(super) struct Inspected<'a> {
     folder: String,
     component: &'a str,
     sha256: &'a str,
-    /// Whether that is the digest in its manifest.
+    /// Whether this is the digest in the manifest.
     as_in_manifest: bool,
     bytes: usize,
     contract: &'a str,
@@ -41,12 +43,12 @@ pub(super) struct Inspected<'a> {
     anatomy: Anatomy,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
-    let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
+    let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
     let anatomy = anatomy::of(&bytes).map_err(|error| {
-        Failure::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))
+        CommandError::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))
             .hint("a policy is a WebAssembly component; `throughline policy build` makes one")
     })?;
     let Found { folder, manifest, digest, .. } = &found;
@@ -68,15 +70,15 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     } else {
         write(&inspected)?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn write(it: &Inspected<'_>) -> Result<(), Failure> {
+fn write(it: &Inspected<'_>) -> Result<(), CommandError> {
     let mut out = output::stdout();
     writeln!(out, "{BOLD}{}{BOLD:#} {}  {}", it.name, output::clean_line(it.version), output::clean_line(it.description))?;
     writeln!(out, "folder     {}", output::clean_line(&it.folder))?;
     writeln!(out, "component  {}, {}", it.component, output::bytes(it.bytes as u64))?;
-    let verdict = if it.as_in_manifest { "as in the manifest" } else { "NOT as in the manifest" };
+    let verdict = if it.as_in_manifest { "as in the manifest" } else { "NOT the one in the manifest" };
     writeln!(out, "sha256     {} {DIM}({verdict}){DIM:#}", it.sha256)?;
     writeln!(out, "contract   {}", it.contract)?;
     writeln!(out, "asks for   {}", if it.asks_for.is_empty() { "nothing".into() } else { it.asks_for.join(", ") })?;
@@ -88,7 +90,7 @@ fn write(it: &Inspected<'_>) -> Result<(), Failure> {
         for name in names {
             let note = match (title, capability::of_import(name)) {
                 ("imports", Import::Needs(needed)) => format!("needs {}", needed.name()),
-                ("imports", Import::Impossible) => "no policy can have it".into(),
+                ("imports", Import::Impossible) => "not available to policies".into(),
                 ("imports", Import::OtherVersion(_)) => "another version of the contract".into(),
                 _ => String::new(),
             };

@@ -1,20 +1,21 @@
-//! `throughline policy list`.
+//! `throughline policy list`: shows which policies run.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Done, Failure, Runtime};
+use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_sandbox::chain::{DEFAULT_NAME, Policies, short};
 use throughline_sandbox::folder::{Broken, Source};
 use throughline_sandbox::manifest::Mode;
 use throughline_sandbox::stage::Stage;
 
-/// Show what would run for each stage in the present folder, and why
+/// Show which policies run for each stage in the current folder, and why
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Print stages, policies and what is broken as JSON
+    /// Print an object: blocked, stages, policies, broken
     #[arg(long)]
     json: bool,
 }
@@ -22,35 +23,35 @@ pub(super) struct Arguments {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Listed<'a> {
-    /// Why nothing is remembered at all; null where that is not so.
+    /// Why nothing is remembered at all; null if something is.
     blocked: Option<&'a str>,
-    stages: Vec<Served<'a>>,
-    policies: Vec<Entry<'a>>,
+    stages: Vec<StagePolicies<'a>>,
+    policies: Vec<PolicyEntry<'a>>,
     broken: &'a [Broken],
 }
 
-/// Who serves a stage, in the order in which they are asked.
+/// The policies of a stage, in the order in which they are asked.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Served<'a> {
+pub(super) struct StagePolicies<'a> {
     stage: Stage,
-    by: Vec<Link<'a>>,
+    by: Vec<StagePolicy<'a>>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Link<'a> {
+pub(super) struct StagePolicy<'a> {
     policy: &'a str,
     source: Source,
-    /// Null for the default.
+    /// Null for the default policy.
     mode: Option<Mode>,
-    /// Whether it only serves where those before it give no answer.
+    /// Whether the policy is only asked if those before it give no answer.
     only_if_needed: bool,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Entry<'a> {
+pub(super) struct PolicyEntry<'a> {
     name: &'a str,
     version: &'a str,
     description: &'a str,
@@ -61,23 +62,23 @@ pub(super) struct Entry<'a> {
     asks_for: Vec<String>,
     granted: Vec<String>,
     runs: bool,
-    /// Null where it runs; as the two below.
+    /// Null if the policy runs, like the next two fields.
     why_not: Option<&'static str>,
     what: Option<String>,
     hint: Option<String>,
     compiled: bool,
-    /// Failures since its last success.
+    /// Failures since the last success.
     failures_in_a_row: u32,
     failures: u32,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let policies = runtime.policies(Some(&root))?;
     let roster = policies.roster();
     let listed = Listed {
         blocked: roster.blocked.as_deref(),
-        stages: Stage::ALL.into_iter().map(|stage| served(runtime, &policies, stage)).collect(),
+        stages: Stage::ALL.into_iter().map(|stage| stage_policies(runtime, &policies, stage)).collect(),
         policies: (0..roster.candidates.len()).map(|index| entry(runtime, &policies, index)).collect(),
         broken: &roster.broken,
     };
@@ -86,30 +87,35 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     } else {
         write(&listed)?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn served<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> Served<'a> {
-    let default = Link { policy: DEFAULT_NAME, source: Source::Default, mode: None, only_if_needed: false };
+fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> StagePolicies<'a> {
+    let default = StagePolicy { policy: DEFAULT_NAME, source: Source::Default, mode: None, only_if_needed: false };
     let order = policies.roster().order(stage);
     let others = order.iter().filter(|index| policies.objection(**index).is_none()).map(|index| {
         let candidate = &policies.roster().candidates[*index];
-        Link { policy: candidate.name(), source: candidate.source, mode: candidate.mode(stage), only_if_needed: false }
+        StagePolicy {
+            policy: candidate.name(),
+            source: candidate.source,
+            mode: candidate.mode(stage),
+            only_if_needed: false,
+        }
     });
     if stage == Stage::Redactor {
         let first = runtime.managed.redaction.default.then_some(default);
-        return Served { stage, by: first.into_iter().chain(others).collect() };
+        return StagePolicies { stage, by: first.into_iter().chain(others).collect() };
     }
-    let mut by: Vec<Link<'a>> = others.chain([default]).collect();
+    let mut by: Vec<StagePolicy<'a>> = others.chain([default]).collect();
     let mut replaced = false;
     for link in &mut by {
         link.only_if_needed = replaced;
         replaced |= link.mode == Some(Mode::Replace);
     }
-    Served { stage, by }
+    StagePolicies { stage, by }
 }
 
-fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> Entry<'a> {
+fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> PolicyEntry<'a> {
     let candidate = &policies.roster().candidates[index];
     let manifest = &candidate.found.manifest;
     let failures = runtime.reporter().failures.borrow();
@@ -121,7 +127,7 @@ fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> Entry<'
             None => (None, None, None),
         },
     };
-    Entry {
+    PolicyEntry {
         name: &manifest.name,
         version: &manifest.version,
         description: &manifest.description,
@@ -141,16 +147,16 @@ fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> Entry<'
     }
 }
 
-fn write(listed: &Listed<'_>) -> Result<(), Failure> {
+fn write(listed: &Listed<'_>) -> Result<(), CommandError> {
     let mut out = output::stdout();
     if let Some(why) = listed.blocked {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         writeln!(out, "{red}nothing is remembered:{red:#} {}\n", output::clean_line(why))?;
     }
-    for Served { stage, by } in &listed.stages {
+    for StagePolicies { stage, by } in &listed.stages {
         write!(out, "{stage:<16}")?;
-        for (place, link) in by.iter().enumerate() {
-            let (before, after) = match (place, link.only_if_needed, link.mode) {
+        for (index, link) in by.iter().enumerate() {
+            let (before, after) = match (index, link.only_if_needed, link.mode) {
                 (0, ..) => ("", ""),
                 (_, true, _) => (" (else ", ")"),
                 _ if *stage == Stage::Redactor => (", then ", ""),
@@ -179,13 +185,13 @@ fn write(listed: &Listed<'_>) -> Result<(), Failure> {
                 writeln!(out, "  {yellow}does not run:{yellow:#} {}", output::clean_line(what))?;
                 writeln!(out, "  {DIM}{}{DIM:#}", output::clean_line(hint))?;
             }
-            _ if !entry.compiled => writeln!(out, "  runs once it is compiled, which the next hook begins")?,
+            _ if !entry.compiled => writeln!(out, "  runs once it is compiled; the next hook starts that")?,
             _ => writeln!(out, "  runs")?,
         }
         if entry.failures_in_a_row > 0 {
             writeln!(
                 out,
-                "  failed {} in a row; the log says how",
+                "  failed {} in a row; see the log",
                 output::counted(entry.failures_in_a_row.into(), "time", "times")
             )?;
         }

@@ -1,4 +1,4 @@
-//! `throughline policy …`: which policies there are, what they may do, and making new ones.
+//! `throughline policy …`: manages policies and helps to write them.
 
 mod add;
 mod answer;
@@ -13,11 +13,12 @@ mod test;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 
-use super::failure::{Done, Failure};
+use super::error::CommandError;
 use super::output::DIM;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
@@ -27,14 +28,15 @@ use throughline_sandbox::instance::Terms;
 use throughline_sandbox::ledger::Whose;
 use throughline_sandbox::roster::{Candidate, Roster, folder_of};
 
-/// How long a command compiles a policy, at most: the slowest known takes 20 seconds.
-const COMPILE: Duration = Duration::from_mins(5);
+/// How long compiling a policy may take: the slowest known one takes 20 seconds.
+const COMPILE_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Look after policies: what runs, what it may do, and how to make one
+/// List, install and write policies
 ///
 /// A policy decides what is remembered and what the agent is shown. It is a WebAssembly component in a folder with a
-/// policy.toml, and runs in a sandbox with what it asks for and you grant. Weakest to strongest: the default, your own in
-/// the configuration's policies/, those in a project's .throughline/policies/ once you trust them, and the administrator's.
+/// policy.toml, and runs in a sandbox with the capabilities that it asks for and you grant. From weakest to strongest,
+/// the policies are: the default, your own in the folder policies/ of the configuration, those in
+/// .throughline/policies/ of a project once you trust them, and the administrator's.
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -60,7 +62,7 @@ enum Command {
     Run(run::Arguments),
 }
 
-pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
+pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let done = match arguments.command {
         Command::List(arguments) => list::run(&runtime, &arguments),
@@ -83,15 +85,15 @@ pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
     done
 }
 
-/// Whose policies a command is about.
+/// Which policies a command is about.
 #[derive(Args, Clone, Copy)]
-struct Place {
-    /// The policies of the present folder's project, instead of your own
+struct PolicyScope {
+    /// Use the policies of the current project instead of your own
     #[arg(long)]
     in_project: bool,
 }
 
-impl Place {
+impl PolicyScope {
     fn source(self) -> Source {
         if self.in_project { Source::Project } else { Source::User }
     }
@@ -100,90 +102,99 @@ impl Place {
         if self.in_project { Whose::Project(root) } else { Whose::User }
     }
 
-    fn folder(self, runtime: &Runtime, root: &Path) -> Result<PathBuf, Failure> {
-        folder_of(self.source(), &runtime.paths, Some(root)).ok_or_else(|| Failure::new("there is no such folder"))
+    fn folder(self, runtime: &Runtime, root: &Path) -> Result<PathBuf, CommandError> {
+        folder_of(self.source(), &runtime.paths, Some(root))
+            .ok_or_else(|| CommandError::new("there is no folder for these policies"))
     }
 }
 
-/// The root of the present folder's project.
-fn root() -> Result<PathBuf, Failure> {
+/// Returns the root of the current project.
+fn root() -> Result<PathBuf, CommandError> {
     Ok(Project::of(&super::memory::folder(None)?).root)
 }
 
-/// What there is for the present project.
-fn roster(runtime: &Runtime, root: &Path) -> Result<Roster, Failure> {
+/// Returns the policies that exist for the current project.
+fn roster(runtime: &Runtime, root: &Path) -> Result<Roster, CommandError> {
     Ok(runtime.policies(Some(root))?.roster().clone())
 }
 
-/// The policy of that name and place.
-fn named<'a>(roster: &'a Roster, name: &str, place: Place) -> Result<&'a Candidate, Failure> {
-    let source = place.source();
+/// Returns the policy with this name.
+fn named<'a>(roster: &'a Roster, name: &str, scope: PolicyScope) -> Result<&'a Candidate, CommandError> {
+    let source = scope.source();
     if let Some(candidate) =
         roster.candidates.iter().find(|candidate| candidate.name() == name && candidate.source == source)
     {
         return Ok(candidate);
     }
-    let failure = Failure::new(format!("there is no {} policy {name}", source.word()));
+    let failure = CommandError::new(format!("there is no {} policy {name}", source.word()));
     if let Some(broken) = roster.broken.iter().find(|broken| broken.path.components().any(|part| part.as_os_str() == name)) {
         return Err(failure.hint(format!("{}: {}", broken.path.display(), broken.what)));
     }
     Err(match roster.candidates.iter().find(|candidate| candidate.name() == name) {
-        Some(other) if other.source == Source::Project => failure.hint("the project has one: say --in-project"),
-        Some(other) if other.source == Source::User => failure.hint("you have one: leave --in-project out"),
-        _ => failure.hint("`throughline policy list` shows those that there are"),
+        Some(other) if other.source == Source::Project => failure.hint("the project has one: use --in-project"),
+        Some(other) if other.source == Source::User => failure.hint("you have one: leave out --in-project"),
+        _ => failure.hint("`throughline policy list` shows the policies"),
     })
 }
 
-/// A policy by its name, as the present project would use it, or by the path of its folder.
-fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found, Source), Failure> {
+/// Returns a policy by its name, as the current project would use it, or by the path of its folder.
+fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found, Source), CommandError> {
     let path = Path::new(what);
     if !throughline_sandbox::manifest::is_name(what) || path.join(throughline_sandbox::manifest::FILE).exists() {
         let cache = Cache::new(runtime.paths.components());
-        return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| tell(&broken))?, Source::User));
+        return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| broken_policy(&broken))?, Source::User));
     }
     let roster = roster(runtime, root)?;
     let candidate = roster.candidates.iter().rev().find(|candidate| candidate.name() == what);
     match candidate {
         Some(candidate) => Ok((candidate.found.clone(), candidate.source)),
-        None => Err(Failure::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
-            .hint("`throughline policy list` shows those that there are; a path may begin with ./")),
+        None => Err(CommandError::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
+            .hint("`throughline policy list` shows the policies; begin the path of a folder with ./")),
     }
 }
 
-/// On which a policy is tried by hand: with all that it asks for, granted or not, and its own limits. What the administrator
-/// forbids is not tried either.
-fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, Failure> {
+/// Returns the terms for running a policy by hand: all capabilities that it asks for, granted or not, and its own
+/// limits. A policy that the administrator forbids is refused.
+fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, CommandError> {
     if let Some(refusal) = throughline_sandbox::roster::forbidden(&runtime.managed, source, found) {
-        return Err(Failure::new(refusal.what).hint(refusal.hint));
+        return Err(CommandError::new(refusal.what).hint(refusal.hint));
     }
     Ok(found.terms(runtime.managed.limit(found.manifest.limits())))
 }
 
-fn tell(broken: &Broken) -> Failure {
-    Failure::new(format!("{}: {}", broken.path.display(), broken.what)).hint(broken.hint.clone())
+/// Converts a broken policy to an error.
+fn broken_policy(broken: &Broken) -> CommandError {
+    CommandError::new(format!("{}: {}", broken.path.display(), broken.what)).hint(broken.hint.clone())
 }
 
-/// Compiles what the present project would use, so that no hook finds it missing, and says whether this policy runs now.
-fn settle(runtime: &Runtime, root: &Path, name: &str, place: Place, out: &mut impl Write) -> Result<(), Failure> {
-    // What was decided just now is not what this process had read.
-    let fresh = Runtime::new(runtime.paths.clone()).map_err(Failure::new)?;
+/// Compiles the policies of the current project, so that hooks do not have to wait, and prints whether this policy runs
+/// now.
+fn compile_and_report(
+    runtime: &Runtime,
+    root: &Path,
+    name: &str,
+    scope: PolicyScope,
+    out: &mut impl Write,
+) -> Result<(), CommandError> {
+    // This process has read the state before the decision.
+    let fresh = Runtime::new(runtime.paths.clone()).map_err(CommandError::new)?;
     let policies = fresh.policies(Some(root))?;
-    policies.compile(Instant::now() + COMPILE);
+    policies.compile(Instant::now() + COMPILE_TIMEOUT);
     fresh.finish();
-    let is_it = |candidate: &Candidate| candidate.name() == name && candidate.source == place.source();
+    let is_it = |candidate: &Candidate| candidate.name() == name && candidate.source == scope.source();
     let Some(index) = policies.roster().candidates.iter().position(is_it) else {
-        return Err(Failure::new(format!("{name} is gone")).hint("`throughline policy list` shows those that there are"));
+        return Err(CommandError::new(format!("{name} was removed")).hint("`throughline policy list` shows the policies"));
     };
     let refusal = policies.roster().candidates[index].refusal.as_ref();
     let why = refusal
         .map(|refusal| (refusal.what.clone(), refusal.hint.clone()))
         .or_else(|| policies.objection(index).map(|unfit| (unfit.what, unfit.hint)));
     match why {
-        Some((what, hint)) => writeln!(out, "it does not run: {what}\n{DIM}{hint}{DIM:#}")?,
+        Some((what, hint)) => writeln!(out, "the policy does not run: {what}\n{DIM}{hint}{DIM:#}")?,
         None if !policies.is_compiled(index) => {
-            writeln!(out, "it does not run: it cannot be compiled\n{DIM}the log says why{DIM:#}")?;
+            writeln!(out, "the policy does not run: it cannot be compiled\n{DIM}see the log{DIM:#}")?;
         }
-        None => writeln!(out, "it runs")?,
+        None => writeln!(out, "the policy runs")?,
     }
     out.flush()?;
     Ok(())

@@ -1,53 +1,55 @@
-//! `throughline policy new` and `throughline policy build`.
+//! `throughline policy new` and `throughline policy build`: create and build policy projects.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use super::{Done, Failure};
+use super::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_policy_kit::build;
 use throughline_policy_kit::template;
 use throughline_sandbox::manifest::Language;
 
-/// Write a small policy project that builds at once
+/// Create a small policy project that can be built right away
 #[derive(clap::Args)]
 pub(super) struct New {
-    /// The policy's name, and that of its folder
+    /// The name of the policy and of its folder
     name: String,
-    /// rust, python or javascript
+    /// The language: rust, python or javascript
     #[arg(long)]
     lang: Language,
 }
 
-/// Build a policy project into a folder that can be dropped in
+/// Build a policy project
 ///
-/// Rust needs rustup's target wasm32-unknown-unknown, Python its venv module, JavaScript node and npm. What else is needed
-/// is fetched from the languages' own registries, in the versions that the project pins.
+/// Writes the policy to dist/, from where `throughline policy add` installs it. Rust needs rustup's target
+/// wasm32-unknown-unknown, Python its venv module, and JavaScript node and npm. Everything else is downloaded from the
+/// registry of the language, in the versions that the project pins.
 #[derive(clap::Args)]
 pub(super) struct Build {
-    /// The project's folder
+    /// The folder of the project
     #[arg(default_value = ".")]
     folder: PathBuf,
 }
 
-pub(super) fn new(arguments: &New) -> Result<Done, Failure> {
+pub(super) fn new(arguments: &New) -> Result<ExitCode, CommandError> {
     let folder = template::create(Path::new("."), &arguments.name, arguments.lang)
-        .map_err(|error| Failure::new(format!("{error:#}")).hint("choose another name, or work in another folder"))?;
+        .map_err(|error| CommandError::new(format!("{error:#}")).hint("choose another name, or work in another folder"))?;
     let mut out = output::stdout();
-    writeln!(out, "{BOLD}made{BOLD:#} {}", folder.strip_prefix(".").unwrap_or(&folder).display())?;
+    writeln!(out, "{BOLD}created{BOLD:#} {}", folder.strip_prefix(".").unwrap_or(&folder).display())?;
     writeln!(out, "{DIM}throughline policy build {}{DIM:#}", arguments.name)?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn build(arguments: &Build) -> Result<Done, Failure> {
+pub(super) fn build(arguments: &Build) -> Result<ExitCode, CommandError> {
     let mut say = |step: &str| {
-        // Progress is for people; where nobody reads there is nobody to tell.
+        // Ignore the error of a closed stderr: nobody is reading.
         let _ = writeln!(anstream::stderr().lock(), "{DIM}{step}{DIM:#}");
     };
     let built = build::build(&arguments.folder, &mut say).map_err(|error| {
-        Failure::new(format!("{error:#}"))
-            .hint("a project that builds is made by: throughline policy new NAME --lang rust|python|javascript")
+        CommandError::new(format!("{error:#}"))
+            .hint("`throughline policy new NAME --lang rust|python|javascript` creates a project that builds")
     })?;
     let folder = arguments.folder.join("dist").join(&built.name);
     let folder = folder.strip_prefix(".").unwrap_or(&folder);
@@ -55,5 +57,5 @@ pub(super) fn build(arguments: &Build) -> Result<Done, Failure> {
     writeln!(out, "{BOLD}built{BOLD:#} {}: {}, {}", built.name, output::bytes(built.bytes), folder.display())?;
     writeln!(out, "{DIM}throughline policy check {0}\nthroughline policy add --grant {0}{DIM:#}", folder.display())?;
     out.flush()?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
-//! `throughline policy run`: one stage of one policy, for finding a fault.
+//! `throughline policy run`: runs one stage of one policy, for debugging.
 
 use std::io::{self, Read, Write};
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::answer::{self, Answer};
-use super::{Done, Failure, Runtime};
+use super::{CommandError, Runtime};
 use crate::cli::output;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{PATIENCE, ProjectMemories};
@@ -23,30 +24,31 @@ use throughline_sandbox::roster::owner_of;
 use throughline_sandbox::stage::Stage;
 use throughline_store::Access;
 
-/// Run one stage on standard input and print what it answers, as JSON; what the policy logs goes to stderr
+/// Run one stage on standard input and print its answer as JSON
 ///
-/// The input is, for the extractor: lines of a transcript; the summarizer: a session's notes as JSON; the redactor: a text;
-/// the context builder: nothing (it sees the present project's memories); the observer: a tool's use as JSON with `tool`,
-/// `input`, `output`; the query planner: a prompt. The policy has all that it asks for, granted or not, and its own limits.
+/// The extractor reads lines of a transcript, the summarizer the notes of a session as JSON, the redactor a text, the
+/// observer a tool call as JSON with `tool`, `input` and `output`, and the query planner a prompt. The context builder
+/// reads nothing: it sees the memories of the current project. The policy has everything that it asks for, granted or
+/// not, and its own limits. Its log messages go to stderr.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// extractor, summarizer, redactor, context-builder, observer, query
+    /// The stage: extractor, summarizer, redactor, context-builder, observer or query
     stage: Stage,
-    /// The policy's name, or the path of its folder
+    /// The name of the policy, or the path of its folder
     #[arg(long, default_value = DEFAULT_NAME)]
     policy: String,
     /// For the context builder: why the session starts
-    #[arg(long, default_value = "startup")]
+    #[arg(long, default_value = "startup", value_parser = ["startup", "resume", "clear", "compact", "fork", "prompt"])]
     source: String,
-    /// For the context builder: the most that it may write, UTF-16 units
+    /// For the context builder: the size limit of its text, UTF-16 units
     #[arg(long, default_value_t = 9500)]
     budget: u32,
-    /// For the extractor: what an earlier call returned as its state
+    /// For the extractor: the state that an earlier call returned
     #[arg(long)]
     state: Option<String>,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let (loaded, grants) = load(runtime, &root, arguments)?;
     let input = input(arguments.stage)?;
@@ -82,12 +84,12 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Fail
     output::json(&answer)?;
     let mut err = anstream::stderr().lock();
     writeln!(err, "{} ms, {} of memory", started.elapsed().as_millis(), output::bytes(running.memory_bytes() as u64))?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The policy with all that it asks for.
-fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Result<(Arc<Loaded>, Grants), Failure> {
-    let until = Instant::now() + super::COMPILE;
+/// Loads the policy with everything that it asks for.
+fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Result<(Arc<Loaded>, Grants), CommandError> {
+    let until = Instant::now() + super::COMPILE_TIMEOUT;
     let sandbox = runtime.sandbox()?;
     let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
         let settings = runtime.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
@@ -95,10 +97,10 @@ fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Res
     } else {
         let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
         let terms = super::terms(runtime, &found, source)?;
-        let bytes = found.component(owner_of(source)).map_err(Failure::new)?;
+        let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
         let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
         let manifest = &found.manifest;
-        let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(Failure::new)?;
+        let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(CommandError::new)?;
         (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
     };
     let memories = memories(runtime, root)?;
@@ -110,8 +112,8 @@ fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Res
     Ok((loaded, grants))
 }
 
-/// The present project's memories; none where there is no database yet.
-fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn MemorySource>>, Failure> {
+/// Returns the memories of the current project; none if there is no database yet.
+fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn MemorySource>>, CommandError> {
     if !runtime.paths.database().exists() {
         return Ok(None);
     }
@@ -134,27 +136,27 @@ fn to_stderr() -> LogSink {
             Level::Warn => "warn",
             Level::Error => "error",
         };
-        // Where nobody reads there is nobody to tell.
+        // Ignore the error of a closed stderr: nobody is reading.
         let _ = writeln!(anstream::stderr().lock(), "{word}: {}", output::clean_line(message));
     })
 }
 
-fn input(stage: Stage) -> Result<String, Failure> {
+fn input(stage: Stage) -> Result<String, CommandError> {
     if stage == Stage::ContextBuilder {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::new(format!("standard input: {error}")))?;
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| CommandError::new(format!("standard input: {error}")))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn parse<T: serde::de::DeserializeOwned>(input: &str, what: &str) -> Result<T, Failure> {
+fn parse<T: serde::de::DeserializeOwned>(input: &str, what: &str) -> Result<T, CommandError> {
     serde_json::from_str(input)
-        .map_err(|error| Failure::new(format!("standard input is not {what}: {error}")).hint("see docs/contract.md"))
+        .map_err(|error| CommandError::new(format!("standard input is not {what}: {error}")).hint("see docs/contract.md"))
 }
 
-fn tool_event(input: &str, now: u64) -> Result<ToolEvent, Failure> {
-    let event: Value = parse(input, "a tool's use")?;
+fn tool_event(input: &str, now: u64) -> Result<ToolEvent, CommandError> {
+    let event: Value = parse(input, "a tool call")?;
     let text = |key: &str| match &event[key] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -1,14 +1,15 @@
-//! `throughline policy test`.
+//! `throughline policy test`: compares a policy with the default policy on recorded sessions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde::Serialize;
 
-use super::{Done, Failure, Runtime};
+use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::hooks::trial::{Outcome, Trial};
 use throughline_engine::ingest;
@@ -20,92 +21,100 @@ use throughline_sandbox::engine::Limits;
 use throughline_sandbox::folder::{Found, Source};
 use throughline_sandbox::roster::{Candidate, Roster};
 
-/// Run a policy over recorded sessions and show what it changes, stage by stage
+/// Run a policy on recorded sessions and show what it changes
 ///
-/// Each session is read twice into a home that is thrown away: by the default policy alone, and with the policy in its
-/// place or beside it. Nothing is stored.
+/// Reads each session twice in a temporary home folder: once with the default policy alone, and once with this policy
+/// added or replacing it. Prints the differences stage by stage. Nothing is stored.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The policy's name, or the path of its folder
+    /// The name of the policy, or the path of its folder
     policy: String,
-    /// Transcripts, or folders of transcripts; without any, the sample session
+    /// Transcripts, or folders of transcripts; by default the sample session
     transcripts: Vec<PathBuf>,
-    /// Print the differences as JSON
+    /// Print an object: policy, digest, sessions (with the differences)
     #[arg(long)]
     json: bool,
 }
 
-/// The longest that one session may take.
-const LONGEST: Duration = Duration::from_mins(10);
+/// How long one session may take.
+const SESSION_TIMEOUT: Duration = Duration::from_mins(10);
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Tested {
     policy: String,
     digest: String,
-    sessions: Vec<Tried>,
+    sessions: Vec<TestedSession>,
 }
 
-/// One session, both ways.
+/// One session, with and without the policy.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Tried {
+pub(super) struct TestedSession {
     transcript: PathBuf,
     session_id: String,
     memories_before: usize,
     memories_after: usize,
-    /// Reading, storing and telling, milliseconds.
+    /// The time for reading, storing and building the context, milliseconds.
     millis_before: f64,
-    /// Likewise.
+    /// The same with the policy.
     millis_after: f64,
     difference: Difference,
-    /// What the policy failed at, and what it logged.
+    /// Failures and log messages of the policy.
     log: Vec<String>,
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<Done, Failure> {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
     let limits = super::terms(runtime, &found, source)?.limits;
-    let folder = tempfile::tempdir().map_err(|error| Failure::new(format!("no temporary folder can be made: {error}")))?;
+    let folder =
+        tempfile::tempdir().map_err(|error| CommandError::new(format!("cannot create a temporary folder: {error}")))?;
     let transcripts = if arguments.transcripts.is_empty() {
         vec![sample::write_to(folder.path(), runtime.now)?]
     } else {
         let (sources, failed) = ingest::sources(&arguments.transcripts, &runtime.paths.claude_projects());
         if let Some(failed) = failed.first() {
             let why = failed.error.as_deref().unwrap_or("it cannot be read");
-            return Err(Failure::new(format!("{}: {why}", failed.path)).hint("name .jsonl files, or folders with some"));
+            return Err(
+                CommandError::new(format!("{}: {why}", failed.path)).hint("name .jsonl files, or folders with .jsonl files")
+            );
         }
         sources.into_iter().map(|source| source.path).collect()
     };
     if transcripts.is_empty() {
-        return Err(Failure::new("there is no transcript").hint("name .jsonl files, or folders with some"));
+        return Err(CommandError::new("there is no transcript").hint("name .jsonl files, or folders with .jsonl files"));
     }
     let mut tested = Tested { policy: found.manifest.name.clone(), digest: found.digest.clone(), sessions: Vec::new() };
     for transcript in transcripts {
-        tested.sessions.push(try_one(runtime, &found, limits, &transcript)?);
+        tested.sessions.push(compare_session(runtime, &found, limits, &transcript)?);
     }
     if arguments.json {
         output::json(&tested)?;
     } else {
-        write(&tested)?;
+        print(&tested)?;
     }
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-fn try_one(runtime: &Runtime, found: &Found, limits: Limits, transcript: &Path) -> Result<Tried, Failure> {
+fn compare_session(
+    runtime: &Runtime,
+    found: &Found,
+    limits: Limits,
+    transcript: &Path,
+) -> Result<TestedSession, CommandError> {
     let alone = Trial::new(&runtime.paths, &runtime.config)?;
     let (before, millis_before) = play(&alone, transcript)?;
     let trial = Trial::new(&runtime.paths, &runtime.config)?;
-    let policies = Rc::new(with(runtime, &trial, found, limits)?);
-    // Compiled before, so that it does not count.
-    policies.compile(Instant::now() + super::COMPILE);
+    let policies = Rc::new(chain(runtime, &trial, found, limits)?);
+    // Compile the policy before the clock starts.
+    policies.compile(Instant::now() + super::COMPILE_TIMEOUT);
     let trial = trial.with(Rc::clone(&policies));
     let (after, millis_after) = play(&trial, transcript)?;
     let mut texts: Vec<String> =
         before.memories.iter().flat_map(|memory| [memory.title.clone(), memory.content.clone()]).collect();
     let plain = texts.clone();
-    let until = Instant::now() + LONGEST;
+    let until = Instant::now() + SESSION_TIMEOUT;
     policies.work(None, until)?.redact(&mut texts, until)?;
     let difference = Difference {
         extractor: compare::extractions(&learned(&before), &learned(&after)),
@@ -113,7 +122,7 @@ fn try_one(runtime: &Runtime, found: &Found, limits: Limits, transcript: &Path) 
         redactor: Some(compare::redactions(&plain, &texts)).filter(|redactions| redactions.different > 0),
         context_builder: compare::pages(before.page.as_ref(), after.page.as_ref()),
     };
-    Ok(Tried {
+    Ok(TestedSession {
         transcript: transcript.to_owned(),
         session_id: after.report.session.clone(),
         memories_before: before.memories.len(),
@@ -125,18 +134,18 @@ fn try_one(runtime: &Runtime, found: &Found, limits: Limits, transcript: &Path) 
     })
 }
 
-fn play(trial: &Trial, transcript: &Path) -> Result<(Outcome, f64), Failure> {
-    // Instances and the default's compiled form are there before the clock runs.
+fn play(trial: &Trial, transcript: &Path) -> Result<(Outcome, f64), CommandError> {
+    // Load the default policy before the clock starts.
     trial.runtime().default_policy()?;
     let started = Instant::now();
-    let outcome = trial.play(transcript, started + LONGEST)?;
+    let outcome = trial.play(transcript, started + SESSION_TIMEOUT)?;
     Ok((outcome, started.elapsed().as_secs_f64() * 1000.0))
 }
 
-/// A chain of this policy and the default, with all that it asks for.
-fn with(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Result<Policies, Failure> {
+/// Returns a chain of this policy, with everything that it asks for, and the default policy.
+fn chain(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Result<Policies, CommandError> {
     let name = &found.manifest.name;
-    let settings = found.manifest.settings(runtime.config.policy.get(name)).map_err(Failure::new)?;
+    let settings = found.manifest.settings(runtime.config.policy.get(name)).map_err(CommandError::new)?;
     let candidate = Candidate {
         source: Source::User,
         granted: found.manifest.capabilities.clone(),
@@ -147,19 +156,19 @@ fn with(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Resu
         refusal: None,
         found: found.clone(),
     };
-    let there = trial.runtime();
+    let inner = trial.runtime();
     Ok(Policies::new(
-        Rc::clone(there.sandbox()?),
+        Rc::clone(inner.sandbox()?),
         Roster { candidates: vec![candidate], ..Roster::default() },
-        Rc::clone(there.reporter()),
-        Compiling::All(Instant::now() + super::COMPILE),
+        Rc::clone(inner.reporter()),
+        Compiling::All(Instant::now() + super::COMPILE_TIMEOUT),
         serde_json::Map::new(),
         true,
     )
-    .redacting(Rc::clone(&there.secrets), runtime.config.redaction.rules.clone()))
+    .redacting(Rc::clone(&inner.secrets), runtime.config.redaction.rules.clone()))
 }
 
-/// What was stored, as what was learned: without keys, so that a memory that reads differently is another one.
+/// Converts what was stored to drafts without keys, so that a memory with another text counts as another memory.
 fn learned(outcome: &Outcome) -> Learned {
     let draft = |memory: &Memory| Draft {
         key: None,
@@ -175,17 +184,17 @@ fn learned(outcome: &Outcome) -> Learned {
     Learned { drafts: outcome.memories.iter().map(draft).collect(), notes: outcome.notes.clone() }
 }
 
-fn write(tested: &Tested) -> Result<(), Failure> {
+fn print(tested: &Tested) -> Result<(), CommandError> {
     let mut out = output::stdout();
-    for tried in &tested.sessions {
-        writeln!(out, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", tried.session_id, tried.transcript.display())?;
+    for session in &tested.sessions {
+        writeln!(out, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", session.session_id, session.transcript.display())?;
         writeln!(
             out,
             "  {:<16}{} → {}    {:.0} ms → {:.0} ms",
-            "memories", tried.memories_before, tried.memories_after, tried.millis_before, tried.millis_after
+            "memories", session.memories_before, session.memories_after, session.millis_before, session.millis_after
         )?;
-        write_difference(&mut out, &tried.difference)?;
-        for line in &tried.log {
+        write_difference(&mut out, &session.difference)?;
+        for line in &session.log {
             writeln!(out, "  {:<16}{}", "log", output::clean_line(line))?;
         }
     }
@@ -193,12 +202,12 @@ fn write(tested: &Tested) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A stage and what there is to say of it.
-fn row(out: &mut impl Write, stage: &str, text: &str) -> Result<(), Failure> {
+/// Prints a stage and its differences.
+fn row(out: &mut impl Write, stage: &str, text: &str) -> Result<(), CommandError> {
     Ok(writeln!(out, "  {stage:<16}{text}")?)
 }
 
-fn write_difference(out: &mut impl Write, difference: &Difference) -> Result<(), Failure> {
+fn write_difference(out: &mut impl Write, difference: &Difference) -> Result<(), CommandError> {
     const SAME: &str = "the same";
     let (plus, minus) = (anstyle::AnsiColor::Green.on_default(), anstyle::AnsiColor::Red.on_default());
     let extractor = &difference.extractor;

@@ -1,22 +1,22 @@
-//! `throughline session list`.
+//! `throughline session list`: lists sessions.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{Failure, events, outcome, output, title};
+use super::{CommandError, events, outcome, output, title};
 use crate::cli::memory::Scope;
 use crate::cli::output::{BOLD, DIM};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{KnownSession, Store};
 
-/// List sessions, the latest first
+/// List sessions, latest first
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
-    /// At most this many
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Print an array of objects: id, project, `started_at`, `last_at`, `end_reason`, turns, title, outcome, files
@@ -33,16 +33,16 @@ pub(super) struct Entry<'a> {
     /// RFC 3339, UTC.
     started_at: Option<String>,
     last_at: String,
-    /// Null while it runs.
+    /// Null while the session runs.
     end_reason: Option<&'a str>,
     turns: u32,
     title: String,
     outcome: String,
-    /// Files that it changed.
+    /// The files that it changed.
     files: &'a [String],
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project()?;
     let sessions = store.known_sessions(project.as_ref().map(|project| project.id.as_str()), arguments.limit)?;
     if arguments.json {
@@ -60,15 +60,15 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         return output::json(&entries.collect::<Vec<_>>());
     }
     if sessions.is_empty() {
-        return events::tell_empty(&arguments.scope);
+        return events::print_nothing_found(&arguments.scope);
     }
-    tell(runtime, &sessions, project.is_none())
+    print(runtime, &sessions, project.is_none())
 }
 
-/// The columns before the title, with the gaps between.
+/// The columns before the title, with the gaps between them.
 const BEFORE_TITLE: usize = 8 + 2 + 9 + 2 + 9 + 2 + 9 + 2;
 
-fn tell(runtime: &Runtime, sessions: &[KnownSession], projects: bool) -> Result<(), Failure> {
+fn print(runtime: &Runtime, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
     let width = output::width();
     let mut out = output::stdout();
     for session in sessions {

@@ -1,16 +1,20 @@
-//! `throughline session …`: what sessions came to.
+//! `throughline session …`: what happened in sessions, and saving and showing the state of one.
 
+mod context;
 mod list;
+mod save;
 mod show;
+
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::error::CommandError;
 use super::events;
-use super::failure::{Done, Failure};
 use super::output;
 use throughline_store::KnownSession;
 
-/// Show what sessions were about, how they ended and what they left
+/// List and show sessions, save one, print its context
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -21,18 +25,27 @@ pub(super) struct Arguments {
 enum Command {
     List(list::Arguments),
     Show(show::Arguments),
+    Save(save::Arguments),
+    Context(context::Arguments),
 }
 
-pub(super) fn run(arguments: Arguments) -> Result<Done, Failure> {
-    let (runtime, store) = events::open()?;
+pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     match arguments.command {
-        Command::List(arguments) => list::run(&runtime, &store, &arguments),
-        Command::Show(arguments) => show::run(&runtime, &store, &arguments),
+        Command::List(arguments) => {
+            let (runtime, store) = events::open()?;
+            list::run(&runtime, &store, &arguments)
+        }
+        Command::Show(arguments) => {
+            let (runtime, store) = events::open()?;
+            show::run(&runtime, &store, &arguments)
+        }
+        Command::Save(arguments) => save::run(&arguments),
+        Command::Context(arguments) => context::run(&arguments),
     }?;
-    Ok(Done::Well)
+    Ok(ExitCode::SUCCESS)
 }
 
-/// What the session is about, in a line: its objective, else its first request, else its summary.
+/// Returns what the session is about, in one line: its objective, else its first request, else its summary.
 fn title(session: &KnownSession) -> String {
     let notes = session.record.notes.as_ref();
     let texts = [
@@ -45,15 +58,20 @@ fn title(session: &KnownSession) -> String {
     texts.into_iter().flatten().find_map(first).unwrap_or_default()
 }
 
-/// How it stands, in a line; empty where that is not known.
+/// Returns the outcome in one line; empty if unknown.
 fn outcome(session: &KnownSession) -> String {
     let outcome = session.record.notes.as_ref().map_or("", |notes| notes.outcome.as_str());
     outcome.lines().map(output::clean_line).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// What `throughline session …` prints with `--json`.
+/// The schemas of what `throughline session …` prints with `--json`.
 #[cfg(test)]
 pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
-    vec![("session list", of::<Vec<list::Entry<'_>>>()), ("session show", of::<show::Whole<'_>>())]
+    vec![
+        ("session context", of::<context::SavedContext>()),
+        ("session list", of::<Vec<list::Entry<'_>>>()),
+        ("session save", of::<throughline_engine::projection::SessionContext>()),
+        ("session show", of::<show::SessionDetails<'_>>()),
+    ]
 }

@@ -1,11 +1,11 @@
-//! `throughline session show`.
+//! `throughline session show`: shows what is known about a session.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{Failure, events, output, title};
+use super::{CommandError, events, output, title};
 use crate::cli::output::{BOLD, DIM, GREEN};
 use crate::cli::{failures, memory, pager};
 use throughline_engine::runtime::Runtime;
@@ -13,19 +13,19 @@ use throughline_model::contract::SessionNotes;
 use throughline_platform::paths;
 use throughline_store::{self as store, Event, KnownSession, PROMPT, Store, Wanted};
 
-/// The most turns of one session that are shown, the last ones.
-const MOST_TURNS: u32 = 500;
+/// The most turns to show, the last ones of the session.
+const MAX_TURNS: u32 = 500;
 
-/// The most failures.
-const MOST_FAILURES: u32 = 50;
+/// The most failures to show.
+const MAX_FAILURES: u32 = 50;
 
-/// Show what a session was about, what came of it, what it did and where it failed
+/// Show a session: its request, outcome, changes, failures and turns
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The session's identifier, or a beginning of it that no other has
+    /// The identifier of the session, or a unique beginning of it
     id: String,
-    /// Print an object: id, project, title, request, outcome, summary, done, current, pending, decisions, changes, commits,
-    /// failures, tools, prompts, …
+    /// Print an object: id, project, title, request, outcome, summary, done, current, pending, decisions, changes,
+    /// commits, failures, tools, prompts, …
     #[arg(long)]
     json: bool,
 }
@@ -33,12 +33,12 @@ pub(super) struct Arguments {
 /// A turn, from its prompt to its end.
 struct Turn {
     prompt: Event,
-    /// None while it runs, and where it was interrupted.
+    /// None while the turn runs, or if it was interrupted.
     end: Option<Event>,
 }
 
-/// Everything that is known of a session.
-struct Known {
+/// What is stored about a session.
+struct SessionData {
     session: KnownSession,
     notes: SessionNotes,
     failures: Vec<store::Failure>,
@@ -46,31 +46,31 @@ struct Known {
     turns: Vec<Turn>,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
-    let id = memory::whole_session(store, &arguments.id)?;
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let id = memory::resolve_session(store, &arguments.id)?;
     let Some(session) = (if arguments.id.is_empty() { None } else { store.known_session(&id)? }) else {
-        return Err(Failure::new(format!("there is no session {}", arguments.id))
+        return Err(CommandError::new(format!("there is no session {}", arguments.id))
             .hint("`throughline session list --all-projects` shows their identifiers"));
     };
-    let known = Known {
+    let known = SessionData {
         notes: session.record.notes.clone().unwrap_or_default(),
-        failures: store.failures(None, Some(&id), false, MOST_FAILURES)?,
+        failures: store.failures(None, Some(&id), false, MAX_FAILURES)?,
         tools: store.tool_counts(None, Some(&id))?,
         turns: turns(store, &id)?,
         session,
     };
     if arguments.json {
-        return output::json(&Whole::new(&known));
+        return output::json(&SessionDetails::new(&known));
     }
     let mut out = Vec::new();
-    tell(runtime, &known, &mut out)?;
+    print(runtime, &known, &mut out)?;
     pager::write(&out)
 }
 
-fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, Failure> {
+fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, CommandError> {
     let kinds = vec![PROMPT.into(), "stop".into(), "stop_failure".into()];
     let wanted = Wanted { session: Some(id.to_owned()), kinds, ..Wanted::default() };
-    let mut events = store.events(&wanted, 2 * MOST_TURNS)?;
+    let mut events = store.events(&wanted, 2 * MAX_TURNS)?;
     events.retain(|event| event.session_id == id);
     events.sort_by_key(|event| event.id);
     let mut turns: Vec<Turn> = Vec::new();
@@ -78,17 +78,17 @@ fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, Failure> {
         if event.kind == PROMPT {
             turns.push(Turn { prompt: event, end: None });
         } else if let Some(turn) = turns.last_mut() {
-            // An agent that was sent on ends its turn once more.
+            // A stop hook can make the agent continue; the turn then ends again.
             turn.end = Some(event);
         }
     }
     Ok(turns)
 }
 
-/// As programs read it.
+/// A session as printed with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Whole<'a> {
+pub(super) struct SessionDetails<'a> {
     id: &'a str,
     /// The root folder of its project.
     project: &'a str,
@@ -98,15 +98,15 @@ pub(super) struct Whole<'a> {
     /// RFC 3339, UTC.
     started_at: Option<String>,
     last_at: String,
-    /// Null while it runs.
+    /// Null while the session runs.
     end_reason: Option<&'a str>,
     turns: u32,
     title: String,
     summary: &'a str,
     topics: &'a [String],
-    /// What the human asked for first.
+    /// The first request of the user.
     request: &'a str,
-    /// What it is about now, where that has moved on.
+    /// The current objective, if it differs from the request.
     objective: &'a str,
     outcome: &'a str,
     done: &'a [String],
@@ -117,12 +117,12 @@ pub(super) struct Whole<'a> {
     learnings: &'a [String],
     preferences: &'a [String],
     blockers: &'a [String],
-    /// Failures that it left open.
+    /// Errors that were not fixed in the session.
     errors: &'a [String],
-    /// Files with lines added and removed.
+    /// The changed files, with the numbers of added and removed lines.
     changes: &'a [throughline_model::contract::Change],
     commits: &'a [String],
-    failures: Vec<failures::Entry<'a>>,
+    failures: Vec<failures::FailureEntry<'a>>,
     tools: Vec<Tool<'a>>,
     prompts: Vec<Prompt<'a>>,
 }
@@ -138,21 +138,21 @@ pub(super) struct Tool<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Prompt<'a> {
-    /// The event's number.
+    /// The number of the event.
     id: i64,
     /// RFC 3339, UTC.
     at: String,
     text: &'a str,
-    /// Null while the turn runs, and where it was interrupted.
+    /// Null while the turn runs, or if it was interrupted.
     duration_ms: Option<u64>,
-    /// The first line of the agent's last words.
+    /// The first line of the agent's last message.
     end: Option<&'a str>,
     failed: bool,
 }
 
-impl<'a> Whole<'a> {
-    fn new(known: &'a Known) -> Self {
-        let Known { session, notes, failures, tools, turns } = known;
+impl<'a> SessionDetails<'a> {
+    fn new(known: &'a SessionData) -> Self {
+        let SessionData { session, notes, failures, tools, turns } = known;
         Self {
             id: &session.record.id,
             project: &session.root,
@@ -180,7 +180,7 @@ impl<'a> Whole<'a> {
             errors: &notes.errors,
             changes: &notes.changes,
             commits: &notes.commits,
-            failures: failures.iter().map(failures::Entry::new).collect(),
+            failures: failures.iter().map(failures::FailureEntry::new).collect(),
             tools: tools.iter().map(|(name, &(uses, failed))| Tool { name, uses, failed }).collect(),
             prompts: turns.iter().map(Prompt::new).collect(),
         }
@@ -201,8 +201,8 @@ impl<'a> Prompt<'a> {
     }
 }
 
-fn tell(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Failure> {
-    let Known { session, notes, .. } = known;
+fn print(runtime: &Runtime, known: &SessionData, out: &mut impl Write) -> Result<(), CommandError> {
+    let SessionData { session, notes, .. } = known;
     let record = &session.record;
     writeln!(out, "{BOLD}{}{BOLD:#}\n", title(session))?;
     let lasted = record.started.map(|started| session.last_at.saturating_sub(started)).filter(|lasted| *lasted > 0);
@@ -210,7 +210,7 @@ fn tell(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Fa
         "{} ({}){}",
         output::timestamp(session.last_at),
         output::ago(session.last_at, runtime.now),
-        lasted.map_or_else(String::new, |lasted| format!(", {} after it began", output::duration(lasted)))
+        lasted.map_or_else(String::new, |lasted| format!(", {} after it started", output::duration(lasted)))
     );
     let rows = [
         ("id", record.id.clone()),
@@ -226,7 +226,7 @@ fn tell(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Fa
             writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 9), output::clean_line(&value))?;
         }
     }
-    // Where no extractor kept notes, the summary is all that is known.
+    // If no extractor kept notes, only the summary is known.
     let summary = if record.notes.is_some() { "" } else { record.summary.as_str() };
     let objective = if notes.current_objective == notes.original_request { "" } else { notes.current_objective.as_str() };
     for (name, text) in [
@@ -258,11 +258,11 @@ fn tell(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Fa
     });
     raw_list(out, "Files", "", changes)?;
     list(out, "Commits", "-", notes.commits.iter().cloned())?;
-    tell_work(runtime, known, out)
+    print_activity(runtime, known, out)
 }
 
-/// What its events tell: failures, tools, turns.
-fn tell_work(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(), Failure> {
+/// Prints what is known from events: failures, tools and turns.
+fn print_activity(runtime: &Runtime, known: &SessionData, out: &mut impl Write) -> Result<(), CommandError> {
     if !known.failures.is_empty() {
         heading(out, "Failures")?;
         for failure in &known.failures {
@@ -305,17 +305,17 @@ fn tell_work(runtime: &Runtime, known: &Known, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-fn heading(out: &mut impl Write, name: &str) -> Result<(), Failure> {
+fn heading(out: &mut impl Write, name: &str) -> Result<(), CommandError> {
     writeln!(out, "\n{BOLD}{name}{BOLD:#}")?;
     Ok(())
 }
 
-fn list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), Failure> {
+fn list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), CommandError> {
     raw_list(out, name, mark, items.map(|item| output::clean_line(&item)))
 }
 
-/// A heading and the items below it, which are clean; nothing where there are none.
-fn raw_list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), Failure> {
+/// Prints a heading and the items, which must be clean; nothing if there are no items.
+fn raw_list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<Item = String>) -> Result<(), CommandError> {
     for (index, item) in items.enumerate() {
         if index == 0 {
             heading(out, name)?;

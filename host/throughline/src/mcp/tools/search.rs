@@ -10,9 +10,7 @@ use super::Said;
 use super::entry::{self, Entry};
 use crate::mcp::worker::Desk;
 use crate::mcp::{cursor, quote};
-use throughline_engine::memory::{Refused, probing};
-use throughline_notes::registry::Registry;
-use throughline_search::query::Query;
+use throughline_engine::memory::{Refused, probing, types};
 use throughline_search::rank;
 use throughline_store::Search;
 
@@ -59,8 +57,7 @@ pub(super) fn search(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
     let end = begin.saturating_add(limit.clamp(1, 50)).min(REACH);
     let mut found = Found { about: quote::NOTICE, memories: Vec::new(), next_cursor: None, warning: None };
     if let Some(store) = desk.existing()? {
-        let mut query = Query::parse(&text, &jiff::Zoned::now());
-        query.kinds = Registry::meant_by_own(&query.kinds);
+        let query = types::query(&text, &[], &store, Some(&desk.project))?;
         let profile = rank::profile(&desk.runtime.config.search.profile).unwrap_or(&rank::DEFAULT);
         let (probe, amiss) = probing::probe(&desk.runtime, &store, &query, profile)?;
         let project = Some(desk.project.id.as_str());

@@ -1,12 +1,12 @@
-//! `throughline save`.
+//! `throughline session save`: stores what was said in a session until now.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::failure::{Done, Failure};
-use super::output::{self, BOLD, DIM};
-use super::pause;
+use super::{CommandError, output};
+use crate::cli::output::{BOLD, DIM};
+use crate::cli::{memory, pause};
 use throughline_engine::hooks::reading::{self, Job};
 use throughline_engine::hooks::{self, PATIENCE, finding};
 use throughline_engine::projection::{self, SessionContext, Written};
@@ -15,33 +15,36 @@ use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_store::{Access, Store};
 
-/// The longest that the transcript is read.
-const PATIENT: Duration = Duration::from_mins(5);
+/// The longest that the command reads the transcript.
+const READ_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// Save the session now
+/// Save a session now
 ///
-/// Reads its transcript on to where it is, stores what comes of that, makes the files that the configuration's
-/// `[projections]` wants, and says what is now known. Hooks do the same at each end of a turn and before each compaction.
+/// Reads the rest of its transcript, stores what it learns from that, writes the files that `[projections]` in the
+/// configuration asks for, and prints what is known about the session. Hooks do the same at the end of each turn and
+/// before each compaction.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The session; without it the one that this is called from (`CLAUDE_CODE_SESSION_ID`), or the last one of this folder
+    /// The session; by default the one in which the command runs (`CLAUDE_CODE_SESSION_ID`), or the last one of this
+    /// folder
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Print what is known as JSON, as it stands in .claude/session-context.json
+    /// Print what is known as JSON, in the format of .claude/session-context.json
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
-    let runtime = super::runtime()?;
-    let cwd = super::memory::folder(None)?;
+pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
+    let runtime = crate::cli::runtime()?;
+    let cwd = memory::folder(None)?;
     let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
     let (session, transcript) = find(&runtime, &store, arguments.session.as_deref(), &cwd)?;
-    // What a session is about is read in its own folder, wherever this is called.
+    // A session with a transcript is read in its own folder, wherever the command runs.
     let cwd = if transcript.is_some() { None } else { Some(cwd) };
     if transcript.is_none() && store.project_of_session(&session)?.is_none() {
-        return Err(Failure::new(format!("session {session} has no transcript"))
-            .hint("it is looked for below Claude Code's projects folder; where that is elsewhere, set CLAUDE_CONFIG_DIR"));
+        return Err(CommandError::new(format!("session {session} has no transcript")).hint(
+            "transcripts are looked for in Claude Code's projects folder; if that is elsewhere, set CLAUDE_CONFIG_DIR",
+        ));
     }
     hooks::store_journal(&runtime, &mut store, &session)?;
     let job = Job {
@@ -52,49 +55,55 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         moment: "catch-up",
         ..Job::default()
     };
-    let report = reading::read(&runtime, &mut store, &job, Instant::now() + PATIENT)?;
+    let report = reading::read(&runtime, &mut store, &job, Instant::now() + READ_TIMEOUT)?;
     let Some(project) = store.project_of_session(&session)? else {
         runtime.finish();
-        return Err(unknown(&runtime, &session));
+        return Err(unknown_error(&runtime, &session));
     };
-    if report.session.is_empty() && is_left_out(&runtime, &project, &session) {
+    if report.session.is_empty() && is_excluded(&runtime, &project, &session) {
         runtime.finish();
-        return Err(left_out(&session));
+        return Err(excluded_error(&session));
     }
     let written = projection::write(&runtime, &store, &session)?;
     let context = projection::context(&store, &project, &session)?;
     runtime.finish();
-    let Some(context) = context else { return Err(unknown(&runtime, &session)) };
+    let Some(context) = context else { return Err(unknown_error(&runtime, &session)) };
     if arguments.json {
         output::json(&context)?;
     } else {
-        tell(&runtime, &context, &written)?;
+        print(&runtime, &context, &written)?;
     }
     if runtime.config.projections.session_context && projection::would_be_tracked(&project.root) {
         let mut err = anstream::stderr().lock();
         writeln!(
             err,
-            "hint: the repository does not ignore .claude/session-context.json; add it, and its .bak, to .gitignore"
+            "hint: git does not ignore .claude/session-context.json; add `.claude/session-context.json*` to .gitignore"
         )?;
     }
     if !report.finished {
-        return Err(Failure::new("there was not enough time to read the transcript to its end").hint("say it again"));
+        return Err(CommandError::new("there was not enough time to read the whole transcript")
+            .hint("run the command again to read the rest"));
     }
-    Ok(Done::Well)
+    Ok(())
 }
 
-/// The session that is meant, and its transcript where there is one.
-fn find(runtime: &Runtime, store: &Store, named: Option<&str>, cwd: &Path) -> Result<(String, Option<PathBuf>), Failure> {
+/// Returns the session and its transcript, if there is one.
+fn find(
+    runtime: &Runtime,
+    store: &Store,
+    named: Option<&str>,
+    cwd: &Path,
+) -> Result<(String, Option<PathBuf>), CommandError> {
     let projects = runtime.paths.claude_projects();
-    let present = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
-    if let Some(session) = named.map(str::to_owned).or(present) {
+    let current = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
+    if let Some(session) = named.map(str::to_owned).or(current) {
         pause::check_session(&session)?;
         let transcript = finding::of_session(store, &projects, &session)?;
         return Ok((session, transcript));
     }
     let project = Project::of(cwd);
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
-    // Claude Code names the folder of transcripts after the one that it was started in: this one, or one above.
+    // Claude Code names the folder of transcripts after the folder in which it was started: this one, or one above.
     let mut folders: Vec<PathBuf> = [cwd, real.as_path()]
         .into_iter()
         .flat_map(Path::ancestors)
@@ -107,27 +116,27 @@ fn find(runtime: &Runtime, store: &Store, named: Option<&str>, cwd: &Path) -> Re
     }
     match store.sessions(&project.id, "", 1)?.into_iter().next() {
         Some(last) => Ok((last.id.clone(), finding::of_session(store, &projects, &last.id)?)),
-        None => Err(Failure::new("there is no session of this folder").hint("name it: --session ID")),
+        None => Err(CommandError::new("this folder has no session").hint("name one with --session ID")),
     }
 }
 
-fn is_left_out(runtime: &Runtime, project: &Project, session: &str) -> bool {
+fn is_excluded(runtime: &Runtime, project: &Project, session: &str) -> bool {
     runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session)
 }
 
-fn left_out(session: &str) -> Failure {
-    Failure::new(format!("of session {session} nothing is remembered: it, or its project, is paused or left out"))
-        .hint("`throughline resume` ends a pause; privacy.exclude_projects leaves projects out")
+fn excluded_error(session: &str) -> CommandError {
+    CommandError::new(format!("session {session} is not remembered: it or its project is paused or excluded"))
+        .hint("`throughline resume` ends a pause; `privacy.exclude_projects` excludes projects")
 }
 
-fn unknown(runtime: &Runtime, session: &str) -> Failure {
+fn unknown_error(runtime: &Runtime, session: &str) -> CommandError {
     if runtime.intervals.paused().next().is_some() {
-        return left_out(session);
+        return excluded_error(session);
     }
-    Failure::new(format!("nothing is known of session {session} yet")).hint("say something in it first")
+    CommandError::new(format!("nothing is known about session {session} yet")).hint("save it again after the first prompt")
 }
 
-fn tell(runtime: &Runtime, context: &SessionContext, written: &[Written]) -> Result<(), Failure> {
+fn print(runtime: &Runtime, context: &SessionContext, written: &[Written]) -> Result<(), CommandError> {
     let mut out = output::stdout();
     let project = paths::display(context.meta.project.as_ref(), &runtime.paths.home);
     writeln!(

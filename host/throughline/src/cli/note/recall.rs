@@ -1,4 +1,4 @@
-//! `throughline memory recall`.
+//! `throughline note recall`: searches notes, with the notes that they are related to.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,50 +6,50 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::notes::Desk;
-use super::{Failure, Runtime, Store, output};
+use super::context::NoteContext;
+use super::{CommandError, Runtime, Store, memory, output};
+use throughline_engine::memory::types;
 use throughline_notes::links::Link;
 use throughline_notes::one_line;
-use throughline_search::query::Query;
 use throughline_store::{StoredNote, day};
 
-/// How many lines of a note are shown in full mode.
-const LINES: usize = 20;
+/// The most lines of a note to print in full mode.
+const MAX_LINES: usize = 20;
 
-/// How much of a result is shown.
+/// How much of a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
     /// Title, type, day and description
     Compact,
-    /// The note's first lines, and where it stands
+    /// The first lines of the note, and the path of its file
     Full,
 }
 
-/// Recall notes, and what they are related to
+/// Search notes, with the notes that they are related to
 ///
-/// Searches titles, contents, keywords, tags and descriptions of notes, and what the sessions themselves left of the same types. With
-/// two hops, the notes that a result is related to follow, marked `[→related]`.
+/// Searches titles, contents, keywords, tags and descriptions of notes, and memories of the same types that policies
+/// learned from sessions. With two hops, the notes to which a result is related follow it, marked `[→related]`.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// What to search for; as of `memory search`
+    /// What to search for, in the syntax of `throughline search`
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
-    /// At most this many, and as many related ones
+    /// Print at most this many results, and as many related notes
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=200))]
     limit: u32,
-    /// How much of each is shown
+    /// How much of each note to print
     #[arg(long, value_enum, default_value_t = Mode::Compact)]
     mode: Mode,
-    /// 2: with what the results are related to; 1: without
+    /// 2: with related notes; 1: without
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     hop: u8,
-    /// Search the types of a chain, in its order: debugging, architecture, session, or a team's own
+    /// Search the types of this chain, in its order: debugging, architecture, session, or a chain of the project
     #[arg(long, value_name = "NAME")]
     chain: Option<String>,
-    /// Of these types only; may be repeated
+    /// Only these types; can be repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
-    /// The project of this folder, instead of the present one
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an array of objects: id, type, title, description, content, path, `created_at`, related, hop
@@ -59,7 +59,7 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Recalled<'a> {
+pub(super) struct RecalledNote<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     note_type: &'a str,
@@ -70,26 +70,26 @@ pub(super) struct Recalled<'a> {
     path: String,
     created_at: String,
     related: &'a [String],
-    /// 1: it answers; 2: one that answers is related to it.
+    /// 1 for a result, 2 for a note to which a result is related.
     hop: u8,
 }
 
-pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), Failure> {
-    let desk = Desk::of(arguments.project.as_deref(), None)?;
-    let found = find(runtime, store, &desk, arguments)?;
-    let related = if arguments.hop == 2 { related(store, &desk, &found, arguments.limit as usize)? } else { Vec::new() };
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+    let found = find(runtime, store, &context, arguments)?;
+    let related = if arguments.hop == 2 { related(store, &context, &found, arguments.limit as usize)? } else { Vec::new() };
     let ids: Vec<String> = found.iter().chain(&related).map(|it| it.memory.clone()).collect();
     let all = found.iter().map(|it| (it, 1)).chain(related.iter().map(|it| (it, 2)));
     if arguments.json {
-        let entries: Vec<Recalled<'_>> = all
-            .map(|(it, hop)| Recalled {
+        let entries: Vec<RecalledNote<'_>> = all
+            .map(|(it, hop)| RecalledNote {
                 id: &it.note.uid,
                 note_type: &it.note.note_type,
                 title: &it.note.title,
                 description: &it.note.description,
                 content: &it.note.content,
                 tags: &it.note.tags,
-                path: desk.path_of(it),
+                path: context.path_of(it),
                 created_at: output::timestamp(it.note.created),
                 related: &it.note.related,
                 hop,
@@ -97,19 +97,19 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             .collect();
         output::json(&entries)?;
     } else if ids.is_empty() {
-        writeln!(anstream::stderr().lock(), "[NO_MATCH] no note of this project answers")?;
+        writeln!(anstream::stderr().lock(), "[NO_MATCH] no note of this project matches")?;
     } else {
         let mut out = output::stdout();
         for (it, hop) in all {
-            tell(&mut out, &desk, it, hop, arguments.mode)?;
+            print(&mut out, &context, it, hop, arguments.mode)?;
         }
         out.flush()?;
     }
-    super::note_lookup(runtime, store, &ids);
+    memory::record_lookup(runtime, store, &ids);
     Ok(())
 }
 
-fn tell(out: &mut impl Write, desk: &Desk, it: &StoredNote, hop: u8, mode: Mode) -> Result<(), Failure> {
+fn print(out: &mut impl Write, context: &NoteContext, it: &StoredNote, hop: u8, mode: Mode) -> Result<(), CommandError> {
     let note = &it.note;
     let title = output::clean_line(&note.title);
     let mark = if hop == 2 { " [→related]" } else { "" };
@@ -122,11 +122,11 @@ fn tell(out: &mut impl Write, desk: &Desk, it: &StoredNote, hop: u8, mode: Mode)
         }
         Mode::Full => {
             writeln!(out, "### {title} [{}]{mark}", note.note_type)?;
-            writeln!(out, "📁 `{}`\n", output::clean_line(&desk.path_of(it)))?;
-            for line in note.content.lines().take(LINES) {
+            writeln!(out, "📁 `{}`\n", output::clean_line(&context.path_of(it)))?;
+            for line in note.content.lines().take(MAX_LINES) {
                 writeln!(out, "{}", output::clean(line))?;
             }
-            if note.content.lines().nth(LINES).is_some() {
+            if note.content.lines().nth(MAX_LINES).is_some() {
                 writeln!(out, "… (`throughline memory show {}` shows all)", it.memory)?;
             }
             writeln!(out)?;
@@ -135,22 +135,30 @@ fn tell(out: &mut impl Write, desk: &Desk, it: &StoredNote, hop: u8, mode: Mode)
     Ok(())
 }
 
-/// The notes that answer, best first; of a chain, in the order of its types.
-fn find(runtime: &Runtime, store: &Store, desk: &Desk, arguments: &Arguments) -> Result<Vec<StoredNote>, Failure> {
-    let registry = &desk.registry;
+/// Returns the notes that match, best first; for a chain, in the order of its types.
+fn find(
+    runtime: &Runtime,
+    store: &Store,
+    context: &NoteContext,
+    arguments: &Arguments,
+) -> Result<Vec<StoredNote>, CommandError> {
+    let registry = &context.registry;
     let text = arguments.query.join(" ");
-    let search = |kinds: Vec<String>| -> Result<Vec<StoredNote>, Failure> {
-        let mut query = Query::parse(&text, &jiff::Zoned::now());
-        let asked = registry.meant(&query.kinds);
-        query.kinds = if asked.is_empty() { kinds } else { asked };
-        let found = store.find_memories(&query, Some(&desk.project.id), arguments.limit, runtime.now)?;
+    let parsed = types::query(&text, &[], store, Some(&context.project))?;
+    let search = |kinds: Vec<String>| -> Result<Vec<StoredNote>, CommandError> {
+        let mut query = parsed.clone();
+        if query.kinds.is_empty() {
+            query.kinds = kinds;
+        }
+        let found = store.find_memories(&query, Some(&context.project.id), arguments.limit, runtime.now)?;
         let ids: Vec<&str> = found.iter().map(|memory| memory.id.as_str()).collect();
         Ok(store.notes_by_id(&ids, registry)?)
     };
     if let Some(name) = &arguments.chain {
         let Some(chain) = registry.chain(name) else {
             let names: Vec<&str> = registry.chains().collect();
-            return Err(Failure::new(format!("there is no chain {name:?}")).hint(format!("there are {}", names.join(", "))));
+            return Err(CommandError::new(format!("there is no chain {name:?}"))
+                .hint(format!("the chains are {}", names.join(", "))));
         };
         let mut found: Vec<StoredNote> = Vec::new();
         for note_type in chain {
@@ -161,10 +169,7 @@ fn find(runtime: &Runtime, store: &Store, desk: &Desk, arguments: &Arguments) ->
         return Ok(found);
     }
     if let Some(unknown) = arguments.types.iter().find(|name| registry.get(name).is_none()) {
-        let names: Vec<&str> = registry.names().collect();
-        return Err(
-            Failure::new(format!("there is no type of notes {unknown:?}")).hint(format!("there are {}", names.join(", ")))
-        );
+        return Err(context.unknown_type(unknown));
     }
     let kinds = if arguments.types.is_empty() { registry.kinds() } else { registry.meant(&arguments.types) };
     let mut found = search(kinds)?;
@@ -172,12 +177,17 @@ fn find(runtime: &Runtime, store: &Store, desk: &Desk, arguments: &Arguments) ->
     Ok(found)
 }
 
-/// What the notes are related to, none twice and none that is among them.
-fn related(store: &Store, desk: &Desk, found: &[StoredNote], limit: usize) -> Result<Vec<StoredNote>, Failure> {
+/// Returns the notes to which the found ones are related, each once, without the found ones.
+fn related(
+    store: &Store,
+    context: &NoteContext,
+    found: &[StoredNote],
+    limit: usize,
+) -> Result<Vec<StoredNote>, CommandError> {
     let mut related: Vec<StoredNote> = Vec::new();
     for it in found {
-        for link in Link::all(&it.note, &desk.registry) {
-            for other in store.notes_named(&desk.project.id, &link.target, &desk.registry)? {
+        for link in Link::all(&it.note, &context.registry) {
+            for other in store.notes_named(&context.project.id, &link.target, &context.registry)? {
                 let is_new = found.iter().chain(&related).all(|known| known.memory != other.memory);
                 if is_new && related.len() < limit {
                     related.push(other);
@@ -188,7 +198,7 @@ fn related(store: &Store, desk: &Desk, found: &[StoredNote], limit: usize) -> Re
     Ok(related)
 }
 
-/// A note's title and description in one line, for lists.
+/// Returns the title and the description of a note in one line, for lists.
 pub(super) fn brief(it: &StoredNote) -> String {
     one_line(&format!("{} — {}", it.note.title, it.note.description), 160)
 }

@@ -1,12 +1,12 @@
-//! `throughline memory protocol`.
+//! `throughline note protocol`: writes the files of the memory protocol.
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::notes::Desk;
-use super::{Failure, output};
+use super::context::NoteContext;
+use super::{CommandError, output};
 use throughline_notes::registry::{RELATIONS, SCHEMA_FOLDER, TYPES};
 use throughline_notes::schema::SCHEMAS;
 
@@ -15,34 +15,34 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("md-recall-memory.sh", include_str!("scripts/md-recall-memory.sh")),
 ];
 
-/// Write the files of the memory protocol, to be read and extended
+/// Write the types, relations and schemas of notes to files
 ///
-/// The registry of types, their relations and their JSON Schemas go into `_schema` of the project's folder of notes, where a team
-/// adds its own. With `--scripts` two shell scripts are written too, that take the place of those of the file-based protocol: the
-/// same arguments in the same order, and the same output. A file that is there already is left alone.
+/// Writes the registry of types, the relations and the JSON Schemas to `_schema` in the project's folder of notes,
+/// where a team can add its own. With `--scripts`, also writes two shell scripts that replace those of the file-based
+/// memory protocol, with the same arguments in the same order and the same output. Existing files are not changed.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Write the two shell scripts into this folder
+    /// Also write the two shell scripts to this folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".claude/hooks")]
     scripts: Option<PathBuf>,
-    /// The project of this folder, instead of the present one
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Replace files that are there already
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let desk = Desk::of(arguments.project.as_deref(), None)?;
-    let schema = desk.folder.join(SCHEMA_FOLDER);
+pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
+    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+    let schema = context.folder.join(SCHEMA_FOLDER);
     write(&schema.join("types.yaml"), TYPES, 0o644, arguments.force)?;
     write(&schema.join("type-relations.yaml"), RELATIONS, 0o644, arguments.force)?;
     for (name, text) in SCHEMAS {
         write(&schema.join(format!("{name}.schema.json")), text, 0o644, arguments.force)?;
     }
     if let Some(folder) = &arguments.scripts {
-        let folder = desk.project.root.join(folder);
+        let folder = context.project.root.join(folder);
         for (name, text) in SCRIPTS {
             write(&folder.join(name), text, 0o755, arguments.force)?;
         }
@@ -50,8 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(file: &Path, text: &str, mode: u32, force: bool) -> Result<(), Failure> {
-    let wrong = |error: io::Error| Failure::new(format!("{}: {error}", file.display()));
+fn write(file: &Path, text: &str, mode: u32, force: bool) -> Result<(), CommandError> {
+    let wrong = |error: io::Error| CommandError::new(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(wrong)?;
     }
@@ -59,13 +59,13 @@ fn write(file: &Path, text: &str, mode: u32, force: bool) -> Result<(), Failure>
     let shown = output::clean_line(&file.to_string_lossy());
     let mut out = output::stdout();
     if before.as_deref() == Some(text.as_bytes()) {
-        writeln!(out, "{shown} is as it should be")?;
+        writeln!(out, "{shown} is current")?;
     } else if before.is_some() && !force {
-        writeln!(out, "{shown} is another already, and was left alone (--force replaces it)")?;
+        writeln!(out, "{shown} exists and differs; it was not changed (--force replaces it)")?;
     } else {
         fs::write(file, text).map_err(wrong)?;
         fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(wrong)?;
-        writeln!(out, "{shown} written")?;
+        writeln!(out, "wrote {shown}")?;
     }
     Ok(out.flush()?)
 }

@@ -1,4 +1,4 @@
-//! How a command ends: what went wrong in words, what to do about it, and the exit code.
+//! How a command fails: the message, hints about what to do, and the exit code.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -8,51 +8,46 @@ use throughline_engine::memory::Refused;
 use throughline_sandbox::instance::Unfit;
 use throughline_store::StoreError;
 
-/// The end of a command that has said all there was to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
-    /// Exit code 0.
-    Well,
-    /// Exit code 1; why was told on the way.
-    Badly,
-}
+/// The hint of an error that brings none of its own.
+const DOCTOR_HINT: &str = "run `throughline doctor` to look for the cause";
 
-/// The end of a command that could not do what was asked.
+/// Why a command did not do what was asked.
 #[derive(Debug)]
-pub(super) enum Failure {
-    /// The reader of our output has seen enough (`… | head`): nothing is wrong with that.
-    Closed,
-    /// Something failed.
-    Told {
-        /// One line or more; begins in lower case, no full stop.
+pub(super) enum CommandError {
+    /// The reader of our output went away (`… | head`), which is not an error: the exit code is 0.
+    BrokenPipe,
+    /// The command failed: exit code 1.
+    Failed {
+        /// One or more lines that begin in lower case and have no full stop.
         message: String,
-        /// What a person can do about it.
+        /// What a person can do about the error.
         hints: Vec<String>,
     },
 }
 
-impl Failure {
+impl CommandError {
+    /// Returns an error without a hint.
     pub(super) fn new(message: impl Display) -> Self {
-        Self::Told { message: message.to_string(), hints: Vec::new() }
+        Self::Failed { message: message.to_string(), hints: Vec::new() }
     }
 
-    /// With something that a person can do about it.
+    /// Adds a hint about what to do.
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        if let Self::Told { hints, .. } = &mut self {
+        if let Self::Failed { hints, .. } = &mut self {
             hints.push(hint.into());
         }
         self
     }
 
-    /// Tells it on stderr.
-    pub(super) fn tell(&self) -> ExitCode {
-        let Self::Told { message, hints } = self else {
+    /// Prints the error and its hints on stderr and returns the exit code.
+    pub(super) fn report(&self) -> ExitCode {
+        let Self::Failed { message, hints } = self else {
             return ExitCode::SUCCESS;
         };
         let mut stderr = anstream::stderr().lock();
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default();
-        // Where stderr is closed the exit code has to do.
+        // If stderr is closed, the exit code alone has to do.
         let _ = writeln!(stderr, "{red}error:{red:#} {}", super::output::clean(message));
         for hint in hints {
             let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {}", super::output::clean(hint));
@@ -61,17 +56,17 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let failure = Self::new(&error);
+        let failed = Self::new(&error);
         match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure.hint("`throughline doctor` looks for the cause"),
+            Some(hint) => failed.hint(hint),
+            None => failed.hint(DOCTOR_HINT),
         }
     }
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<Unfit>()) {
             return Self::new(format!("{error:#}")).hint(unfit.hint.clone());
@@ -83,23 +78,23 @@ impl From<anyhow::Error> for Failure {
             .chain()
             .find_map(|cause| cause.downcast_ref::<StoreError>())
             .and_then(StoreError::hint)
-            .unwrap_or_else(|| "`throughline doctor` looks for the cause".into());
+            .unwrap_or_else(|| DOCTOR_HINT.into());
         Self::new(format!("{error:#}")).hint(hint)
     }
 }
 
-impl From<Refused> for Failure {
+impl From<Refused> for CommandError {
     fn from(refused: Refused) -> Self {
         Self::new(&refused).hint(refused.hint)
     }
 }
 
-/// Of writing to standard output; other errors are put into words where they happen.
-impl From<io::Error> for Failure {
+/// For errors of writing to standard output. Other I/O errors get their message where they happen.
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::Closed;
+            return Self::BrokenPipe;
         }
-        Self::new(format!("standard output cannot be written: {error}")).hint("check where it leads to")
+        Self::new(format!("cannot write to standard output: {error}")).hint("check where the output is redirected to")
     }
 }

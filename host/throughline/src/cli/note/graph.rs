@@ -1,4 +1,4 @@
-//! `throughline memory graph`.
+//! `throughline note graph`: prints the relations between notes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -8,40 +8,41 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::notes::Desk;
-use super::{Failure, Store, output};
+use super::context::NoteContext;
+use super::{CommandError, Store, output};
 use throughline_notes::links::{Link, Names};
 use throughline_store::StoredNote;
 
-/// How a neighbourhood is written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A tree
     Text,
-    /// For Graphviz
+    /// The language of Graphviz
     Dot,
     /// An object: nodes, edges, dangling
     Json,
 }
 
-/// Print what a note is related to, and what is related to it
+/// Print the relations between notes
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A note's identifier, or the name of its file with its day or without; none: all notes that are related to any
+    /// The identifier of a note, or the name of its file with or without the day; by default all notes that have
+    /// relations
     #[arg(value_name = "NOTE")]
     note: Option<String>,
-    /// How many links away
+    /// How many links to follow from the note
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
     hop: u8,
-    /// How it is written
+    /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// The project of this folder, instead of the present one
+    /// Use the project of this folder instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 }
 
-/// A link between two notes, by their place in the list.
+/// A link between two notes, by their indices in the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     from: usize,
@@ -49,17 +50,17 @@ struct Edge {
     to: usize,
 }
 
-/// All notes, and how they are linked.
+/// All notes and the links between them.
 struct Graph {
     notes: Vec<StoredNote>,
     edges: Vec<Edge>,
-    /// Links that lead nowhere: the note, and the target.
+    /// Links without a target: the note, and the name of the missing target.
     dangling: Vec<(usize, String)>,
 }
 
 impl Graph {
-    fn of(store: &Store, desk: &Desk) -> Result<Self, Failure> {
-        let notes = store.notes_of(&desk.project.id, &desk.registry)?;
+    fn of(store: &Store, context: &NoteContext) -> Result<Self, CommandError> {
+        let notes = store.notes_of(&context.project.id, &context.registry)?;
         let mut names = Names::default();
         for it in &notes {
             names.add(&it.stem, &[&it.note.uid, &it.memory]);
@@ -67,12 +68,12 @@ impl Graph {
         let mut edges = Vec::new();
         let mut dangling = Vec::new();
         for (from, it) in notes.iter().enumerate() {
-            for link in Link::all(&it.note, &desk.registry) {
-                let meant = names.meant(&link.target);
-                if meant.is_empty() {
+            for link in Link::all(&it.note, &context.registry) {
+                let targets = names.meant(&link.target);
+                if targets.is_empty() {
                     dangling.push((from, link.target));
                 } else {
-                    let others = meant.into_iter().filter(|to| *to != from);
+                    let others = targets.into_iter().filter(|to| *to != from);
                     edges.extend(others.map(|to| Edge { from, relation: link.relation.clone(), to }));
                 }
             }
@@ -82,7 +83,7 @@ impl Graph {
         Ok(Self { notes, edges, dangling })
     }
 
-    /// How many links each note is away from those at the beginning.
+    /// Returns the notes that can be reached over at most `most` links, with their distances.
     fn reach(&self, from: &[usize], most: u8) -> BTreeMap<usize, u8> {
         let mut away: BTreeMap<usize, u8> = from.iter().map(|at| (*at, 0)).collect();
         let mut queue: VecDeque<usize> = from.iter().copied().collect();
@@ -107,12 +108,12 @@ impl Graph {
     }
 }
 
-pub(super) fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
-    let desk = Desk::of(arguments.project.as_deref(), None)?;
-    let graph = Graph::of(store, &desk)?;
+pub(super) fn run(store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+    let graph = Graph::of(store, &context)?;
     let away = match &arguments.note {
         Some(name) => {
-            let named = store.notes_named(&desk.project.id, name, &desk.registry)?;
+            let named = store.notes_named(&context.project.id, name, &context.registry)?;
             let begins = |it: &StoredNote| name.len() >= 4 && it.memory.starts_with(name.as_str());
             let from: Vec<usize> = graph
                 .notes
@@ -122,8 +123,8 @@ pub(super) fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
                 .map(|(at, _)| at)
                 .collect();
             if from.is_empty() {
-                return Err(Failure::new(format!("there is no note {name} in this project"))
-                    .hint("`throughline memory recall` and `throughline memory list` show their identifiers"));
+                return Err(CommandError::new(format!("there is no note {name} in this project"))
+                    .hint("`throughline note recall --json` and `throughline memory list` show the identifiers"));
             }
             graph.reach(&from, arguments.hop)
         }
@@ -142,9 +143,9 @@ fn edges<'a>(graph: &'a Graph, away: &'a BTreeMap<usize, u8>) -> impl Iterator<I
     graph.edges.iter().filter(|edge| away.contains_key(&edge.from) && away.contains_key(&edge.to))
 }
 
-fn text(out: &mut impl Write, graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), Failure> {
+fn text(out: &mut impl Write, graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), CommandError> {
     if away.is_empty() {
-        writeln!(anstream::stderr().lock(), "no note of this project is related to another")?;
+        writeln!(anstream::stderr().lock(), "no note of this project has relations")?;
     }
     let mut order: Vec<(u8, usize)> = away.iter().map(|(at, hops)| (*hops, *at)).collect();
     order.sort_unstable();
@@ -157,7 +158,7 @@ fn text(out: &mut impl Write, graph: &Graph, away: &BTreeMap<usize, u8>) -> Resu
             writeln!(out, "{indent}    {} → {} {}", edge.relation, to.memory, output::clean_line(&to.note.title))?;
         }
         for (_, target) in graph.dangling.iter().filter(|(from, _)| *from == at) {
-            writeln!(out, "{indent}    {} leads nowhere", output::clean_line(target))?;
+            writeln!(out, "{indent}    {} does not exist", output::clean_line(target))?;
         }
     }
     Ok(())
@@ -187,14 +188,14 @@ pub(super) struct Node<'a> {
     #[serde(rename = "type")]
     note_type: &'a str,
     title: &'a str,
-    /// The name of its file.
+    /// The name of the file without its extension.
     name: &'a str,
     hop: u8,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Arrow<'a> {
+pub(super) struct Relation<'a> {
     from: &'a str,
     relation: &'a str,
     to: &'a str,
@@ -211,11 +212,11 @@ pub(super) struct Dangling<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Neighbourhood<'a> {
     nodes: Vec<Node<'a>>,
-    edges: Vec<Arrow<'a>>,
+    edges: Vec<Relation<'a>>,
     dangling: Vec<Dangling<'a>>,
 }
 
-fn json(graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), Failure> {
+fn json(graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), CommandError> {
     let id = |at: usize| graph.notes[at].memory.as_str();
     let node = |(at, hop): (&usize, &u8)| {
         let it = &graph.notes[*at];
@@ -225,7 +226,7 @@ fn json(graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), Failure> {
     output::json(&Neighbourhood {
         nodes: away.iter().map(node).collect(),
         edges: edges(graph, away)
-            .map(|edge| Arrow { from: id(edge.from), relation: &edge.relation, to: id(edge.to) })
+            .map(|edge| Relation { from: id(edge.from), relation: &edge.relation, to: id(edge.to) })
             .collect(),
         dangling: dangling.map(|(from, target)| Dangling { from: id(*from), target }).collect(),
     })

@@ -1,21 +1,21 @@
-//! `throughline gc`: observations grow old.
+//! `throughline observations gc`: promotes used observations and deletes expired ones.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::failure::{Done, Failure};
-use super::output;
+use super::{CommandError, output};
 use throughline_engine::hooks::PATIENCE;
 use throughline_store::{Access, Aged};
 
-/// Let observations rise that proved themselves, and delete those whose time is up
+/// Promote used observations and delete expired ones
 ///
-/// That is done in the background now and then anyway. What is looked at rises, and is kept longer the higher it has come; the
-/// configuration's section `[observations]` says when. It is about all projects; memories stay: see `throughline memory gc`.
+/// This also happens in the background from time to time. Each use promotes an observation to a longer retention tier;
+/// the last tier is permanent. `[observations]` in the configuration sets the times. All projects are processed.
+/// Memories are not touched: see `throughline memory gc`.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Count what would be done, and do nothing
+    /// Count what would be done and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print an object: raised, dropped, `dry_run`
@@ -25,14 +25,14 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Report {
+pub(super) struct Aging {
     #[serde(flatten)]
     aged: Aged,
     dry_run: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
-    let runtime = super::runtime()?;
+pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
+    let runtime = crate::cli::runtime()?;
     let mut store = runtime.store(Access::Existing, PATIENCE * 4)?;
     let settings = &runtime.config.observations;
     let aged = store.graduate(&settings.ladder, settings.days, runtime.now, !arguments.dry_run)?;
@@ -40,18 +40,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Done, Failure> {
         store.checkpoint()?;
     }
     if arguments.json {
-        output::json(&Report { aged, dry_run: arguments.dry_run })?;
-        return Ok(Done::Well);
+        return output::json(&Aging { aged, dry_run: arguments.dry_run });
     }
     let mut out = output::stdout();
     writeln!(
         out,
         "{} {}, {} {}",
-        if arguments.dry_run { "would raise" } else { "raised" },
+        if arguments.dry_run { "would promote" } else { "promoted" },
         output::counted(aged.raised, "observation", "observations"),
         if arguments.dry_run { "delete" } else { "deleted" },
         output::count(aged.dropped)
     )?;
-    out.flush()?;
-    Ok(Done::Well)
+    Ok(out.flush()?)
 }

@@ -1,0 +1,95 @@
+//! Importing a file of JSON lines.
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{CommandError, Runtime, output};
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::import::{self, Report};
+use throughline_store::Access;
+
+/// The size of the read buffer, bytes.
+const BUFFER: usize = 256 << 10;
+
+/// Imports a file of JSON lines and prints the result. Lines that name no project go to that of the folder `default`.
+pub(super) fn run(runtime: &Runtime, file: &Path, default: &Path, as_json: bool) -> Result<(), CommandError> {
+    let (input, bytes) = open(file)?;
+    let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
+    let started = Instant::now();
+    let bar = progress_bar(bytes);
+    let outcome =
+        import::run(runtime, &mut store, BufReader::with_capacity(BUFFER, input), default, |read| bar.set_position(read));
+    bar.finish_and_clear();
+    runtime.finish();
+    let report = outcome?;
+    if as_json {
+        output::json(&report)?;
+    } else {
+        print(&report, started.elapsed())?;
+    }
+    match report.failed {
+        0 => Ok(()),
+        failed => Err(CommandError::new(format!("could not import {}", output::counted(failed, "line", "lines")))
+            .hint("the other lines are stored; correct these and import the file again")),
+    }
+}
+
+/// Opens the file. Returns its size as well, if it has one.
+fn open(path: &Path) -> Result<(Box<dyn Read>, Option<u64>), CommandError> {
+    if path == Path::new("-") {
+        return Ok((Box::new(io::stdin().lock()), None));
+    }
+    let cannot = |why: &dyn std::fmt::Display| {
+        CommandError::new(format!("cannot read {}: {why}", path.display())).hint(
+            "name a file with one JSON object per line, or `-` for standard input; `--from SYSTEM` imports from another system",
+        )
+    };
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let meta = file.metadata().map_err(|error| cannot(&error))?;
+    if meta.is_dir() {
+        return Err(cannot(&"it is a folder"));
+    }
+    Ok((Box::new(file), meta.is_file().then_some(meta.len())))
+}
+
+fn progress_bar(bytes: Option<u64>) -> ProgressBar {
+    let bar = bytes.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    if !io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let template = match bytes {
+        Some(_) => "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}",
+        None => "{spinner} {decimal_bytes} {decimal_bytes_per_sec}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn print(report: &Report, took: Duration) -> Result<(), CommandError> {
+    let mut err = anstream::stderr().lock();
+    let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+    for bad in &report.errors {
+        writeln!(err, "{yellow}warning:{yellow:#} line {}: {}", bad.line, output::clean_line(&bad.reason))?;
+    }
+    let unlisted = report.failed.saturating_sub(report.errors.len() as u64);
+    if unlisted > 0 {
+        writeln!(err, "{yellow}warning:{yellow:#} and {} more", output::counted(unlisted, "line", "lines"))?;
+    }
+    let mut out = output::stdout();
+    writeln!(
+        out,
+        "read {}, {}, in {:.1} s",
+        output::counted(report.lines, "line", "lines"),
+        output::bytes(report.bytes),
+        took.as_secs_f64()
+    )?;
+    super::print_counts(&mut out, report.memories, report.seen_again + report.known, report.forgotten, report.left_out)?;
+    Ok(out.flush()?)
+}

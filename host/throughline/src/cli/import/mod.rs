@@ -1,0 +1,318 @@
+//! `throughline import`: imports memories from another memory system, or from a file of JSON lines.
+
+mod lines;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::error::CommandError;
+use super::memory;
+use super::output::{self, BOLD, DIM};
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::import::from::{self, Moved, Nothing, Part, System};
+use throughline_engine::runtime::Runtime;
+use throughline_model::project::Project;
+use throughline_platform::paths;
+use throughline_store::{Access, Store, StoreError};
+
+const DETAILS: &str = "\
+JSON lines (without --from): each line is a JSON object. Only `content` is
+required; unknown fields are ignored.
+  content      what to remember, at most 64 KiB
+  id           your own identifier, at most 128 bytes; `--json` prints it as
+               `external_id`. A line replaces an earlier one with the same id,
+               project and session. Of two with the same content one is stored,
+               and has both identifiers, in `external_ids`
+  project      a folder (absolute, or beginning with . or ~/) or a plain name
+               such as `shop`, which `--project shop` then finds; by default the
+               project of the current folder, or of --project
+  session_id   the session that it is from, at most 128 bytes
+  type         such as decision, learning or preference; by default learning
+  created_at   milliseconds or seconds since 1970, or RFC 3339; by default now
+  title        by default the first line or sentence
+  keywords     a list of strings
+  files        a list of strings
+  importance   0 to 1; by default 0.5
+
+Where each SYSTEM is looked for if no FILE is given:
+  jikime-mem       ~/.jikime-mem/jikime-mem.db
+                   ~/.jikime-mem/projects/*/jikime-mem.db
+  jikime-adk       .jikime/memory/ in this and all known projects
+  claude-mem       ~/.claude-mem/claude-mem.db
+  openclaw         ~/.openclaw/*.sqlite and ~/.openclaw/memory/*.sqlite
+  memory-keeper    ~/.claude/memory-keeper/
+                   .crabshell/memory/ in this and all known projects
+  session-context  .claude/session-context.json in this and all known projects
+  markdown, jsonl  nowhere: name a file, or for markdown a folder
+
+What the rows of a SYSTEM become:
+  prompts and answers  together one memory of type turn, which searches
+                       find and which is never shown unasked
+  summaries            session_summary
+  everything else      the type that it has there, if Throughline has that type
+                       too; otherwise learning
+
+If the project of a row is only a name, as in claude-mem, the row goes to the
+known project whose folder has that name. If there is no such project, or more
+than one, it goes to a project of that name (`search --project NAME`).";
+
+/// The most places to name if nothing was found.
+const MAX_PLACES_NAMED: usize = 8;
+
+/// Import memories from JSON lines or another memory system
+///
+/// Without `--from`, FILE contains one JSON object per line, as `throughline export` writes them; `-` is standard
+/// input. With `--from`, FILE is the database, file or folder of another system; without FILE, the usual places are
+/// searched. That source is read from a copy and never changed; times, sessions and projects are kept.
+///
+/// Secrets are redacted first, as always. You can stop an import at any time and repeat it: nothing is stored twice. A
+/// line or row that cannot be read is reported, and the rest is imported; the exit code is then 1.
+#[derive(clap::Args)]
+#[command(after_long_help = DETAILS)]
+pub(super) struct Arguments {
+    /// A file of JSON lines or `-`; with --from, the system's database, file or folder
+    #[arg(value_name = "FILE", required_unless_present = "from")]
+    file: Option<PathBuf>,
+    /// The memory system to import from
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    from: Option<Source>,
+    /// The project of memories that name none, by the path of its folder; by default the current one
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// With --from: show what would be imported, and store nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The format of FILE: the old `memory import` had this option
+    #[arg(long, value_enum, hide = true, conflicts_with = "from")]
+    format: Option<Format>,
+    /// Print an object. For JSON lines: lines, bytes, memories, `seen_again`, known, forgotten, `left_out`, failed,
+    /// errors. For a system: from, sources, rows, cut, memories, `seen_again`, known, forgotten, `left_out`, joined,
+    /// `passed_over`, failed, errors, parts
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Source {
+    /// All versions up to 1.5.4
+    JikimeMem,
+    /// The memory of jikime-adk 0.5 to 0.9.2
+    JikimeAdk,
+    /// Schema 23 and similar ones
+    ClaudeMem,
+    /// The index of its Markdown memory, and the Markdown files if they exist
+    Openclaw,
+    /// Version 3, and Crabshell
+    MemoryKeeper,
+    /// `.claude/session-context.json`, version 2
+    SessionContext,
+    /// Files with or without YAML front matter
+    Markdown,
+    /// The same as without --from
+    Jsonl,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// One JSON object per line
+    Jsonl,
+}
+
+impl Source {
+    /// Returns the system; none for JSON lines.
+    fn system(self) -> Option<System> {
+        Some(match self {
+            Self::JikimeMem => System::JikimeMem,
+            Self::JikimeAdk => System::JikimeAdk,
+            Self::ClaudeMem => System::ClaudeMem,
+            Self::Openclaw => System::OpenClaw,
+            Self::MemoryKeeper => System::MemoryKeeper,
+            Self::SessionContext => System::SessionContext,
+            Self::Markdown => System::Markdown,
+            Self::Jsonl => return None,
+        })
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let runtime = super::runtime()?;
+    let Some(system) = arguments.from.and_then(Source::system) else { return import_lines(&runtime, arguments) };
+    let default = arguments.project.as_deref().map(|folder| memory::folder(Some(folder))).transpose()?;
+    // The database is only created if there is something to store.
+    let mut store = existing(&runtime)?;
+    let sources = sources(&runtime, store.as_ref(), system, arguments)?;
+    if !arguments.dry_run {
+        store = Some(runtime.store(Access::Write, PATIENCE * 4)?);
+    }
+    let started = Instant::now();
+    let bar = progress_bar();
+    let outcome = from::run(&runtime, store.as_mut(), arguments.dry_run, system, &sources, default.as_deref(), |rows| {
+        bar.set_position(rows);
+    });
+    bar.finish_and_clear();
+    runtime.finish();
+    let moved = outcome?;
+    if arguments.json {
+        output::json(&moved)?;
+    } else {
+        print(&moved, started.elapsed())?;
+    }
+    match moved.failed {
+        0 => Ok(ExitCode::SUCCESS),
+        failed => {
+            Err(CommandError::new(format!("{} could not be read", output::counted(failed, "row or part", "rows or parts")))
+                .hint("everything else is stored; correct what you can and import again: nothing is stored twice"))
+        }
+    }
+}
+
+fn import_lines(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let Some(file) = &arguments.file else {
+        return Err(CommandError::new("JSON lines have no usual place").hint("name the file, or `-` for standard input"));
+    };
+    if arguments.dry_run {
+        return Err(CommandError::new("JSON lines cannot be imported with --dry-run")
+            .hint("to try an import, use another folder: THROUGHLINE_HOME=DIR throughline import …"));
+    }
+    let default = memory::folder(arguments.project.as_deref())?;
+    lines::run(runtime, file, &default, arguments.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the database if there is one.
+fn existing(runtime: &Runtime) -> Result<Option<Store>, CommandError> {
+    match runtime.store(Access::Existing, PATIENCE * 4) {
+        Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn sources(
+    runtime: &Runtime,
+    store: Option<&Store>,
+    system: System,
+    arguments: &Arguments,
+) -> Result<Vec<PathBuf>, CommandError> {
+    let paths = &runtime.paths;
+    let named = arguments.file.as_deref().map(std::path::absolute).transpose().map_err(CommandError::new)?;
+    if let Some(path) = named.as_deref().filter(|path| !path.exists()) {
+        return Err(CommandError::new(format!("{} does not exist", path.display()))
+            .hint("name the database, file or folder; without FILE the usual places are searched"));
+    }
+    if named.is_none() && system == System::Markdown {
+        return Err(CommandError::new("Markdown has no usual place").hint("name a file or a folder"));
+    }
+    let here = memory::folder(arguments.project.as_deref())?;
+    let mut projects = vec![here.clone(), Project::of(&here).root];
+    if let Some(store) = store {
+        projects.extend(store.all_projects()?.into_iter().map(|project| project.root).filter(|root| root.is_absolute()));
+    }
+    from::find(system, named.as_deref(), paths, &projects).map_err(|Nothing { places }| {
+        let mut shown: Vec<String> = places.iter().map(|place| paths::display(place, &paths.home)).collect();
+        shown.dedup();
+        let more = shown.len().saturating_sub(MAX_PLACES_NAMED);
+        shown.truncate(MAX_PLACES_NAMED);
+        let more =
+            if more > 0 { format!(", and {} more", output::counted(more as u64, "place", "places")) } else { String::new() };
+        CommandError::new(format!("found nothing of {} at {}{more}", system.name(), shown.join(", ")))
+            .hint("name its database, file or folder")
+    })
+}
+
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if !io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows, {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn print(moved: &Moved, took: Duration) -> Result<(), CommandError> {
+    let mut err = anstream::stderr().lock();
+    let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+    for trouble in &moved.errors {
+        let (place, reason) = (output::clean_line(&trouble.place), output::clean_line(&trouble.reason));
+        writeln!(err, "{yellow}warning:{yellow:#} {place}: {reason}")?;
+    }
+    let unlisted = moved.failed.saturating_sub(moved.errors.len() as u64);
+    if unlisted > 0 {
+        writeln!(err, "{yellow}warning:{yellow:#} and {} more", output::count(unlisted))?;
+    }
+    let mut out = output::stdout();
+    print_parts(&mut out, &moved.parts)?;
+    let rows = output::counted(moved.rows, "row", "rows");
+    let sources = output::counted(moved.sources.len() as u64, "source", "sources");
+    if moved.dry_run {
+        writeln!(out, "{rows} in {sources}; nothing was stored because this is a dry run")?;
+        return Ok(out.flush()?);
+    }
+    writeln!(out, "read {rows} from {sources} in {:.1} s", took.as_secs_f64())?;
+    print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
+    Ok(out.flush()?)
+}
+
+/// Prints how many memories are new, known already, and not stored.
+fn print_counts(out: &mut impl Write, new: u64, known: u64, forgotten: u64, left_out: u64) -> io::Result<()> {
+    writeln!(out, "{}, {} known already", output::counted(new, "new memory", "new memories"), output::count(known))?;
+    for (number, why) in [
+        (forgotten, "deleted for good before"),
+        (left_out, "from a project or session that is paused or excluded, or from a time that was forgotten"),
+    ] {
+        if number > 0 {
+            writeln!(out, "{} not stored: {why}", output::count(number))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints what each file or table contains and what it becomes.
+fn print_parts(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+    let mut source = None;
+    let width = parts.iter().map(|part| output::columns(&part.what)).max().unwrap_or(0);
+    for part in parts {
+        if source != Some(&part.source) {
+            writeln!(out, "{BOLD}{}{BOLD:#}", output::clean_line(&part.source))?;
+            source = Some(&part.source);
+        }
+        let mut becomes: Vec<String> =
+            part.becomes.iter().map(|(kind, number)| format!("{} {kind}", output::count(*number))).collect();
+        if part.joined > 0 {
+            becomes.push(format!("{} joined to others", output::count(part.joined)));
+        }
+        if part.failed > 0 {
+            becomes.push(format!("{} cannot be read", output::count(part.failed)));
+        }
+        let what = output::pad(&output::clean_line(&part.what), width);
+        let times = match (part.oldest, part.newest) {
+            (Some(oldest), Some(newest)) => format!("  {DIM}{} – {}{DIM:#}", output::date(oldest), output::date(newest)),
+            _ => String::new(),
+        };
+        let line = format!("  {what}  {:>7}  {}{times}", output::count(part.rows), becomes.join(", "));
+        writeln!(out, "{}", line.trim_end())?;
+        for (why, number) in &part.passed_over {
+            writeln!(out, "  {}  {:>7}  {DIM}not imported: {why}{DIM:#}", output::pad("", width), output::count(*number))?;
+        }
+    }
+    Ok(())
+}
+
+/// The schema of what the command prints with `--json`.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum Imported {
+    /// From another system.
+    Moved(Moved),
+    /// From JSON lines.
+    Lines(throughline_engine::import::Report),
+}

@@ -1,0 +1,61 @@
+//! What the commands about notes share: the project, its folder of notes and its registry of types.
+
+use std::path::{Path, PathBuf};
+
+use super::memory::folder as absolute;
+use super::{CommandError, Runtime};
+use throughline_model::project::Project;
+use throughline_notes::FOLDER;
+use throughline_notes::registry::Registry;
+use throughline_store::StoredNote;
+
+/// A project, the folder of its notes and the types that they can have.
+pub(super) struct NoteContext {
+    pub(super) project: Project,
+    pub(super) folder: PathBuf,
+    pub(super) registry: Registry,
+}
+
+impl NoteContext {
+    /// Loads the registry of the project that `project` belongs to; by default the current folder's. `folder` is where
+    /// the notes are, instead of the usual place.
+    pub(super) fn of(project: Option<&Path>, folder: Option<&Path>) -> Result<Self, CommandError> {
+        let project = Project::of(&absolute(project)?);
+        let folder = match folder {
+            Some(folder) => absolute(Some(folder))?,
+            None => project.root.join(FOLDER),
+        };
+        let registry = Registry::of(&folder).map_err(|why| {
+            CommandError::new(why).hint("correct the file or remove it: the built-in types work without it")
+        })?;
+        Ok(Self { project, folder, registry })
+    }
+
+    /// Returns an error if the project or session is paused or excluded: nothing is stored then.
+    pub(super) fn require_enabled(&self, runtime: &Runtime, session: &str) -> Result<(), CommandError> {
+        if runtime.is_off(&self.project.root) || runtime.intervals.is_paused(&self.project.id, session) {
+            return Err(CommandError::new("this project or session is paused or excluded; nothing is stored")
+                .hint("`throughline resume` ends a pause; `privacy.exclude_projects` excludes projects"));
+        }
+        Ok(())
+    }
+
+    /// Returns the error about a type that does not exist.
+    pub(super) fn unknown_type(&self, name: &str) -> CommandError {
+        let names: Vec<&str> = self.registry.names().collect();
+        CommandError::new(format!("there is no type of notes {name:?}"))
+            .hint(format!("the types are {}; a project can add its own in _schema/types.yaml", names.join(", ")))
+    }
+
+    /// Returns the path that a note has, or would have, as a file; relative to the current folder if it is inside.
+    pub(super) fn path(&self, note_type: &str, stem: &str) -> String {
+        let file = self.folder.join(note_type).join(format!("{stem}.md"));
+        let shown = std::env::current_dir().ok().and_then(|here| file.strip_prefix(here).map(Path::to_owned).ok());
+        shown.unwrap_or(file).to_string_lossy().into_owned()
+    }
+
+    /// [`NoteContext::path`] of a stored note.
+    pub(super) fn path_of(&self, it: &StoredNote) -> String {
+        self.path(&it.note.note_type, &it.stem)
+    }
+}

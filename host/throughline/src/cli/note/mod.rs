@@ -1,0 +1,87 @@
+//! `throughline note …`: typed notes, their relations, and the folder of Markdown files that they are synced with.
+
+mod add;
+mod check;
+mod context;
+mod graph;
+mod protocol;
+mod recall;
+mod sync;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::error::CommandError;
+use super::{memory, output};
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::runtime::Runtime;
+use throughline_store::{Access, Store};
+
+/// Add, recall, check and sync typed notes
+///
+/// A note is a memory that somebody writes down with a type, a title, tags and relations to other notes, such as the
+/// root cause of a failure. Notes can be synced with a folder of Markdown files that is tracked with git. For a fact in
+/// one sentence, `throughline memory save` is enough. Notes belong to the project of the current folder unless an
+/// option says otherwise.
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Add(add::Arguments),
+    Recall(recall::Arguments),
+    Check(check::Arguments),
+    Graph(graph::Arguments),
+    Sync(sync::Arguments),
+    Protocol(protocol::Arguments),
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
+    // These two read notes only; the others work on a machine that has no database yet.
+    let access = match arguments.command {
+        Command::Recall(_) | Command::Graph(_) => Access::Existing,
+        _ => Access::Write,
+    };
+    let open = || {
+        let runtime = super::runtime()?;
+        let store = runtime.store(access, PATIENCE * 4)?;
+        Ok::<_, CommandError>((runtime, store))
+    };
+    match arguments.command {
+        Command::Protocol(arguments) => protocol::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Add(arguments) => {
+            let (runtime, store) = open()?;
+            add::run(&runtime, store, &arguments).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Recall(arguments) => {
+            let (runtime, store) = open()?;
+            recall::run(&runtime, &store, &arguments).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Graph(arguments) => graph::run(&open()?.1, &arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => {
+            let (runtime, store) = open()?;
+            check::run(&runtime, &store, &arguments)
+        }
+        Command::Sync(arguments) => {
+            let (runtime, store) = open()?;
+            sync::run(&runtime, store, &arguments)
+        }
+    }
+}
+
+/// The schemas of what `throughline note …` prints with `--json`.
+#[cfg(test)]
+pub(super) fn schemas() -> Vec<super::schemas::Output> {
+    use super::schemas::of;
+    vec![
+        ("note add", of::<add::AddedNote<'_>>()),
+        ("note check", of::<Vec<check::CheckedFault>>()),
+        ("note graph", of::<graph::Neighbourhood<'_>>()),
+        ("note recall", of::<Vec<recall::RecalledNote<'_>>>()),
+        ("note sync", of::<throughline_engine::note_sync::Report>()),
+    ]
+}

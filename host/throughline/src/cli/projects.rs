@@ -1,0 +1,101 @@
+//! `throughline projects`: the projects that something is stored of.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::error::CommandError;
+use super::output::{self, BOLD, DIM};
+use super::pager;
+use throughline_engine::hooks::PATIENCE;
+use throughline_engine::runtime::Runtime;
+use throughline_platform::paths;
+use throughline_store::{Access, KnownProject};
+
+/// List the known projects, latest session first
+///
+/// The options `--project` and `--all-projects` of other commands choose between them.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// List at most this many
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Print an array of objects: name, path, sessions, memories, `last_session_at`
+    #[arg(long)]
+    json: bool,
+}
+
+/// A project as printed with `--json`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ProjectEntry {
+    /// The name of the root folder. A project that was imported by name has this name and no folder.
+    name: String,
+    /// The root folder; null if the project is only a name.
+    path: Option<String>,
+    /// How many of its sessions were read.
+    sessions: u64,
+    /// Memories, without those that were folded into a digest.
+    memories: u64,
+    /// When something of a session was stored last; RFC 3339, UTC. Null if there is no session.
+    last_session_at: Option<String>,
+}
+
+impl ProjectEntry {
+    fn new(known: &KnownProject) -> Self {
+        let root = &known.project.root;
+        let name = if root.is_absolute() { root.file_name().unwrap_or(root.as_os_str()) } else { root.as_os_str() };
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            path: root.is_absolute().then(|| root.to_string_lossy().into_owned()),
+            sessions: known.sessions,
+            memories: known.memories,
+            last_session_at: known.last_at.map(output::timestamp),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let runtime = super::runtime()?;
+    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let known = store.known_projects(arguments.limit)?;
+    if arguments.json {
+        output::json(&known.iter().map(ProjectEntry::new).collect::<Vec<_>>())?;
+    } else if known.is_empty() {
+        writeln!(anstream::stderr().lock(), "no project is known yet")?;
+    } else {
+        print(&runtime, &known)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The most columns of a name.
+const MAX_NAME: usize = 24;
+
+fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> {
+    let names: Vec<String> = known.iter().map(|known| output::clean_line(&ProjectEntry::new(known).name)).collect();
+    let width = names.iter().map(|name| output::columns(name)).max().unwrap_or(0).min(MAX_NAME);
+    let mut out = Vec::new();
+    for (known, name) in known.iter().zip(&names) {
+        let ago = known.last_at.map(|at| output::ago(at, runtime.now)).unwrap_or_default();
+        let sessions = output::counted(known.sessions, "session", "sessions");
+        let memories = output::counted(known.memories, "memory", "memories");
+        let mut path = String::new();
+        if known.project.root.is_absolute() {
+            path = output::clean_line(&paths::display(&known.project.root, &runtime.paths.home));
+        }
+        if let Some(columns) = output::width() {
+            path = output::fit(&path, columns.saturating_sub(width + 2 + 9 + 2 + 14 + 2 + 16 + 2).max(20));
+        }
+        let line = format!(
+            "{BOLD}{}{BOLD:#}  {DIM}{}  {}  {}{DIM:#}  {path}",
+            output::pad(&output::fit(name, width), width),
+            output::pad(&ago, 9),
+            output::pad(&sessions, 14),
+            output::pad(&memories, 16),
+        );
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    pager::write(&out)
+}

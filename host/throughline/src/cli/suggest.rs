@@ -1,0 +1,271 @@
+//! Suggestions for a command that does not exist. clap's own go by edit distance alone and are often wrong: for
+//! `status` it suggests `pause`.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::renamed;
+
+/// The most suggestions for one word.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// The shortest beginning of a command's name that is completed.
+const MIN_PREFIX: usize = 3;
+
+/// Words that people try because other programs have them, and the commands or options that do the same here.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("add", &["memory save", "note add"]),
+    ("check", &["doctor", "verify", "note check"]),
+    ("clean", &["memory gc", "observations gc"]),
+    ("cleanup", &["memory gc", "observations gc"]),
+    ("configure", &["config show", "config init"]),
+    ("create", &["memory save", "note add"]),
+    ("del", &["memory delete", "memory forget"]),
+    ("delete", &["memory delete", "memory forget"]),
+    ("diagnose", &["doctor"]),
+    ("disable", &["pause", "uninstall"]),
+    ("dump", &["export", "backup"]),
+    ("enable", &["resume", "install"]),
+    ("erase", &["memory delete", "memory forget"]),
+    ("errors", &["failures"]),
+    ("events", &["timeline", "observations search"]),
+    ("find", &["search"]),
+    ("forget", &["memory forget", "memory delete"]),
+    ("get", &["memory show"]),
+    ("grep", &["search"]),
+    ("health", &["doctor"]),
+    ("history", &["timeline", "session list"]),
+    ("info", &["doctor", "memory stats"]),
+    ("init", &["install"]),
+    ("list", &["memory list", "session list"]),
+    ("load", &["import", "restore"]),
+    ("log", &["timeline", "session list"]),
+    ("logs", &["timeline", "session list"]),
+    ("ls", &["memory list", "session list"]),
+    ("memories", &["memory list"]),
+    ("new", &["memory save", "note add"]),
+    ("notes", &["note recall", "note add"]),
+    ("plugin", &["install", "policy list"]),
+    ("policies", &["policy list"]),
+    ("prune", &["memory gc", "observations gc"]),
+    ("put", &["memory save", "note add"]),
+    ("query", &["search"]),
+    ("read", &["ingest", "memory show"]),
+    ("recall", &["search", "note recall"]),
+    ("recent", &["memory list", "timeline"]),
+    ("remember", &["memory save", "note add"]),
+    ("remove", &["memory delete", "memory forget"]),
+    ("repair", &["verify", "doctor"]),
+    ("rm", &["memory delete", "memory forget"]),
+    ("serve", &["mcp"]),
+    ("server", &["mcp"]),
+    ("sessions", &["session list"]),
+    ("set", &["config init", "config show"]),
+    ("settings", &["config show"]),
+    ("setup", &["install"]),
+    ("show", &["memory show", "session show"]),
+    ("start", &["install", "resume"]),
+    ("stats", &["memory stats"]),
+    ("status", &["doctor", "memory stats"]),
+    ("stop", &["pause", "uninstall"]),
+    ("store", &["memory save", "note add"]),
+    ("sync", &["note sync"]),
+    ("tools", &["observations search"]),
+    ("update", &["install"]),
+    ("upgrade", &["install"]),
+    ("validate", &["verify", "note check"]),
+    ("version", &["--version"]),
+    ("view", &["memory show", "session show"]),
+    ("write", &["memory save", "note add"]),
+];
+
+/// Replaces clap's suggestions in an error about an unknown command. Other errors are returned as they are.
+pub(super) fn improve(mut error: clap::Error, root: &Command, arguments: &[OsString]) -> clap::Error {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return error;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let tips = suggestions(root, &group(root, arguments), word);
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::Suggested);
+    if !tips.is_empty() {
+        let literal = root.get_styles().get_literal();
+        let width = tips.iter().map(String::len).max().unwrap_or(0);
+        let styled = |name: &String| {
+            let about = find(root, name).and_then(Command::get_about).map(ToString::to_string).unwrap_or_default();
+            let gap = " ".repeat(width - name.len());
+            StyledStr::from(format!("{literal}throughline {name}{literal:#}{gap}  {about}").trim_end().to_owned())
+        };
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips.iter().map(styled).collect()));
+    }
+    error
+}
+
+/// Returns the names of the group of commands in which the unknown one was looked for; empty at the top.
+fn group(root: &Command, arguments: &[OsString]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut at = root;
+    for word in renamed::words(arguments).into_iter().map(|index| &arguments[index]) {
+        if names.is_empty() && word == "help" {
+            continue;
+        }
+        let Some(below) = word.to_str().and_then(|word| at.find_subcommand(word)) else { break };
+        names.push(below.get_name());
+        at = below;
+    }
+    names.join(" ")
+}
+
+/// Returns what may have been meant, best first: synonyms, then commands of that name in a group, then names that are
+/// spelt alike.
+fn suggestions(root: &Command, group: &str, word: &str) -> Vec<String> {
+    let word = word.to_lowercase();
+    let synonyms = SYNONYMS.iter().find(|(name, _)| *name == word).map_or(&[][..], |(_, commands)| *commands);
+    let mut found: Vec<String> = synonyms.iter().map(|name| (*name).to_owned()).collect();
+    found.extend(
+        visible(root).filter(|above| above.find_subcommand(&word).is_some()).map(|above| join(above.get_name(), &word)),
+    );
+    if let Some(own) = find(root, group).filter(|_| !group.is_empty()) {
+        // A command of the same group is likelier than one elsewhere.
+        for name in &mut found {
+            if own.find_subcommand(name.as_str()).is_some() {
+                *name = join(group, name);
+            }
+        }
+        let prefix = join(group, "");
+        let inside: Vec<String> = found.iter().filter(|name| name.starts_with(&prefix)).cloned().collect();
+        if !inside.is_empty() {
+            found = inside;
+        }
+    }
+    if found.is_empty() {
+        found = alike(find(root, group).unwrap_or(root), &word).into_iter().map(|name| join(group, name)).collect();
+    }
+    let mut seen = Vec::new();
+    found.retain(|name| !seen.contains(name) && (seen.push(name.clone()), true).1);
+    found.truncate(MAX_SUGGESTIONS);
+    found
+}
+
+fn join(group: &str, name: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{group} {name}") }
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+}
+
+/// Returns the command with these names.
+fn find<'a>(root: &'a Command, names: &str) -> Option<&'a Command> {
+    names.split(' ').filter(|name| !name.is_empty()).try_fold(root, |at, name| at.find_subcommand(name))
+}
+
+/// Returns the commands whose names begin with the word, or else those that differ from it by the fewest letters.
+fn alike<'a>(command: &'a Command, word: &str) -> Vec<&'a str> {
+    let names = || visible(command).map(Command::get_name);
+    if word.len() >= MIN_PREFIX {
+        let longer: Vec<&str> = names().filter(|name| name.starts_with(word)).collect();
+        if !longer.is_empty() {
+            return longer;
+        }
+    }
+    // One wrong letter in three.
+    let limit = (word.chars().count() / 3).min(3);
+    let mut close: Vec<(usize, &str)> =
+        names().map(|name| (distance(word, name), name)).filter(|(distance, _)| *distance <= limit).collect();
+    close.sort_unstable();
+    let least = close.first().map(|(distance, _)| *distance);
+    close.into_iter().filter(|(distance, _)| Some(*distance) == least).map(|(_, name)| name).collect()
+}
+
+/// Returns how many letters have to be inserted, removed, replaced or swapped with their neighbour (the optimal string
+/// alignment distance).
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for i in 0..one.len() {
+        let mut row = vec![i + 1];
+        for j in 0..other.len() {
+            let replaced = last[j] + usize::from(one[i] != other[j]);
+            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suggested(line: &str) -> Vec<String> {
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let root = crate::cli::command();
+        let word = line.rsplit(' ').next().unwrap();
+        suggestions(&root, &group(&root, &arguments), word)
+    }
+
+    #[test]
+    fn a_command_is_suggested_that_does_what_was_meant() {
+        for (line, wanted) in [
+            ("t status", &["doctor", "memory stats"][..]),
+            ("t list", &["memory list", "session list", "policy list"]),
+            ("t unistall", &["uninstall"]),
+            ("t Instal", &["install"]),
+            ("t serach", &["search"]),
+            ("t exprot", &["export"]),
+            ("t obs", &["observations"]),
+            ("t proj", &["projects", "projections"]),
+            ("t reindex", &["memory reindex"]),
+            ("t trust", &["policy trust"]),
+            ("t --namespace list find", &["search"]),
+            ("t memory rm", &["memory delete", "memory forget"]),
+            ("t memory add", &["memory save"]),
+            ("t memory serch", &["memory search"]),
+            ("t memory find", &["memory search"]),
+            ("t note find", &["search"]),
+            ("t help memory lst", &["memory list"]),
+            ("t note store", &["note add"]),
+            ("t session ls", &["session list"]),
+            ("t version", &["--version"]),
+        ] {
+            assert_eq!(suggested(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_suggested_where_nothing_is_near() {
+        for line in ["t frobnicate", "t remember-everything", "t x", "t memory xyzzy", "t 수달"] {
+            assert_eq!(suggested(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn synonyms_are_no_commands_and_stand_for_some() {
+        let root = crate::cli::command();
+        assert!(SYNONYMS.is_sorted());
+        for (word, names) in SYNONYMS {
+            assert!(root.find_subcommand(word).is_none(), "{word}");
+            for name in *names {
+                assert!(name.starts_with("--") || find(&root, name).is_some(), "{word}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn distances_count_letters() {
+        for (one, other, wanted) in
+            [("", "", 0), ("a", "", 1), ("sesion", "session", 1), ("serach", "search", 1), ("pause", "parse", 1)]
+        {
+            assert_eq!((distance(one, other), distance(other, one)), (wanted, wanted), "{one} {other}");
+        }
+    }
+}
