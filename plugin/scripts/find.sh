@@ -24,4 +24,4 @@ done
 set +f
 IFS=$saved_ifs
 
-install='cargo install --locked --git https://github.com/throughline/throughline host'
+install='cargo install --locked --git https://github.com/throughline/throughline throughline'

@@ -134,7 +134,7 @@ pub fn throughline() -> PathBuf {
     let path = beside_us("throughline");
     assert!(
         path.is_file(),
-        "{} does not exist: run `cargo test --workspace`, or `cargo build -p host` with the same profile first, or let \
+        "{} does not exist: run `cargo test --workspace`, or `cargo build -p throughline` with the same profile first, or let \
          THROUGHLINE_BIN name the binary to test",
         path.display()
     );
@@ -146,7 +146,7 @@ pub fn embedder() -> PathBuf {
     let path = beside_us("throughline-embedder");
     assert!(
         path.is_file(),
-        "{} does not exist: run `cargo test --workspace`, or `cargo build -p embedder` with the same profile first",
+        "{} does not exist: run `cargo test --workspace`, or `cargo build -p throughline-embedder` with the same profile first",
         path.display()
     );
     path

@@ -3,6 +3,17 @@
 //!
 //! Code that needs a network or a large library lives here and not in `throughline`, which starts this program only if
 //! the configuration names a provider that needs it.
+//!
+//! `openai` and `gemini` speak the protocols of servers, through the one HTTP `client`. `folder` runs a model from a
+//! folder. A wrong vector is worse than none: whatever a server answers, the result is a vector of length 1 with the
+//! right number of dimensions for each text, in the order of the texts, or a fault of a named kind (`reply`). Attempts,
+//! time and bytes are bounded, no redirect is followed, and no message contains a key.
+//!
+//! Models from a folder are the feature `folder`, which is off by default. The tensor library takes minutes to compile
+//! and changes features of `regex`, `hashbrown` and `syn` for everything that is built with it, so tests would run a
+//! different program from the one that users install. For six texts in English, Korean and SQL, all-MiniLM-L6-v2 gives
+//! the same vectors as the model's definition written out with numpy: cosine 1.0000000, and no number differs by more
+//! than 3·10⁻⁷.
 
 #![forbid(unsafe_code)]
 

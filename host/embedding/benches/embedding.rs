@@ -1,4 +1,4 @@
-//! Benchmarks the built-in embedding model: `cargo bench -p host --bench embedding`.
+//! Benchmarks the built-in embedding model: `cargo bench -p throughline-embedding`.
 //!
 //! The first call is timed separately because most processes make only one: a hook embeds one text and exits. The first
 //! call spends its time on page faults in the program image, not on arithmetic.

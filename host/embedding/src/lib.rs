@@ -1,8 +1,29 @@
 //! Turns texts into vectors, so that search finds texts with the same meaning even if they share no word.
 //!
-//! The model in [`local`] is built in and has no requirements. Any other provider runs in a separate process, which is
-//! started only if the configuration names such a provider. This program itself opens no connection and loads no model
-//! from disk.
+//! [`embed`] is the entry point. [`Choice`] picks the providers to try, from the [`Settings`] and the environment. The
+//! model in [`local`] is built in and has no requirements. Any other provider runs in a separate process,
+//! `throughline-embedder`, which is started only if the configuration names such a provider. This program itself opens
+//! no connection and loads no model from disk. [`wish`] determines which model's vectors the database should contain.
+//!
+//! # External providers
+//!
+//! A server or a larger model is asked by `throughline-embedder`, one process per request ([`remote`], [`process`]).
+//! One JSON request goes in and one JSON answer comes out. `throughline-embedder-wire` has the protocol. It is a
+//! separate program for these reasons:
+//!
+//! - *No network in the main program.* The main program reads everything that is said in every session. Without a
+//!   network client it cannot send that anywhere, and `deny.toml` shows that it has none. An administrator who does not
+//!   want the embedder does not install it.
+//! - *Hooks start in milliseconds.* A TLS stack or a tensor library would be loaded and relocated each time for
+//!   nothing.
+//! - *Least capability.* The child gets the texts, one key, the variables of proxies and certificates, and nothing else
+//!   of the environment, not even `HOME`. It has no database, and the host has no key in its configuration to lose.
+//! - *A fault ends there.* A child that hangs, grows or crashes is killed with its process group after its time. Its
+//!   output is checked like anything from outside: number of vectors, dimensions, length 1.
+//!
+//! A provider that the user named is the only one that is sent text. Only `auto` falls back to the next provider, and
+//! the log then says so. Vectors of two models are never compared: the name of a [`Model`] contains the provider, the
+//! server if it is not the usual one, or a fingerprint of the folder, and the dimensions.
 
 use std::fmt;
 

@@ -1,4 +1,23 @@
-//! The use cases, without a terminal.
+//! The use cases, without a terminal: what happens at each moment of a session, and what a person or an agent asks for.
+//!
+//! Every call begins with a [`runtime::Runtime`], which has the folders, configuration, clock and log, and opens
+//! policies and the store on demand. The binary's commands, its MCP server and its hooks turn their arguments into a
+//! call of this crate, and its result into words.
+//!
+//! - [`hooks`] is the heart. [`hooks::run`] gets an event that `throughline-agents` parsed, and returns what the agent
+//!   is to know. [`hooks::reading`] reads a transcript into memory; [`hooks::context`] makes the context at a session's
+//!   start.
+//! - [`ingest`] reads existing transcripts, one after another, in the same way.
+//! - [`memory`] saves, forgets and compresses memories. Commands and the MCP server share it.
+//! - [`note_sync`] syncs notes with a folder, and [`projection`] writes files that are generated from the database.
+//! - [`import`], [`export`] and [`backup`] move memories in and out; [`verify`] checks what is stored, and [`reindex`]
+//!   keeps the search index current.
+//! - [`config`] is the user's configuration, and [`redaction`] redacts texts that people or other programs supply.
+//!
+//! # Errors
+//!
+//! Errors that only a person reads are [`anyhow::Error`]s. Errors that code acts on have a type: `StoreError` in
+//! `throughline-store`, `Refusal` in `throughline-agents`.
 
 pub mod backup;
 pub mod config;

@@ -1,5 +1,6 @@
 //! Keeps the search index up to date: rebuilds it if it does not match this version or the configuration, and computes
-//! missing vectors. This never runs in a hook: providers may be slow, and cost money.
+//! missing vectors. This never runs in a hook: providers may be slow, and cost money. `throughline memory reindex` runs
+//! it, and so does the background after a session's start.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,5 +1,10 @@
 //! The contract's shared records (`interface types` of `wit/`) as Rust types. Policies, the store and `--json` output
 //! all use these types, so no value is converted between them.
+//!
+//! With the feature `component`, the types derive wasmtime's `ComponentType`, `Lift` and `Lower`, and the bindings in
+//! `throughline-sandbox` map the contract's `types` interface onto them. The same [`Memory`] comes from the store, goes
+//! to a policy and is printed; there is no generated twin to copy field by field. Wasmtime checks the names and the
+//! order of the fields against the component when it links.
 
 use std::path::Path;
 

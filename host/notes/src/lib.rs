@@ -1,8 +1,32 @@
 //! Notes written by people and agents: typed, tagged and related memories that are also kept as Markdown files in a
 //! folder tracked with the code.
 //!
-//! A note is a memory. The parts that other memories lack (tags, description, relations, file name) are in tables of
-//! their own (`store/notes.rs`). A memory that a policy found counts as a note if a note type includes its kind.
+//! A [`Note`] is a memory. This crate treats notes as data: it parses, checks and writes them, and opens no file. The
+//! store keeps them, and `throughline-engine` syncs them with a folder.
+//!
+//! - [`registry`] has the note types, their relations, and the order in which a chain searches them. `registry.yaml` is
+//!   the built-in one, to which a team can add.
+//! - [`markdown`] and [`yaml`] read and write a note as a file. [`slug`] makes the file's name.
+//! - [`schema`] and [`check`] say what is wrong with a file. [`links`] resolves what a note refers to.
+//!
+//! # Types and kinds
+//!
+//! A note's *kind* is the word that policies know (`error_fix`, `decision`, …), so a session is told of a note like of
+//! any other memory. Its *type* is the memory protocol's (`root-cause`, `architecture-decision`, …). The registry says
+//! which types belong to which kinds. So what policies find by themselves counts as a note without being stored twice,
+//! and the contract needs no fourteen new kinds. The parts that other memories lack (tags, description, relations, file
+//! name) are in the store's table `notes`. A memory that a policy made has no row there until it is synced.
+//!
+//! # Identity
+//!
+//! A note has an identifier that its file carries and that is the same on every machine. A file without one is given
+//! one that follows from its content. A note that is edited keeps its row and its identifier. What the reading of its
+//! session said about it is then forgotten; otherwise the next reading would undo the person's edit.
+//!
+//! # Front matter
+//!
+//! A YAML library reads the front matter. Unknown fields are kept as their source lines, or as JSON if lines do not
+//! express them, such as a front matter that is one `{…}`.
 
 pub mod check;
 pub mod links;

@@ -1,5 +1,9 @@
 //! The log: what went wrong, for people and for `doctor`. Entries are collected and written once, at the end, because
-//! their details must be redacted first; without a redactor, the details are withheld.
+//! their details may contain anything and must be redacted first.
+//!
+//! The message of an entry is a fixed text of our own; only its details vary. If no redactor can be run, the messages
+//! are written and the details withheld. The watchdog's last line ([`last_words`]) is such a fixed text too, so a
+//! process that hangs can still write it.
 
 use std::cell::RefCell;
 use std::fs::{self, File};

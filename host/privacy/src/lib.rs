@@ -1,5 +1,26 @@
-//! Excludes what the user does not want remembered: files, projects, tools and texts that the configuration names, and
-//! what was said while remembering was paused. All of it is removed before a policy can see it.
+//! What must not be remembered: excludes what the user does not want remembered, and masks the secret values of this
+//! machine.
+//!
+//! Two things happen to a text here, on both sides of a policy:
+//!
+//! - *Before a policy sees a line*, [`Guard`] removes what the user excluded: files, projects, tools and texts that the
+//!   configuration names ([`Settings`], compiled into [`Rules`]), and what was said while remembering was paused or
+//!   before it was forgotten ([`intervals`]). This is the one place where the host looks into transcripts' content,
+//!   because an untrusted policy must not be trusted with what the user wanted left out.
+//! - *Before a text is stored, logged or shown*, [`secrets`] masks the secret values in it. The default policy, which
+//!   finds secrets by their form, and the other redactors run after that; `throughline-sandbox` calls them in order.
+//!
+//! # Why the host masks values
+//!
+//! A policy has no environment, and a value must not be handed to one. So the host takes values from the environment
+//! and from `.env` files. One small Aho-Corasick automaton looks for the first bytes of every form of every value.
+//!
+//! # The tag
+//!
+//! The tag in `[redacted:RULE#TAG]` is `SipHash-2-4` under a random key of each database, cut to twelve bits: enough to
+//! tell the secrets of a project apart, and too little to find one by. The key is in a file beside the database
+//! (`tag.key`) and not in it, so somebody who gets only the database cannot even test a guess. The default policy gets
+//! the key as a setting; other policies do not.
 
 pub mod intervals;
 mod lines;

@@ -1,18 +1,25 @@
-//! Caches compiled components on disk. A compiled component is native code, so loading one requires unsafe code, and
-//! all of it is in this module.
+//! Caches compiled components on disk. Compiling takes a second, and loading half a millisecond. But a compiled
+//! component is native code that skips all validation, so loading one requires unsafe code, and all of it is in this
+//! module.
 //!
 //! Why loading is sound: `Component::deserialize_file` requires a file that this engine configuration wrote, that
 //! nobody has changed since, and that does not change while it is mapped.
-//! - The cache folder belongs to the user who runs the host, and nobody else can write to it ([`private_folder`]).
-//!   Otherwise the cache is not used at all.
-//! - A file's name contains the component's digest and [`engine::compatibility_key`], so another host version or
-//!   configuration never opens it. Wasmtime also checks its own version and settings.
+//!
+//! - Only the host makes such files. A policy that is itself a compiled artifact is refused before it is looked at.
+//! - The cache folder must be a real folder that belongs to the user who runs the host, and nobody else can write to it
+//!   ([`private_folder`]). Otherwise the cache is not used at all.
+//! - A file's name contains the component's digest and [`engine::compatibility_key`], which covers wasmtime's version,
+//!   the machine and the engine's configuration. So another host version or configuration never opens it, and leaves it
+//!   alone. Wasmtime also checks its own version and settings.
 //! - Files are created by writing a temporary file, `fsync` and `rename`, never in place. A mapped file is therefore
 //!   never changed, only unlinked.
 //! - Beside each file is a seal: the SHA-256 of its bytes, and the inode, size and change time (ctime) that it had when
 //!   the digest was last checked. No program can set a ctime, so as long as these agree, the bytes are those that were
-//!   checked. If they differ, the bytes are hashed again; on a mismatch the file is discarded and the component is
-//!   compiled again.
+//!   checked, and a load costs one `stat` instead of a hash. If they differ, the bytes are hashed again; on a mismatch
+//!   the file is discarded and the component is compiled again.
+//!
+//! One process compiles; the others wait for it or leave their work to the background. Only a session's start needs the
+//! policy at once. `install` compiles ahead.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};

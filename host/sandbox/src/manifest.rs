@@ -365,7 +365,7 @@ default = "DECISION"
         assert!(set(serde_json::json!({ "makrer": "x" })).contains("makrer"));
     }
 
-    /// `UPDATE=1 cargo test -p host schema` updates the file.
+    /// `UPDATE=1 cargo test -p throughline-sandbox --features schema schema` updates the file.
     #[test]
     fn the_shipped_schema_is_this_one() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.schema.json");
@@ -373,7 +373,11 @@ default = "DECISION"
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(file, &schema).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(file).unwrap_or_default(), schema, "UPDATE=1 cargo test -p host schema");
+        assert_eq!(
+            std::fs::read_to_string(file).unwrap_or_default(),
+            schema,
+            "UPDATE=1 cargo test -p throughline-sandbox --features schema schema"
+        );
     }
 
     proptest! {

@@ -1,5 +1,15 @@
 //! The registry of the policies for a project: which exist, which may run and why the others may not, and in what order
 //! they answer a stage. Loads no component: manifests, digests and people's decisions are enough.
+//!
+//! It looks into the policy folders of the user, the project and the administrator, and decides for each policy whether
+//! it runs or why it does not: managed configuration, the user's switch, a project's trust, the digest in manifest and
+//! lock file, grants, settings, earlier failures. If there are no such folders, this costs three `stat` calls. Folders,
+//! manifests and components are opened without following links, and only if no other user could have written them.
+//! Hashing 18 MB would take longer than a hook, so a component's digest is remembered by device, inode, size and ctime,
+//! as the seals in [`cache`](super::cache) are.
+//!
+//! Trust in a project's policies is for one digest over all their manifests and components. Being trusted grants
+//! nothing; being granted trusts nothing.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //!    is the cosine of its vector and the query's. A [`Profile`] says how much each counts. If a memory was found by
 //!    one of them only, the other is computed too, so nothing is lost for matching by words only or by meaning only.
 //! 3. Importance, age, and how often a memory was seen or looked at adjust the score slightly. They break ties but do
-//!    not outweigh relevance.
+//!    not outweigh relevance. BM25 and age are part of this one ranking of all searches; `note recall` has no other.
 //! 4. Further memories of a session that is already listed are demoted, archived turns most of all, so that one session
 //!    does not fill the top of the list. A memory that says the same as one above it is dropped.
 

@@ -1,10 +1,32 @@
 //! Digests: compresses old memories of one type into one memory that lists them.
 //!
-//! The memories that a digest replaces, its *sources*, stay in the table with their identifiers, hashes and
-//! occurrences. So they are recognized when their transcript is read again, and forgetting, deleting and redacting
-//! still reach them. They are in no index and no list. A digest's content has one line per source and is rewritten
-//! whenever a source changes or is removed. A source that is learned again elsewhere is restored and leaves its digest.
-//! Purged sources keep their rows but lose their texts; only the digest's lines remain.
+//! A memory is folded if it is old, nobody looked at it, and its [`rank::worth`] is low, the number by which search
+//! breaks ties. A digest has the type of its 5 to 30 *sources*, which are of one session or close in time, and a line
+//! for each. `throughline memory compress` makes digests; so does the background after a session's end, once a day and
+//! for half a minute at most.
+//!
+//! Only what policies found is folded. Memories stay as they are if a person or an agent wrote them too, if they were
+//! shared, learned in a second place or looked at, if they are still open, have a file, or hold for the project as a
+//! whole. Of the summaries of sessions, the newest stay and older ones are folded whatever their age.
+//!
+//! - *A source keeps its row*: identifier, hash, occurrences, dates. It names its digest (`memories.digest`) and is in
+//!   no index and no list. So reading its transcript again recognizes it, and forgetting, deleting and redacting reach
+//!   it like any other memory. Restoring it means removing the name and indexing it.
+//! - *A digest is derived* from its sources, and rewritten in the transaction that changes or deletes one of them.
+//!   Without sources it is removed. It is not synced to a file, no policy's list has it (searches do), and `export`
+//!   writes the sources instead. Deleting a digest deletes its sources: somebody who deletes it does not want to be
+//!   told of them.
+//! - *A source that is learned elsewhere is restored* and leaves its digest: it is useful again, and a line says less
+//!   than it does. The copy of a line in a forked session does not count as elsewhere. Saving its text by hand, sharing
+//!   it or syncing it to a file restores it too.
+//! - *Purging* (`memory gc --purge`, never automatic) deletes the sources' texts and keeps their rows, so that reading
+//!   again still brings nothing back. A purged source that is learned elsewhere comes back with the text from there.
+//!   Until then the digest's lines are all that is left: forgetting removes single lines, and keywords that no other
+//!   line has go with them.
+//! - *Compression runs without asking* (`compress.auto`) because it can be undone, changes nothing that anybody wrote,
+//!   and waits until a project has been known for as long as the age limit: everything that is folded could have been
+//!   looked at. Turns are left out unless the configuration includes them, because details of old sessions are found by
+//!   them.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,9 @@
 //! Vectors of external embedding models, which arrive later than the memories. Table `unembedded` lists the memories
-//! that wait for theirs; table `embedding_cache` keeps answers, so that no text is embedded twice.
+//! that wait for theirs; table `embedding_cache` keeps answers by the text's hash, so that no text is embedded twice.
+//!
+//! Only the provider of the model that the index names is asked. A failure leaves the memories waiting, and the
+//! provider is not asked again for some time. If `auto` falls back to the built-in model, vectors of another model
+//! stay.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};

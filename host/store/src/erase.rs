@@ -1,5 +1,10 @@
 //! Removal of stored data: forgets it permanently, or redacts it again. Only tombstones remain; no byte of deleted data
 //! remains in any page, index or log of the database.
+//!
+//! Forgetting deletes what was derived from the same lines and leaves tombstones, which are hashes, so that reading the
+//! lines again does not bring it back. Then it rewrites the file: `secure_delete`, `optimize` of the full-text index,
+//! `VACUUM`, and a truncated WAL. It reaches both sets of index tables, the former set, and the embedding cache, which
+//! it clears as a whole. An embedding of texts that were read before an erasure is not kept after it.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;

@@ -1,4 +1,9 @@
 //! Table `events` and the tables derived from it: an append-only record of what happened in sessions, mostly tool uses.
+//!
+//! An observation has one line, at most 10 KiB and 100 lines of detail, and at most 64 files. The details of a session
+//! have 16 MiB; beyond that the oldest observations keep only their line. Repeated reads of a file are one event with a
+//! count, and of a listing a sample is kept. An event lives for 30 days unless it is used, by other sessions too: each
+//! use can promote it to a longer retention tier ([`Store::graduate`]; the tiers are configuration).
 
 use std::collections::{BTreeMap, BTreeSet};
 

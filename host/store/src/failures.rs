@@ -1,4 +1,10 @@
 //! Tables `failures` and `failure_sightings`: what went wrong, how often, and what fixed it.
+//!
+//! A failure has a signature: what was tried, and the error's line without paths, numbers and hashes. The policy makes
+//! the signature; the store counts it. A later success of the same subject in the session ends the failure, and what
+//! was edited and run in between is the fix. From the second time on, a failure is a memory (`error_fix`, or `failure`
+//! if nothing has helped yet), which is found and shown like any other. Whenever it happens again the agent is told at
+//! once, which is when it can use the fix.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;

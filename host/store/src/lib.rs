@@ -1,5 +1,40 @@
 //! The store: all persistent memory, in one SQLite file. It knows nothing of policies or of the wire formats of hooks,
-//! and no SQL, row number or rusqlite type leaves it.
+//! and no SQL, row number or rusqlite type leaves it, except as the cause in [`StoreError`].
+//!
+//! [`Store::open`] opens the database and migrates it. The methods of [`Store`] are in one module for each group of
+//! tables. A transcript's reading ends in [`Store::commit`], which stores drafts, session notes, summary, extractor
+//! states and the cursor in one transaction. A search goes through [`Store::search`]; see [`searching`]. Hooks inside
+//! the agent's loop do not open the database: they append to a [`journal`], which a later hook stores.
+//!
+//! - [`memories`], [`sessions`], [`transcripts`], [`events`], [`failures`], [`notes`], [`projects`]: what is
+//!   remembered.
+//! - [`index`], [`vectors`], [`embedded`], [`searching`], [`helper`], [`reindex`]: how it is found.
+//! - [`digests`], [`sharing`], [`erase`]: how it is compressed, shared and forgotten.
+//! - [`copy`], [`export`], [`import`], [`verify`], [`mend`], [`migrations`]: the database as a whole.
+//!
+//! # A process lives for milliseconds
+//!
+//! The database is in WAL mode, with one connection and `synchronous=FULL` where a write is acknowledged (relaxed for
+//! access counts). Transactions begin with `BEGIN IMMEDIATE` and a busy timeout inside the hook's time. There is no
+//! checkpoint on close. A hook, command or MCP call that leaves more than 512 KiB of WAL starts a detached process that
+//! moves it into the database, because the next process reads all of it first: each search records what it showed, and
+//! some hundred of them cost each next one 5 ms. Long work checkpoints every 8 MiB. All statements are prepared;
+//! defensive mode is on, and the schema is untrusted.
+//!
+//! # Migrations
+//!
+//! A database of a newer version is refused with a clear message and not touched. A hook does not migrate a database of
+//! 16 MiB or more, because it would be ended before it is done: a million memories took half a minute. A detached
+//! process migrates it. Until then hooks keep what they see in the journal, and only a session's start waits. A command
+//! migrates the database, or waits for the process that does, and says so. An MCP call starts the detached process and
+//! asks to be called again.
+//!
+//! # Optimistic concurrency
+//!
+//! Hooks of one session run side by side, with a background process and perhaps an `ingest`. None holds a lock while
+//! the policy works. Cursors and extractor states have a `version` that counts writes, and a write names the version
+//! that it read. If another process was faster, the whole transaction fails with [`StoreError::Conflict`], and the
+//! chunk is read again from where the other process stopped.
 
 mod copy;
 mod digests;

@@ -1,6 +1,16 @@
 //! Rebuilds the index beside the live one: in tables of the same database, a few memories per transaction, and swapped
 //! in by renaming. Readers continue meanwhile, and writes go into both indexes (`index.rs`). If a process is killed,
 //! the next one resumes, because all progress is stored in `meta`.
+//!
+//! An index is of one version of tokens and pieces and of one embedding model, both named in `meta`. If this program or
+//! the configuration wants another, the rebuild fills tables with `_next` behind their names, memory by memory in the
+//! order of their rows, with about 15 ms per transaction and a pause for others in between. At the end one transaction
+//! renames the tables, so readers see one set or the other. The former tables are then emptied in steps, too. Progress
+//! is stored in the transaction that made it.
+//!
+//! The index is not rebuilt in a database of its own: hooks of many processes hold the file open, so it cannot be
+//! replaced, and copying the new one in would make them wait for as long as the copy takes. Renaming takes the same
+//! time however large the tables are.
 
 use std::time::{Duration, Instant};
 

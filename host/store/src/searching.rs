@@ -1,9 +1,37 @@
 //! Search by words and by meaning, with a combined ranking.
 //!
-//! The cost of a search hardly grows with the size of the database. For each word, only a limited number of its newest
-//! pieces are fetched; for words that occur in more pieces, those pieces are fetched that contain several of them. The
-//! nearest vectors are selected by codes of two bits per number (`vectors.rs`). The results of both methods are read,
-//! scored (`search/score.rs`) and ranked (`search/rank.rs`).
+//! The cost of a search hardly grows with the size of the database, and other projects do not affect it.
+//!
+//! # Words
+//!
+//! FTS5 keeps lists of rows and nothing else (`detail=none`). It says which pieces contain a word, newest first and up
+//! to a limit. For words that occur in more pieces than that, those pieces are fetched that contain several of them.
+//! FTS5's own `bm25()` counts each word's rows in the whole table; it took 24 to 47 times as long.
+//!
+//! # Meaning
+//!
+//! A packed vector of the built-in model has 256 numbers of a byte each. In a project of up to 16,000 memories, all
+//! vectors are compared. In larger ones, codes of two bits per number select the vectors that can be among the nearest,
+//! given the known error of the codes, and at most 4,000. Of half a million generated texts that resemble each other
+//! (`growth`), with 60 short and 20 long queries, this keeps all of the nearest ten and 0.99 of the nearest 200.
+//!
+//! The extension sqlite-vec was not used: it has bits or bytes but no two-bit codes with a correction, it scans the
+//! rows of all projects in a chunk, and it brings C into the address space of every hook.
+//!
+//! # Ranking
+//!
+//! For every memory that either method found, both scores are computed from the memory itself: BM25 over its best
+//! piece, and the cosine. An identifier as it was written scores higher than its parts, its parts are not counted three
+//! times, and words that follow each other in the query and in the text count more. [`rank`] combines the two.
+//!
+//! Of some hundred candidates, a few are shown. So candidates are scored from their rows as they are, and only the
+//! results become memories. A candidate that contains no word of the query, and that the ranking would drop for its
+//! distance, is not read at all.
+//!
+//! From 2,000 memories on, a second thread with its own connection (`helper`) begins with the vectors while the first
+//! one looks for the words. Both then take the remaining vectors block by block, and each scores half of the
+//! candidates. The helper is never relied upon: if it cannot do something, the first thread does it, with the same
+//! results.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

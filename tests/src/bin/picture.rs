@@ -1,5 +1,5 @@
 //! Writes what people are shown of `throughline demo`, docs/demo.svg and the example in README.md:
-//! `cargo build -p host && cargo run -p tests --bin picture`. With words behind it, it pictures that command of
+//! `cargo build -p throughline && cargo run -p tests --bin picture`. With words behind it, it pictures that command of
 //! `throughline` instead and writes the SVG to standard output.
 
 use std::io::Write as _;

@@ -6,7 +6,7 @@ fn the_documents_show_the_demonstration_as_it_is() {
         let committed = std::fs::read_to_string(&file).unwrap_or_default();
         assert!(
             committed == wanted,
-            "{} is stale: run `cargo build -p host && cargo run -p tests --bin picture` and commit what it writes",
+            "{} is stale: run `cargo build -p throughline && cargo run -p tests --bin picture` and commit what it writes",
             file.display()
         );
     }

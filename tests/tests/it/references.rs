@@ -1,5 +1,6 @@
 //! Documents that follow from the sources are what the sources say.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tests::component;
@@ -38,9 +39,10 @@ fn everything_in_the_contract_is_documented() {
 #[test]
 fn the_configuration_reference_is_fresh() {
     let root = component::workspace();
-    let defaults = std::fs::read_to_string(root.join("host/src/config.default.toml")).expect("the default configuration");
+    let defaults =
+        std::fs::read_to_string(root.join("host/engine/src/config.default.toml")).expect("the default configuration");
     let page = format!(
-        "<!-- Written from host/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it \
+        "<!-- Written from host/engine/src/config.default.toml by a test. Do not edit: `UPDATE=1 cargo test -p tests --test it \
          references::`. -->\n\n\
          # Configuration\n\n\
          Everything has a default, and no file need exist. This is the whole of it; the words after each `#` are its\n\
@@ -106,6 +108,66 @@ fn the_index_lists_every_page() {
 fn the_readme_stays_short() {
     let readme = std::fs::read_to_string(component::workspace().join("README.md")).expect("README.md");
     assert!(readme.lines().count() <= 150, "README.md has more than 150 lines; move something to docs/");
+}
+
+/// A crate below host/: its folder, and the names of our crates that it depends on, without the prefix `throughline-`.
+type Crates = BTreeMap<String, (String, BTreeSet<String>)>;
+
+/// The prefix of the names of our library crates.
+const PREFIX: &str = "throughline-";
+
+/// Parses the `Cargo.toml` in a folder of the workspace.
+fn manifest(folder: &str) -> toml::Table {
+    let file = component::workspace().join(folder).join("Cargo.toml");
+    std::fs::read_to_string(&file).expect(folder).parse().expect(folder)
+}
+
+/// Returns the crates below host/ as the manifests describe them.
+fn crates_of_manifests() -> Crates {
+    let workspace = manifest("");
+    let members = workspace["workspace"]["members"].as_array().expect("members");
+    let folders = members.iter().filter_map(|member| member.as_str()).filter(|folder| folder.starts_with("host/"));
+    folders
+        .map(|folder| {
+            let manifest = manifest(folder);
+            let dependencies = manifest["dependencies"].as_table().expect("dependencies").keys();
+            let ours = dependencies.filter_map(|name| name.strip_prefix(PREFIX)).map(str::to_owned).collect();
+            let name = manifest["package"]["name"].as_str().expect("a name");
+            (name.to_owned(), (folder.to_owned(), ours))
+        })
+        .collect()
+}
+
+/// Returns the crates in the table of ARCHITECTURE.md.
+fn crates_of_the_architecture() -> Crates {
+    let text = std::fs::read_to_string(component::workspace().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let (_, rest) = text.split_once("<!-- crates: checked by a test -->").expect("the beginning of the table");
+    let (table, _) = rest.split_once("<!-- /crates -->").expect("the end of the table");
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [name, folder, dependencies, purpose] = cells[..] else { panic!("{row} does not have four cells") };
+        assert!(!purpose.is_empty(), "{name} has no purpose");
+        let ours = dependencies.split(", ").filter(|name| *name != "none").map(str::to_owned).collect();
+        (name.to_owned(), (folder.to_owned(), ours))
+    })
+    .collect()
+}
+
+#[test]
+fn the_table_of_crates_is_what_the_manifests_say() {
+    let (table, manifests) = (crates_of_the_architecture(), crates_of_manifests());
+    assert!(manifests.len() > 10, "only {} crates were found", manifests.len());
+    for (name, wanted) in &manifests {
+        assert_eq!(
+            table.get(name),
+            Some(wanted),
+            "the row of {name} in ARCHITECTURE.md (left) is not what its manifest says"
+        );
+    }
+    for name in table.keys() {
+        assert!(manifests.contains_key(name), "ARCHITECTURE.md names the crate {name}, which does not exist");
+    }
 }
 
 #[test]

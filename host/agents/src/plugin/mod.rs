@@ -187,7 +187,11 @@ mod tests {
         let market = json(".claude-plugin/marketplace.json");
         assert_eq!(format!("{}@{}", market["plugins"][0]["name"].as_str().unwrap(), market["name"].as_str().unwrap()), ID);
         let find = FILES.iter().find(|file| file.path.ends_with("find.sh")).unwrap();
-        assert!(String::from_utf8_lossy(find.bytes).contains(concat!("--git ", env!("CARGO_PKG_REPOSITORY"), " host'")));
+        assert!(String::from_utf8_lossy(find.bytes).contains(concat!(
+            "--git ",
+            env!("CARGO_PKG_REPOSITORY"),
+            " throughline'"
+        )));
         let keys: BTreeSet<&str> = manifest["userConfig"].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, OPTIONS.into());
     }

@@ -1,5 +1,48 @@
 //! The wire formats of the supported agents: what their hooks send and expect, and how their transcripts begin. Wire
 //! types are kept apart from domain types, and unknown fields and events are ignored.
+//!
+//! # Hooks
+//!
+//! `throughline hook --agent NAME [EVENT]` calls [`parse`], which dispatches to the agent's adapter. All adapters
+//! return the same [`Event`], and [`answer`] writes the answer in the agent's own form. Where an agent ignores the
+//! answer to an event ([`can_tell`]), nothing is looked up, and nothing counts as shown. Tool calls get Claude Code's
+//! names and inputs ([`terms`], one table for all agents); a patch over several files becomes one call per file
+//! ([`patch`]). Identifiers that a payload lacks are made from its content.
+//!
+//! # Transcripts
+//!
+//! [`transcripts::Translator::of`] recognizes the format by the first line. A source line becomes zero or more lines,
+//! all with the offset of the source line, so cursors stay offsets in the agent's file and a chunk ends where a source
+//! line ends. The translation of a line depends on no line before it: identifiers are hashes of the session and of the
+//! line's offset or own identifier, so reading again teaches nothing new. Instructions, environment and output of hooks
+//! are left out: they are nobody's words.
+//!
+//! | agent | transcript | checked against |
+//! | --- | --- | --- |
+//! | Codex CLI | `~/.codex/sessions/…/rollout-*.jsonl` | what 0.169.0 sends and writes, run offline against a server that plays the model |
+//! | Gemini CLI | `~/.gemini/tmp/*/chats/session-*.jsonl` | what 0.61.0 sends and writes, run likewise; compressions: its source |
+//! | Copilot CLI | `~/.copilot/session-state/*/events.jsonl` | what 1.0.102 sends and writes, run likewise; compactions, sub-agents: its documentation |
+//! | droid | `~/.factory/sessions/*/*.jsonl` | its documentation |
+//! | Cursor | synthesized by our hooks | its documentation |
+//!
+//! # Duplicate hooks
+//!
+//! Cursor and Copilot CLI may also run the hooks in Claude Code's settings. [`recognize`] knows such payloads by their
+//! fields. If the agent has Throughline hooks of its own ([`doubles`]), these do the work and the other call does
+//! nothing. The same holds for Codex's `notify`.
+//!
+//! # Peculiarities
+//!
+//! - Of a hook in Claude Code's settings, Copilot CLI (1.0.102, in a trusted folder) runs only `command`, without
+//!   `args`. So it calls what `install` writes there for Claude Code without arguments, which logs a warning and gets
+//!   no context.
+//! - Codex's `PostToolUse` does not say how a command ended. Its rollout does, a moment before, so the end of the
+//!   rollout is searched for it. What a script of the model did (identifiers that begin with `exec-`) is only in the
+//!   rollout's events.
+//! - Copilot CLI's `agentStop` does not contain the answer, and its file is written a moment later. The hook waits for
+//!   that, at most 0.6 s.
+//! - Gemini CLI's `PreCompress` with `auto` comes before every call of the model and is ignored. Without a terminal,
+//!   Gemini CLI puts the output of the hooks at the start into the first prompt, from which it is removed again.
 
 pub mod claude_code;
 pub mod codex;

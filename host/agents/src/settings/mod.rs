@@ -1,5 +1,24 @@
 //! The agents' settings files: where they are, and how Throughline's hooks and plugin are added and removed without
 //! touching anything else.
+//!
+//! [`agents`] is the one table: for each agent its events, what we do at each and how long that may take, where its
+//! files are, and which form hooks have in them (in groups or not, a program or a line for a shell, seconds or
+//! milliseconds, comments or not). [`hooks`] applies the table, and [`json`] edits the text. A [`Change`] is an edit
+//! that can be shown as a difference before it is applied.
+//!
+//! A file is edited as text. [`json`] makes JSON of the same length from it, with blanks for comments and trailing
+//! commas, lets serde find where each value is, and splices. Removing is the inverse of adding. Where a layout leaves
+//! that open (was an empty object on one line or two?), `uninstall` looks at the backups: if `install` would turn one
+//! of them into the current file, that backup is restored as a whole.
+//!
+//! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
+//! CLI). It has the program's absolute path. Where an agent takes a line for a shell, the path is quoted for POSIX
+//! shells and fish alike.
+//!
+//! - *Codex CLI* trusts a hook by a hash of command and timeout. So a line that works is never rewritten.
+//! - *droid* reads `hooks.json` before the `hooks` of its settings. So that file is used if it exists and is never
+//!   created: it would hide somebody's hooks in the settings.
+//! - *Cursor* and *Copilot CLI* also run the hooks in Claude Code's settings, which `install` and `doctor` say.
 
 pub mod agents;
 mod hooks;

@@ -47,7 +47,7 @@ def source() -> Path:
 
 
 def is_latin(c: str) -> bool:
-    """What words of the model are made of; `host/src/embedding/local/words.rs` says the same."""
+    """What words of the model are made of; `host/embedding/src/local/words.rs` says the same."""
     if c.isascii():
         return c.isalnum()
     return ("\u00c0" <= c <= "\u024f" and c not in "×÷") or "\u1e00" <= c <= "\u1eff"
@@ -169,7 +169,7 @@ def fnv(key: bytes, continuing: bool) -> int:
 
 
 def pack(tokens: list[tuple[int, str]], vectors: np.ndarray) -> bytes:
-    """The file, as `host/src/embedding/local/table.rs` reads it."""
+    """The file, as `host/embedding/src/local/table.rs` reads it."""
     names = [bare(token).encode() for _, token in tokens]
     continuing = [bare(token) != token for _, token in tokens]
     starters = continuing.count(False)
@@ -203,7 +203,7 @@ def parts(word: str) -> list[str]:
 
 
 class Cutter:
-    """Cuts a text into the rows of its tokens, as `host/src/embedding/local/` does."""
+    """Cuts a text into the rows of its tokens, as `host/embedding/src/local/` does."""
 
     def __init__(self, tokenizer: Tokenizer, kept: list[tuple[int, str]]):
         self.tokenizer = tokenizer

@@ -1,6 +1,6 @@
 //! The model file, read in place from the program image: tokens and their vectors.
 //!
-//! `host/models/minilm/distill.py` writes the file. All numbers are little-endian and unaligned:
+//! `host/embedding/models/minilm/distill.py` writes the file. All numbers are little-endian and unaligned:
 //!
 //! | content | bytes |
 //! | --- | --- |

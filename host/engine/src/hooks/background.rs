@@ -1,6 +1,9 @@
-//! Work that does not fit into a hook's time. It runs in a detached process of the same program that nobody waits for.
-//! Only one such process works at a time; work skipped because another one was running is done at the next start, since
-//! transcripts stay where they are.
+//! Work that does not fit into a hook's time: a long transcript, many unread ones, a checkpoint. It runs in
+//! `throughline background`, a detached process of the same program in a session of its own (`setsid`), that nobody
+//! waits for. A file lock allows only one such process at a time, for a quarter of an hour at most.
+//!
+//! Nothing is queued, so nothing can be lost: work that was skipped because another process was running, or that was
+//! not finished, is found by its cursors at the next start, since transcripts stay where they are.
 
 use std::ffi::OsStr;
 use std::fs::File;

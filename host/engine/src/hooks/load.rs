@@ -1,4 +1,14 @@
 //! `SessionStart`: reads earlier sessions that were left unread, and returns the context for the agent.
+//!
+//! First the catch-up: transcripts of the folder that have grown since they were last read are read for at most
+//! `hooks.catch_up_ms`, and the rest in the background. Then the policy's `context-builder` asks the `memories`
+//! capability for what it wants (recent, important, of a session, knowledge, the last session, a search) and writes
+//! Markdown within a budget. The host redacts the text once more, checks the budget, prints it, and records what was
+//! shown.
+//!
+//! The budget is in UTF-16 code units because the agent counts in them: beyond 10,000 it cuts the text to a preview.
+//! The default is 9,500. Stored text is data, and is made harmless where it enters the page: a memory cannot open or
+//! close a section. For `resume` and `fork` the policy repeats nothing that the agent's own replayed context has.
 
 use std::path::Path;
 use std::rc::Rc;

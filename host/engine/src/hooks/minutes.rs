@@ -1,6 +1,8 @@
-//! Synthesized transcripts. Some agents keep no transcript that can be read. For their sessions the hooks write one
-//! themselves, with prompts, tool calls and answers, which is then read like any other. The texts are redacted before
-//! they are written; files are bounded in size, readable by this user only, and deleted when they are old.
+//! Synthesized transcripts. Some agents keep no transcript that can be read: Cursor; Copilot CLI if its file is not
+//! there; Codex if it keeps none. For their sessions the hooks write one themselves, with prompts, tool calls and
+//! answers, in Claude Code's format, to `minutes/AGENT/SESSION.jsonl` in the data folder. The file is then read like
+//! any other transcript. The texts are redacted before they are written; a file has at most 32 MiB and is readable by
+//! this user only. Forgetting and scrubbing reach it. A file that nothing was added to for 30 days is deleted.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,5 +1,38 @@
 //! Runs the hooks: what Throughline does at each moment of a session. A hook must never harm the session: it finishes
 //! in time, with valid output or none, whatever is broken. Errors go to the log.
+//!
+//! [`run`] dispatches an event to the module for its moment. [`reading`] is the way in, and [`load`] the way out. What
+//! does not fit into a hook's time goes to [`background`].
+//!
+//! # Inside the agent's loop
+//!
+//! A session prompts and calls tools a hundred times between two ends of turns, and each time the agent waits for us.
+//! So those hooks do not write to the database. `PostToolUse` asks the policy's `observer` for an observation of the
+//! call, redacts it, appends one line to the session's *journal* and exits ([`tracking`]). `Stop`, `PreCompact`,
+//! `SessionEnd`, a checkpoint, or the next session's start moves the journal into the table `events`, in one
+//! transaction ([`noting`]).
+//!
+//! - *The journal.* Records that were taken stay on disk until they are stored. A record that is stored twice is one,
+//!   by the agent's own identifiers (`event_keys`). At 4 MiB a journal is stored in the background; at 32 MiB nothing
+//!   more is recorded.
+//! - *Payloads of megabytes* lose the middle of their long texts before a policy sees them, and images are not kept.
+//! - *What was shown* is recorded in the journal, so no prompt waits for a writer. A compaction removes the context in
+//!   which memories were shown, so the record starts empty again.
+//!
+//! # Prompts
+//!
+//! `UserPromptSubmit` asks the policy's `query` stage for a search. Results that are good enough and that this session
+//! has not been shown go to the `context-builder` with the source `prompt` ([`recall`]). Good enough means the query's
+//! least score, or most of the words: in a small database, where every word is common, BM25 says nothing. A hook's
+//! search examines half as much as a person's.
+//!
+//! # Sub-agents and checkpoints
+//!
+//! A sub-agent's transcript is read like its session's, with an extractor state of its own. Its prompts are its
+//! parent's words and not a human's, so only those of its drafts are kept that say what it learned.
+//!
+//! [`checkpoints`] counts tool calls by the length of a file to which each call appends one byte: the position after an
+//! append is a number that no other process gets.
 
 pub mod background;
 mod checkpoints;

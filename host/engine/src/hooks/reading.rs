@@ -1,5 +1,24 @@
 //! Reads a transcript into memory: continues from the cursor, extracts, summarizes, redacts, and stores everything in
 //! one transaction.
+//!
+//! [`read`] serves all moments that read: `Stop`, `PreCompact`, `PostCompact`, `SessionEnd`, the catch-up at
+//! `SessionStart`, and `ingest`. A [`Job`] says what to read and why. For each chunk:
+//!
+//! 1. The transcript is opened, and checked against the cursor (table `transcripts`).
+//! 2. Complete lines are served to the extractor on demand, at most 8 MiB per chunk. The extractor returns drafts,
+//!    retractions, the session's notes, its own state, and the end of the last line that it accounts for. Chunks are
+//!    the host's own doing: a policy sees only that there is no more for this call.
+//! 3. The summarizer turns the notes into a text.
+//! 4. The redactor runs over *every* string: titles and contents, file names, keys, notes, and the extractor's state.
+//! 5. One transaction stores drafts, notes, summary, state and cursor, or nothing.
+//!
+//! A long transcript has many chunks, so memory use does not grow with its length, and a kill costs one chunk at most.
+//! If another process committed the same chunk first, the chunk is read again from where that process stopped. If a
+//! policy fails on a chunk three times in a row, the chunk is skipped with a line in the log, so that one bad line
+//! cannot end all remembering.
+//!
+//! At `Stop` the transcript lags behind the event. So the agent's last text is handed over with the event as a
+//! *supplement*, for the notes of that call only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,8 @@
 //! Lines that were imported before are recognized, so an import can be stopped and repeated at any time.
 //!
 //! Databases and files of other systems ([`from`]) are converted to the same lines and pass through the same
-//! [`Importer`].
+//! [`Importer`]. Their adapters judge a database by the tables and columns that it has, and report what became of every
+//! row.
 
 pub mod from;
 pub(crate) mod line;

@@ -1,8 +1,15 @@
 //! Syncs notes with a folder of Markdown files: what was written, edited, renamed or deleted on one side since the last
 //! sync is done on the other side. If both sides changed, both are kept, and a person decides.
 //!
-//! The state of the last sync is stored (`note_files`): the file's digest and the note's. So each side's changes are
-//! detected independently, and an interrupted sync can be continued.
+//! A sync compares three things: the file, the note, and the state of both when they last agreed (table `note_files`,
+//! two digests). So each side's change is detected by itself. One change is carried over; two are a conflict. Then the
+//! file stays, the note is written beside it as `NAME.conflict.md`, and when a person has removed that file, the
+//! remaining file counts. If one side deleted and the other changed, the change wins. If more than half of the files
+//! are gone, as after switching branches, nothing is deleted without `--delete`. An interrupted sync continues where it
+//! stopped, because what agrees already is only recorded.
+//!
+//! No link in the folder is followed, nothing is written outside of it, and what cannot be read is reported and left as
+//! it is ([`folder`]).
 
 pub mod folder;
 

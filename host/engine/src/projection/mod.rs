@@ -1,6 +1,6 @@
 //! Projections: files that are generated from the database alone and can be generated again at any time. These are a
-//! project's `memory.md`, one file for each of its sessions, and `.claude/session-context.json` in its root. All text
-//! in them was redacted before it was stored.
+//! project's `memory.md`, one file for each of its sessions, and `.claude/session-context.json` in its root. They are
+//! written if the configuration wants them, and never read. All text in them was redacted before it was stored.
 
 mod context;
 mod memory;

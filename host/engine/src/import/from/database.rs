@@ -1,5 +1,6 @@
-//! Reads another program's SQLite file from a copy. SQLite would leave files beside the original, and a program that
-//! still writes to it must neither wait for us nor change it while we read.
+//! Reads another program's SQLite file from a copy, made with its log. SQLite would leave files beside the original,
+//! and a program that still writes to it must neither wait for us nor change it while we read. So a foreign database is
+//! never opened in its place.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
