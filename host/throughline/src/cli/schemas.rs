@@ -125,8 +125,7 @@ fn scripting_page(text: &str) -> String {
     let begin = text.find(BEGIN).expect("the marker") + BEGIN.len();
     let end = text.find(END).expect("the marker");
     let outputs = outputs();
-    let links: Vec<String> =
-        outputs.keys().map(|command| format!("[{command}](docs/json/{})", file_name(command))).collect();
+    let links: Vec<String> = outputs.keys().map(|command| format!("[{command}](json/{})", file_name(command))).collect();
     format!("{}{}.\n{}", &text[..begin], links.join(",\n"), &text[end..])
 }
 
