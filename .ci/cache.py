@@ -85,18 +85,19 @@ def registry_packages():
     return others - own
 
 
-def profile_folders():
-    """Every folder in which cargo keeps the artefacts of one profile and platform."""
+def whole_folders():
+    """The folders of `WHOLE_FOLDERS` that are there."""
+    return [path for pattern in WHOLE_FOLDERS for path in ROOT.glob(pattern) if path.is_dir()]
+
+
+def profile_folders(whole):
+    """Every folder in which cargo keeps the artefacts of one profile and platform, except below the folders that are kept whole."""
     for top in CARGO_FOLDERS:
         # target/debug, target/policy/debug, target/policy/wasm32-unknown-unknown/debug
         for depth in ["*", "*/*", "*/*/*"]:
             for fingerprints in (ROOT / top).glob(f"{depth}/.fingerprint"):
-                yield fingerprints.parent
-
-
-def whole_folders():
-    """The folders of `WHOLE_FOLDERS` that are there."""
-    return [path for pattern in WHOLE_FOLDERS for path in ROOT.glob(pattern) if path.is_dir()]
+                if not any(folder in fingerprints.parents for folder in whole):
+                    yield fingerprints.parent
 
 
 def artefacts(profile, packages):
@@ -161,8 +162,8 @@ def restore(cache, name):
 def save(cache, name):
     """Copies what is worth keeping out of the clone, if that is more than what is saved under the key."""
     packages = registry_packages()
-    plan = {folder: list(artefacts(folder, packages)) for folder in profile_folders()}
     whole = whole_folders()
+    plan = {folder: list(artefacts(folder, packages)) for folder in profile_folders(whole)}
     entries = sum(len(files) for files in plan.values()) + len(whole)
     counter = cache / name / "entries"
     if counter.exists() and int(counter.read_text()) >= entries:
@@ -216,5 +217,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (OSError, shutil.Error, subprocess.CalledProcessError) as error:
+    except Exception as error:  # Whatever it is, the run can do without the cache.
         print(f"the cache of dependencies is not used: {error}")

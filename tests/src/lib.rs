@@ -29,6 +29,7 @@ pub mod scrub;
 pub mod session;
 pub mod sources;
 pub mod transcript;
+pub mod turns;
 pub mod wasm;
 
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::home::Home;
-use crate::{component, env_flag, process, skip};
+use crate::{component, env_flag, process, skip, turns};
 
 /// The longest that a build may take: fetching from a registry is in it.
 const BUILD: Duration = Duration::from_mins(10);
@@ -26,6 +26,7 @@ static BUILDING: Mutex<()> = Mutex::new(());
 /// Builds `policies/NAME` and gives the folder to drop in. None, and a line that says so, where a tool or a registry is not
 /// there; a panic where `THROUGHLINE_REQUIRE_LANGUAGES` is set, or where the build fails for another cause.
 pub fn build(name: &str, test: &str) -> Option<PathBuf> {
+    let _busy = turns::busy();
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = component::workspace().join("policies").join(name);
     let home = Home::cold();

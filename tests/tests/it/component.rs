@@ -1,6 +1,6 @@
 //! The committed default policy is what core-wasm/ builds, and asks for nothing but the contract.
 
-use tests::component;
+use tests::{component, turns};
 
 #[test]
 fn the_committed_component_is_fresh() {
@@ -10,6 +10,7 @@ fn the_committed_component_is_fresh() {
         tests::skip("the committed component is compared with a fresh build", &why);
         return;
     }
+    let _busy = turns::busy();
     let fresh = component::build().expect("the default policy builds");
     let committed = std::fs::read(component::committed()).expect("the component is committed");
     assert_eq!(

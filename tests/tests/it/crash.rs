@@ -15,6 +15,7 @@ use tests::home::Home;
 use tests::process;
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::turns;
 
 const SESSIONS: u64 = 6;
 
@@ -60,6 +61,7 @@ fn in_the_end(home: &Home, sessions: &mut [Session<'_>]) -> Vec<Memory> {
 
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
+    let _timed = turns::timed();
     let crashes = tests::env_number("THROUGHLINE_CRASHES", 60);
     let seed = tests::env_number("THROUGHLINE_CRASH_SEED", 20_261_121);
     println!("seed {seed}");

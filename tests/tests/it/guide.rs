@@ -5,12 +5,12 @@
 //! printed. In it, `…` within a line stands for anything, and alone in a line for any number of lines.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tests::home::Home;
 use tests::process::{self, Finished};
-use tests::{component, env_flag, skip, sources};
+use tests::{component, env_flag, skip, sources, turns};
 
 /// Fetching from the registries and compiling in a debug build take their time.
 const WALK: Duration = Duration::from_mins(15);
@@ -77,7 +77,7 @@ fn script(blocks: &[Block], printed: &Path) -> String {
 }
 
 /// A home in which a policy's author works: the binary under test is on the path, the languages' tools find what is theirs,
-/// and what they fetch is kept for the next time.
+/// and what they fetch and compile of other packages is kept for the next time.
 fn walk(home: &Home, script: &str) -> Finished {
     let tools = home.path().join("bin");
     std::fs::create_dir(&tools).expect("create the folder");
@@ -94,7 +94,35 @@ fn walk(home: &Home, script: &str) -> Finished {
         command.env(format!("{who}_NAME"), "Test").env(format!("{who}_EMAIL"), "test@example.org");
     }
     sources::toolchains(&mut command);
+    command.env("CARGO_BUILD_BUILD_DIR", compiled()).env("CARGO_INCREMENTAL", "0");
+    let _busy = turns::busy();
     process::run(command, Vec::new(), WALK)
+}
+
+/// Where cargo keeps what it compiles during the walk in Rust.
+fn compiled() -> PathBuf {
+    component::workspace().join("target/fetched/cargo")
+}
+
+/// The package that the walk in Rust creates.
+const PACKAGE: &str = "standing-orders";
+
+/// Removes what cargo has compiled of the walk's own package: its path is another one in every run, so nothing would use it again.
+fn forget_policy(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().replace('_', "-"));
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = match (name.trim_start_matches("lib").starts_with(PACKAGE), is_folder) {
+            (true, true) => std::fs::remove_dir_all(&path),
+            (true, false) => std::fs::remove_file(&path),
+            (false, true) => {
+                forget_policy(&path);
+                Ok(())
+            }
+            (false, false) => Ok(()),
+        };
+        removed.expect("remove what was compiled");
+    }
 }
 
 /// Follows a chapter. `needed`: a tool or a registry that is missing is a failure.
@@ -168,6 +196,7 @@ fn the_walk_in_rust() {
         return;
     }
     follow(WALKS[0], needed);
+    forget_policy(&compiled());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use tests::mcp::{Abilities, Client};
 use tests::process;
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::turns;
 
 /// A home with two projects, each with a session of its own.
 fn two_projects() -> (Home, PathBuf, PathBuf) {
@@ -673,6 +674,7 @@ fn two_servers_and_hooks_share_a_database() {
 /// more room.
 #[test]
 fn it_starts_fast_and_stays_small() {
+    let _timed = turns::timed();
     let (home, shop, _) = two_projects();
     let mut starts = Vec::new();
     let mut resident = 0;

@@ -16,6 +16,7 @@ use tests::home::Home;
 use tests::process::{self, Finished, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::turns;
 
 /// Imports the lines from standard input.
 #[track_caller]
@@ -332,6 +333,7 @@ fn a_restore_while_others_write_loses_nothing() {
 
 #[test]
 fn a_restore_that_is_killed_leaves_the_old_one_or_the_new_one() {
+    let _timed = turns::timed();
     let home = Home::new();
     import(&home, &lessons(0..3_000));
     let file = home.path().join("b.db");

@@ -9,6 +9,7 @@ use tests::database;
 use tests::fake_provider::{Act, DIMS, FakeProvider};
 use tests::home::Home;
 use tests::process::{self, Finished, WATCHDOG};
+use tests::turns;
 
 fn import(home: &Home, lines: impl IntoIterator<Item = Value>) {
     let text: String = lines.into_iter().map(|line| line.to_string() + "\n").collect();
@@ -80,6 +81,7 @@ fn what_another_version_left_is_made_anew_and_then_there_is_nothing_to_do() {
 
 #[test]
 fn killed_at_any_moment_it_goes_on_and_ends_well() {
+    let _timed = turns::timed();
     // Each takes as long as a tenth of a second of the crash test's.
     let crashes = tests::env_number("THROUGHLINE_CRASHES", 20).min(100);
     let seed = tests::env_number("THROUGHLINE_CRASH_SEED", 20_261_122);

@@ -12,6 +12,7 @@ use tests::home::Home;
 use tests::process;
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::turns;
 
 /// A home in which something of everything is stored, and the transcript of one session.
 fn lived_in() -> (Home, PathBuf) {
@@ -309,6 +310,7 @@ fn cursors_are_compared_with_the_transcripts() {
 
 #[test]
 fn a_repair_that_is_killed_leaves_a_sound_database() {
+    let _timed = turns::timed();
     let (home, _) = lived_in();
     let lines = (0..400).fold(String::new(), |lines, n| {
         lines + &format!("{{\"project\": \"p\", \"content\": \"Lesson {n}: otters sleep holding hands, number {n}.\"}}\n")
