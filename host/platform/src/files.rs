@@ -2,10 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+
+/// Returns when a file was last modified, in milliseconds since the Unix epoch; `None` before it.
+pub fn modified(meta: &fs::Metadata) -> Option<u64> {
+    u64::try_from(meta.mtime() * 1000 + meta.mtime_nsec() / 1_000_000).ok()
+}
 
 /// Writes the file under a temporary name and renames it: after a power cut there is the old file or the new one.
 /// `mode` is the new file's mode, regardless of the umask.

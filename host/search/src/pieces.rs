@@ -132,19 +132,6 @@ mod tests {
         assert_ne!(row(1, 255), row(2, 0));
     }
 
-    #[test]
-    fn all_pieces_of_a_memory_can_be_deleted_at_once() {
-        let db = rusqlite::Connection::open_in_memory().unwrap();
-        db.execute_batch("CREATE VIRTUAL TABLE f USING fts5(t, content = '', contentless_delete = 1)").unwrap();
-        for (memory, piece) in [(1, 0), (2, 0), (2, 1), (2, 255), (3, 0)] {
-            db.execute("INSERT INTO f (rowid, t) VALUES (?1, 'word')", [row(memory, piece)]).unwrap();
-        }
-        assert_eq!(db.execute("DELETE FROM f WHERE rowid BETWEEN ?1 AND ?2", rows(2..=2)).unwrap(), 3);
-        let mut left = db.prepare("SELECT rowid FROM f WHERE f MATCH 'word' ORDER BY rowid").unwrap();
-        let left: Vec<i64> = left.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        assert_eq!(left, [row(1, 0), row(3, 0)]);
-    }
-
     proptest! {
         #[test]
         fn nothing_but_white_space_is_lost(content in r"(\PC{0,40}[ \n]{0,3}){0,80}") {

@@ -546,10 +546,6 @@ fn is_quote(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use rusqlite::Connection;
-
-    use super::super::{pieces, tokens::FTS5_TOKENIZER};
     use super::*;
 
     fn parse(text: &str) -> Query {
@@ -560,34 +556,6 @@ mod tests {
 
     fn terms(query: &Query) -> Vec<&str> {
         query.terms.iter().map(|term| term.text.as_str()).collect()
-    }
-
-    fn database(contents: &[&str]) -> Connection {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE f USING fts5(title, content, keywords, files, content = '', contentless_delete = 1,
-             tokenize = \"{FTS5_TOKENIZER}\")"
-        ))
-        .unwrap();
-        for (n, content) in contents.iter().enumerate() {
-            let row = pieces::row(i64::try_from(n).unwrap(), 0);
-            db.execute("INSERT INTO f (rowid, content) VALUES (?1, ?2)", (row, tokens::index_text(content))).unwrap();
-        }
-        db
-    }
-
-    /// Returns the indexes in `contents` of what `text` finds, best first.
-    fn found(text: &str, contents: &[&str]) -> Vec<usize> {
-        let db = database(contents);
-        let query = parse(text);
-        let Some(expression) = query.expression(MAX_TERMS) else {
-            return Vec::new();
-        };
-        let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
-        let rows = select.query_map([expression], |row| row.get(0)).unwrap();
-        rows.map(|row| usize::try_from(pieces::memory_of(row.unwrap())).unwrap())
-            .filter(|&n| query.accepts(&Facts { content: contents[n], ..facts() }))
-            .collect()
     }
 
     fn facts() -> Facts<'static> {
@@ -604,39 +572,10 @@ mod tests {
     }
 
     #[test]
-    fn words_are_alternatives_and_the_rarer_ones_weigh_more() {
-        let contents = ["cache timeout raised", "cache of plans", "cache of layouts", "the weather"];
-        assert_eq!(found("what is the cache timeout", &contents), [0, 1, 2]);
-    }
-
-    #[test]
     fn stop_words_are_searched_for_where_there_is_nothing_else() {
         assert_eq!(terms(&parse("what is the timeout")), ["timeout"]);
         assert_eq!(terms(&parse("who are you")), ["who", "are", "you"]);
         assert_eq!(terms(&parse("인증 좀 해줘")), ["인증", "authent"]);
-    }
-
-    #[test]
-    fn korean_words_are_found_within_compounds_and_before_particles() {
-        let contents = ["사용자인증시스템을 고쳤다", "로그인 화면", "인증을 추가", "값을 바꿈"];
-        assert_eq!(found("인증", &contents), [2, 0]);
-        assert_eq!(found("값", &contents), [3]);
-        assert_eq!(found("증", &contents).len(), 2);
-    }
-
-    #[test]
-    fn a_phrase_stands_together_and_the_other_words_only_lift() {
-        let contents = ["run the dry cleaning", "a dry run of the migration", "dry-run flag", "migration"];
-        assert_eq!(found("\"dry run\"", &contents), [1]);
-        assert_eq!(found("\"dry run\" migration", &contents), [1]);
-        assert_eq!(found("“dry run” nothing", &contents), [1]);
-    }
-
-    #[test]
-    fn an_excluded_word_is_in_none_of_the_results() {
-        let contents = ["cache in redis", "cache in docker", "caching dockers"];
-        assert_eq!(found("cache -docker", &contents), [0]);
-        assert_eq!(found("cache -\"in docker\"", &contents), [2, 0]);
     }
 
     #[test]
@@ -720,38 +659,5 @@ mod tests {
         let query = parse(&"word1 x\"y -z type:a ".repeat(50_000));
         assert!(query.term_count() <= 2 * MAX_TERMS);
         assert!(query.expression(MAX_TERMS).is_some());
-    }
-
-    fn queries() -> impl Strategy<Value = String> {
-        let piece = prop_oneof![
-            any::<String>(),
-            r#"(AND|OR|NOT|NEAR\(a b, 5\)|title:|\{title\}:|type:|file:|before:|after:|-|"|"a b"|-"c"|\*|\^|\(|\)|\+|'|;|\\|인증|값|a|getUserName|1\.2\.3|\x00| ){0,8}"#,
-        ];
-        proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join(" "))
-    }
-
-    proptest! {
-        #[test]
-        fn no_query_is_a_syntax_error(text in queries()) {
-            let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
-            let db = database(&contents);
-            let query = parse(&text);
-            let expressions = query.words().map(Word::quoted).chain(query.required()).chain(query.expression(MAX_TERMS));
-            for expression in expressions {
-                let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
-                let rows: Result<Vec<i64>, _> = select.query_map([&expression], |row| row.get(0)).unwrap().collect();
-                prop_assert!(rows.is_ok(), "{expression}: {rows:?}");
-            }
-            query.accepts(&Facts { content: &text, ..facts() });
-        }
-
-        #[test]
-        fn every_text_finds_itself(text in "([a-zA-Z_]{2,8}|[가-힣]{1,5}|[0-9]\\.[0-9]{1,2})( ([a-zA-Z_]{2,8}|[가-힣]{1,5})){0,6}") {
-            prop_assume!(!tokens::index_text(&text).is_empty());
-            let contents = [text.as_str(), "unrelated"];
-            prop_assert_eq!(found(&text, &contents).first().copied(), Some(0));
-            let quoted = format!("\"{text}\"");
-            prop_assert_eq!(found(&quoted, &contents), [0]);
-        }
     }
 }

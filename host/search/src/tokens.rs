@@ -796,19 +796,6 @@ mod tests {
         }
 
         #[test]
-        fn the_database_reads_the_same_tokens(text in texts()) {
-            let db = rusqlite::Connection::open_in_memory().unwrap();
-            db.execute_batch(&format!(
-                "CREATE VIRTUAL TABLE f USING fts5(t, tokenize = \"{FTS5_TOKENIZER}\");
-                 CREATE VIRTUAL TABLE v USING fts5vocab(f, instance);"
-            )).unwrap();
-            db.execute("INSERT INTO f VALUES (?1)", [index_text(&text)]).unwrap();
-            let mut read = db.prepare("SELECT term FROM v ORDER BY offset").unwrap();
-            let read: Vec<String> = read.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
-            prop_assert_eq!(read, tokens(&text));
-        }
-
-        #[test]
         fn the_short_way_ends_where_the_long_one_does(text in texts()) {
             let of = |is_short: bool| {
                 let mut found = Vec::new();

@@ -43,6 +43,7 @@ mod erase;
 mod events;
 mod export;
 mod failures;
+pub mod foreign;
 mod helper;
 mod import;
 mod index;

@@ -408,7 +408,7 @@ fn the_doctor_is_content_with_a_sound_installation_and_names_what_is_broken() {
     for (from, to, words, code) in [
         ("{\n  \"hooks\"", "{\n  \"disableAllHooks\": true,\n  \"hooks\"", "turns all hooks off", 1),
         ("\"Stop\"", "\"Elsewhere\"", "Stop is not registered", 0),
-        ("\"timeout\": 5\n", "\"timeout\": 1\n", "Stop is given less than 5 s", 0),
+        ("\"timeout\": 5\n", "\"timeout\": 1\n", "Stop has a timeout of less than 5 s", 0),
         (env!("CARGO_BIN_EXE_throughline"), "/gone/throughline", "is not there or cannot be run", 1),
     ] {
         assert!(settings.contains(from), "{from}");

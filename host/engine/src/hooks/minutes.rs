@@ -65,7 +65,7 @@ pub(super) fn keep<'e>(runtime: &Runtime, event: &'e Event, deadline: Instant) -
         // The hook itself logs this too.
         Err(error) if error.is::<NotCompiled>() => {}
         Err(error) => {
-            runtime.log.note(Level::Warn, "a session's synthesized transcript could not be written", format!("{error:#}"))
+            runtime.log.note(Level::Warn, "a session's synthesized transcript could not be written", format!("{error:#}"));
         }
     }
     if let Moment::Answered { last_message: last @ None, .. } = &mut event.moment {

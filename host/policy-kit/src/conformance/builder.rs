@@ -90,7 +90,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let mut it = Builder { suite, all: Vec::new() };
     sheet.note(
         "no-memories",
-        "context-builder.build: \"None: there is nothing worth saying\"",
+        "context-builder.build: \"none if there is nothing worth saying\"",
         "A new project has no memories, and an empty message distracts the agent.",
         Verdict::of(no_memories(&mut it)),
     );
@@ -124,7 +124,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     );
     sheet.note(
         "budget",
-        "context-builder.request.budget: \"What is longer is not used\"",
+        "context-builder.request.budget: \"The host discards a longer text\"",
         "The agent truncates or drops a longer page, and then it is told nothing.",
         within_budget(&it.all, budgets),
     );
@@ -216,13 +216,13 @@ fn results(all: &[Built], sheet: &mut Sheet<'_>) {
     }
     sheet.note(
         "used",
-        "context-builder.context.used: \"Identifiers of the memories that stand in it\"",
+        "context-builder.context.used: \"The identifiers of the memories that the text contains\"",
         "The host counts which memories were shown; a wrong identifier strengthens one that nobody saw.",
         used.verdict("pages", true),
     );
     sheet.note(
         "text",
-        "context-builder.build: \"None: there is nothing worth saying\"",
+        "context-builder.build: \"none if there is nothing worth saying\"",
         "An empty page is still shown as a page.",
         texts.verdict("pages", true),
     );

@@ -200,7 +200,7 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     let empty = it.whole(&Transcript::new("no lines", []));
     sheet.note(
         "empty-transcript",
-        "extractor.extraction.consumed: \"0 where none was read\"",
+        "extractor.extraction.consumed: \"0 if no line was read\"",
         "The hook can run before the transcript has its first line.",
         Verdict::of(empty.map(|extraction| match (extraction.consumed, extraction.drafts.len()) {
             (0, drafts) => Verdict::odd(drafts > 0, format!("no lines: {drafts} drafts")),
@@ -278,7 +278,7 @@ fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     }
     sheet.note(
         "in-pieces",
-        "stages.wit, extractor: \"the same lines in one call or in ten give the same memories\"",
+        "stages.wit, extractor: \"the same lines must give the same memories, whether they arrive in one call or in ten\"",
         "The host reads a few more lines at every turn: what is remembered must not depend on how often it reads.",
         faults.verdict("reads in pieces", false),
     );
@@ -291,14 +291,14 @@ fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     );
     sheet.note(
         "from-the-middle",
-        "extractor.request.state: \"none at the first, and when the policy has changed\"",
+        "extractor.request.state: \"None on the first call, and after the policy has changed\"",
         "A newly installed policy starts in the middle of the sessions that are open.",
         Verdict::of(from_the_middle(it, &sessions[0])),
     );
     let altered = altered_state(it);
     sheet.note(
         "altered-state",
-        "extractor.extraction.state: \"stored and therefore redacted like all else\"",
+        "extractor.extraction.state: \"stores it and therefore redacts it like every other text\"",
         "A secret in the state comes back as [redacted:RULE]; if the policy then fails, the session is no longer remembered.",
         Verdict::of(altered),
     );
@@ -360,7 +360,7 @@ fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
     );
     sheet.note(
         "last-message",
-        "extractor.supplement.kind: \"use it for the notes of this call only\"",
+        "extractor.supplement.kind: \"use this text only for the notes of this call\"",
         "The line with the last message is read later: what the policy took from the supplement would be remembered twice.",
         Verdict::of(last_message(it, session)),
     );
@@ -495,7 +495,7 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     );
     note(
         "note-lines",
-        "types.session-notes: \"Each entry is one line that stands alone\"",
+        "types.session-notes: \"Each list entry is one line that can be understood on its own\"",
         "Notes become single lines of a page.",
         notes,
         "notes",

@@ -399,6 +399,6 @@ fn deterministic<T: std::fmt::Debug>(suite: &Suite<'_>, call: impl Fn(&mut dyn I
 const WHY_DETERMINISTIC: &str =
     "Every call may get a new instance: a result that depends on the instance cannot be reproduced or debugged.";
 const PLACE_INSTANCES: &str =
-    "worlds.wit, rules: \"Instances may be new at every call: keep nothing in globals that must last\"";
-const PLACE_OPEN: &str = "worlds.wit, rules: open strings, \"passes over what it does not know\"";
+    "worlds.wit, rules: \"Every call may get a new instance, so do not keep anything in globals that must survive a call\"";
+const PLACE_OPEN: &str = "worlds.wit, rules: open strings, \"must ignore those that it does not know\"";
 const PLACE_UNICODE: &str = "worlds.wit, rules: \"Texts are plain Unicode\"";

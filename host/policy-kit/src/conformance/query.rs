@@ -23,7 +23,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     };
     sheet.note(
         "empty-prompt",
-        "query.plan: \"None: this prompt needs no memory\"",
+        "query.plan: \"none if the prompt needs no memory\"",
         "An empty prompt asks for nothing.",
         Verdict::of(call("", None).map(|search| match search {
             None => Verdict::pass("no search"),
@@ -93,7 +93,7 @@ fn results(all: &[(String, Search)], sheet: &mut Sheet<'_>) {
     sheet.note("kinds", "query.search.kinds", "A search for an invalid kind finds nothing.", kinds.verdict("kinds", true));
     sheet.note(
         "text",
-        "query.plan: \"None: this prompt needs no memory\"",
+        "query.plan: \"none if the prompt needs no memory\"",
         "A search for an empty text finds unrelated memories.",
         texts.verdict("searches", true),
     );

@@ -49,7 +49,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let together = it.call(&texts);
     sheet.note(
         "one-result-each",
-        "redactor.redact: \"One result a text, in order\"",
+        "redactor.redact: \"one result for each text, in the same order\"",
         "The host replaces each text by its result; if a result is missing, the whole batch is unusable.",
         Verdict::of(together.as_ref().map_err(|error| anyhow::anyhow!("{error:#}")).map(|results| {
             if results.len() == texts.len() {
@@ -61,7 +61,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     );
     sheet.note(
         "each-alone",
-        "redactor.redact: \"One result a text, in order\"",
+        "redactor.redact: \"one result for each text, in the same order\"",
         "The host batches texts in any way: a result must not depend on the other texts or on the position.",
         Verdict::of(each_alone(&mut it, &texts, together.ok())),
     );
@@ -71,7 +71,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let idempotent = idempotent(&mut it);
     sheet.note(
         "idempotent",
-        "stages.wit, redactor: \"applying it to its own output must change nothing\"",
+        "stages.wit, redactor: \"redacting its own output must change nothing\"",
         "A text is redacted when it is stored and again when it is shown; the second time must not change it.",
         Verdict::of(idempotent),
     );
@@ -103,7 +103,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     let none = it.call(&[]);
     sheet.note(
         "no-texts",
-        "redactor.redact: \"One result a text\"",
+        "redactor.redact: \"one result for each text\"",
         "Many extractions have no text to redact.",
         Verdict::of(none.map(|results| match results.len() {
             0 => Verdict::pass("no texts, no results"),
@@ -150,7 +150,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
     faults.fail(!matches!(many, Ok(5_000)), || format!("5,000 texts: {many:?}"));
     sheet.note(
         "huge-texts",
-        "stages.wit, redactor: \"so it must be fast\"",
+        "stages.wit, redactor: \"so a redactor must be fast\"",
         "The output of tools can be this long, and the hook waits for the redactor.",
         faults.verdict("huge inputs", false),
     );
@@ -214,7 +214,7 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     }
     sheet.note(
         "placeholders",
-        "redactor.redacted.text: \"each replaced by `[redacted:RULE]` or by `[redacted:RULE#TAG]`\"",
+        "redactor.redacted.text: \"each secret replaced by `[redacted:RULE]` or `[redacted:RULE#TAG]`\"",
         "A redactor only removes text; text that it invents or rewrites was never said.",
         placeholders.verdict("texts", false),
     );
@@ -226,7 +226,7 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     );
     sheet.note(
         "no-leaks",
-        "redactor.redacted.findings: \"It never holds any of the secret\"",
+        "redactor.redacted.findings: \"A finding never contains any part of a secret\"",
         "Reports and logs are read by people who must not see the secret.",
         leaks.verdict("rule names", true),
     );

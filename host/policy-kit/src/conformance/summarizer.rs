@@ -25,7 +25,7 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     };
     sheet.note(
         "empty-notes",
-        "summarizer.summarize: \"None: the session holds nothing worth a summary\"",
+        "summarizer.summarize: \"none if the session contains nothing worth summarizing\"",
         "Sessions that were only opened have empty notes, and a summary of nothing is noise in the next session.",
         Verdict::of(call("empty notes", &SessionNotes::default()).map(|summary| match summary {
             None => Verdict::pass("no summary of empty notes"),
@@ -89,7 +89,7 @@ fn results(all: &[(&str, Summary)], sheet: &mut Sheet<'_>) {
     );
     sheet.note(
         "text",
-        "summarizer.summary.text: \"A few sentences that stand alone\"",
+        "summarizer.summary.text: \"A few sentences that can be understood on their own\"",
         "The summary is the first thing that the next session is told.",
         texts.verdict("summaries", true),
     );

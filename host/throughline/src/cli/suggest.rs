@@ -187,17 +187,17 @@ fn distance(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=other.len()).collect();
-    for i in 0..one.len() {
-        let mut row = vec![i + 1];
-        for j in 0..other.len() {
-            let replaced = last[j] + usize::from(one[i] != other[j]);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j] {
-                least = least.min(before[j - 1] + 1);
+    for at in 0..one.len() {
+        let mut costs = vec![at + 1];
+        for column in 0..other.len() {
+            let replaced = last[column] + usize::from(one[at] != other[column]);
+            let mut least = replaced.min(last[column + 1] + 1).min(costs[column] + 1);
+            if at > 0 && column > 0 && one[at] == other[column - 1] && one[at - 1] == other[column] {
+                least = least.min(before[column - 1] + 1);
             }
-            row.push(least);
+            costs.push(least);
         }
-        before = std::mem::replace(&mut last, row);
+        before = std::mem::replace(&mut last, costs);
     }
     last[other.len()]
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::database::{Database, Row as Record};
+use super::database::{Database, Row as Record, RowTime as _};
 use super::{Row, Sink, TURN, TURN_IMPORTANCE};
 use crate::import::line::{Line, title_of};
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use super::database::{Database, Row as Record};
+use super::database::{Database, Row as Record, RowTime as _};
 use super::markdown::{self, Section};
 use super::turns::{Entry, Role, Turn, Turns};
 use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, project_around, text_of};

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::database::{Database, Row as Record};
+use super::database::{Database, Row as Record, RowTime as _};
 use super::turns::{Entry, Role, Turn, Turns};
 use super::{Row, Sink, TURN, TURN_IMPORTANCE, text_of};
 use crate::import::line::{Line, cut, title_of};

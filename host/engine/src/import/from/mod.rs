@@ -16,7 +16,6 @@ mod turns;
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -29,7 +28,7 @@ pub use sources::{Nothing, find};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
-use throughline_platform::paths;
+use throughline_platform::{files, paths};
 use throughline_store::Store;
 use tidy::{TURN, TURN_IMPORTANCE, split, tidy};
 
@@ -305,11 +304,6 @@ fn project_around(source: &Path, folder: &str) -> Option<String> {
     Some(around.to_string_lossy().into_owned())
 }
 
-/// Returns when a file was last modified.
-fn modified(meta: &fs::Metadata) -> Option<Timestamp> {
-    Timestamp::try_from(meta.mtime() * 1000 + meta.mtime_nsec() / 1_000_000).ok()
-}
-
 /// Reads a text file of at most `most` bytes. Returns its text and when it was last modified, or why it cannot be read.
 fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timestamp>), String> {
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
@@ -323,7 +317,7 @@ fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timest
     let bytes = fs::read(file).map_err(cannot)?;
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1))?;
-    Ok((text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text), modified(&meta)))
+    Ok((text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text), files::modified(&meta)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
 
-use super::database::Database;
+use super::database::{Database, RowTime as _};
 use super::{Row, Sink, TURN, TURN_IMPORTANCE, markdown};
 use crate::import::line::{Line, title_of};
 use throughline_model::contract::Timestamp;

@@ -151,7 +151,7 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
     if !arguments.session.is_empty() {
         crate::cli::pause::check_session(&arguments.session)?;
     }
-    let content = content(arguments)?;
+    let text = content(arguments)?;
     let title = one_line(&arguments.title, MOST_TITLE);
     if title.is_empty() {
         return Err(
@@ -170,9 +170,9 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
         uid: String::new(),
         note_type: arguments.note_type.clone(),
         kind: String::new(),
-        description: if description.is_empty() { describe(&title, &content) } else { description },
+        description: if description.is_empty() { describe(&title, &text) } else { description },
         title,
-        content,
+        content: text,
         tags,
         keywords: listed(&arguments.keywords),
         related: listed(&arguments.related),

@@ -197,7 +197,8 @@ pub(super) struct Node<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Relation<'a> {
     from: &'a str,
-    relation: &'a str,
+    #[serde(rename = "relation")]
+    name: &'a str,
     to: &'a str,
 }
 
@@ -226,7 +227,7 @@ fn json(graph: &Graph, away: &BTreeMap<usize, u8>) -> Result<(), CommandError> {
     output::json(&Neighbourhood {
         nodes: away.iter().map(node).collect(),
         edges: edges(graph, away)
-            .map(|edge| Relation { from: id(edge.from), relation: &edge.relation, to: id(edge.to) })
+            .map(|edge| Relation { from: id(edge.from), name: &edge.relation, to: id(edge.to) })
             .collect(),
         dangling: dangling.map(|(from, target)| Dangling { from: id(*from), target }).collect(),
     })

@@ -218,10 +218,10 @@ pub(super) fn lock(runtime: &Runtime, arguments: &Lock) -> Result<ExitCode, Comm
     if arguments.remove {
         match std::fs::remove_file(&file) {
             Ok(()) => {
-                writeln!(out, "removed {}: the policies in {} are no longer pinned", file.display(), folder.display())?
+                writeln!(out, "removed {}: the policies in {} are no longer pinned", file.display(), folder.display())?;
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                writeln!(out, "{} does not exist", file.display())?
+                writeln!(out, "{} does not exist", file.display())?;
             }
             Err(error) => return Err(CommandError::new(format!("cannot remove {}: {error}", file.display()))),
         }
