@@ -409,7 +409,7 @@ fn the_doctor_is_content_with_a_sound_installation_and_names_what_is_broken() {
         ("{\n  \"hooks\"", "{\n  \"disableAllHooks\": true,\n  \"hooks\"", "turns all hooks off", 1),
         ("\"Stop\"", "\"Elsewhere\"", "Stop is not registered", 0),
         ("\"timeout\": 5\n", "\"timeout\": 1\n", "Stop has a timeout of less than 5 s", 0),
-        (env!("CARGO_BIN_EXE_throughline"), "/gone/throughline", "is not there or cannot be run", 1),
+        (env!("CARGO_BIN_EXE_throughline"), "/gone/throughline", "which does not exist or cannot be run", 1),
     ] {
         assert!(settings.contains(from), "{from}");
         home.write_settings(&settings.replace(from, to));
@@ -423,16 +423,16 @@ fn the_doctor_is_content_with_a_sound_installation_and_names_what_is_broken() {
         .filter(|path| path.extension().is_some_and(|e| e == "cwasm"))
         .collect();
     fs::write(&compiled[0], "damaged").unwrap();
-    says("was made again", 0);
-    says("is sound", 0);
+    says("was created again", 0);
+    says("is valid", 0);
 
     fs::set_permissions(home.path("throughline/data"), fs::Permissions::from_mode(0o755)).unwrap();
-    says("others may look into ~/throughline/data", 0);
+    says("other users can read ~/throughline/data", 0);
     fs::set_permissions(home.path("throughline/data"), fs::Permissions::from_mode(0o700)).unwrap();
 
     let mut hook = home.command(&["hook"]);
     assert!(hook.status().unwrap().success());
-    says("1 warning of hooks; the last one: a hook was called with invalid input", 0);
+    says("0 errors and 1 warning from hooks in the last 24 hours; the latest: a hook was called with invalid input", 0);
 
     fs::write(home.path("throughline/data/throughline.db"), "x".repeat(8192)).unwrap();
     for side in ["-wal", "-shm"] {

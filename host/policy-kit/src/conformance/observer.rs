@@ -104,14 +104,14 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
     let events = strange.iter().flat_map(|tool| values.iter().map(move |value| event(tool, value, value))).collect();
     sheet.note(
         "strange-json",
-        "observer.tool-event.input: \"As JSON\"",
+        "observer.tool-event.input: \"The arguments, as JSON\"",
         "Tools change their fields from one version to the next.",
         survive(events),
     );
     let deep = material::deep_json().into_iter().map(|value| event("Bash", &value, &value)).collect();
     sheet.note(
         "deep-json",
-        "observer.tool-event.input: \"As JSON\"",
+        "observer.tool-event.input: \"The arguments, as JSON\"",
         "A tool's output can be nested to any depth.",
         survive(deep),
     );

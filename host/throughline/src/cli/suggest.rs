@@ -191,11 +191,11 @@ fn distance(one: &str, other: &str) -> usize {
         let mut costs = vec![at + 1];
         for column in 0..other.len() {
             let replaced = last[column] + usize::from(one[at] != other[column]);
-            let mut least = replaced.min(last[column + 1] + 1).min(costs[column] + 1);
+            let mut cost = replaced.min(last[column + 1] + 1).min(costs[column] + 1);
             if at > 0 && column > 0 && one[at] == other[column - 1] && one[at - 1] == other[column] {
-                least = least.min(before[column - 1] + 1);
+                cost = cost.min(before[column - 1] + 1);
             }
-            costs.push(least);
+            costs.push(cost);
         }
         before = std::mem::replace(&mut last, costs);
     }
