@@ -1,11 +1,11 @@
 //! `throughline ingest`: reads existing transcripts into memory.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::error::CommandError;
 use super::output;
@@ -84,17 +84,9 @@ fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileRe
 }
 
 fn progress_bar(sources: &[Source]) -> ProgressBar {
-    let bar = ProgressBar::new(sources.iter().map(|source| source.bytes).sum());
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template(
-        "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} {wide_msg}",
-    ) {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    let bytes = sources.iter().map(|source| source.bytes).sum();
+    let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} {wide_msg}";
+    output::progress_bar(Some(bytes), template)
 }
 
 fn print(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), CommandError> {

@@ -1,9 +1,11 @@
 //! Output for people and programs: colours, widths, times and numbers, without control characters.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
@@ -22,6 +24,19 @@ pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 /// Returns standard output, which drops colours that are not wanted or cannot be shown.
 pub(super) fn stdout() -> AutoStream<io::StdoutLock<'static>> {
     anstream::stdout().lock()
+}
+
+/// Returns a progress bar, or a spinner if the length is not known. It is drawn on standard error if that is a terminal.
+pub(super) fn progress_bar(length: Option<u64>, template: &str) -> ProgressBar {
+    let bar = length.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    if !io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// Returns the width of the terminal in columns; none if standard output is not a terminal.

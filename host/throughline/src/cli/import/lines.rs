@@ -1,11 +1,11 @@
 //! Importing a file of JSON lines.
 
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::{CommandError, Runtime, output};
 use throughline_engine::hooks::PATIENCE;
@@ -57,19 +57,11 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, Option<u64>), CommandError> {
 }
 
 fn progress_bar(bytes: Option<u64>) -> ProgressBar {
-    let bar = bytes.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-    if !io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
     let template = match bytes {
         Some(_) => "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}",
         None => "{spinner} {decimal_bytes} {decimal_bytes_per_sec}",
     };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    output::progress_bar(bytes, template)
 }
 
 fn print(report: &Report, took: Duration) -> Result<(), CommandError> {

@@ -2,12 +2,10 @@
 
 mod lines;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::error::CommandError;
 use super::memory;
@@ -149,7 +147,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         store = Some(runtime.store(Access::Write, PATIENCE * 4)?);
     }
     let started = Instant::now();
-    let bar = progress_bar();
+    let bar = output::progress_bar(None, "{spinner} {human_pos} rows, {elapsed}");
     let outcome = from::run(&runtime, store.as_mut(), arguments.dry_run, system, &sources, default.as_deref(), |rows| {
         bar.set_position(rows);
     });
@@ -222,18 +220,6 @@ fn sources(
         CommandError::new(format!("found nothing of {} at {}{more}", system.name(), shown.join(", ")))
             .hint("name its database, file or folder")
     })
-}
-
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    if !io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows, {elapsed}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 fn print(moved: &Moved, took: Duration) -> Result<(), CommandError> {

@@ -1,9 +1,9 @@
 //! `throughline memory reindex`: rebuilds the search index.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::{CommandError, Runtime, Store, output};
@@ -71,15 +71,8 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
 }
 
 fn progress_bar(memories: u64, unembedded: u64) -> ProgressBar {
-    let bar = ProgressBar::new(memories.max(unembedded));
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} {per_sec} {eta} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    let template = "{bar:30} {human_pos}/{human_len} {per_sec} {eta} {wide_msg}";
+    output::progress_bar(Some(memories.max(unembedded)), template)
 }
 
 fn print(report: &Report, took: Duration) -> Result<(), CommandError> {
