@@ -23,7 +23,7 @@ use super::tokens::{self, Class, Token};
 const MAX_QUERY_BYTES: usize = 8 * 1024;
 
 /// The maximum number of search terms; further ones are ignored. Each term costs a scan of all rows that contain it.
-const MAX_TERMS: usize = 64;
+pub const MAX_TERMS: usize = 64;
 
 /// English stop words.
 const STOP_WORDS: &str = " a about also am an and any are as at be been but by can could did do does don for from get \

@@ -4,16 +4,19 @@
 use proptest::prelude::*;
 use rusqlite::Connection;
 use throughline_search::pieces;
-use throughline_search::query::{Facts, Query, Word};
+use throughline_search::query::{Facts, MAX_TERMS, Query, Word};
 use throughline_search::tokens::{self, FTS5_TOKENIZER};
 
 fn parse(text: &str) -> Query {
-    Query::parse(text, &"2026-03-10T03:00:00Z".parse::<jiff::Timestamp>().unwrap().to_zoned(jiff::tz::TimeZone::UTC))
+    // Use a fixed zone, since the system's time zone database may lack named zones.
+    let seoul = jiff::tz::TimeZone::fixed(jiff::tz::offset(9));
+    Query::parse(text, &"2026-03-10T03:00:00Z".parse::<jiff::Timestamp>().unwrap().to_zoned(seoul))
 }
 
 fn words_of(text: &str) -> Vec<String> {
-    let indexed = tokens::index_text(text);
-    indexed.split_whitespace().map(str::to_owned).collect()
+    let mut words = Vec::new();
+    tokens::each(text, |token| words.push(token.text.to_owned()));
+    words
 }
 
 fn database(contents: &[&str]) -> Connection {
@@ -34,7 +37,7 @@ fn database(contents: &[&str]) -> Connection {
 fn found(text: &str, contents: &[&str]) -> Vec<usize> {
     let db = database(contents);
     let query = parse(text);
-    let Some(expression) = query.expression(usize::MAX) else {
+    let Some(expression) = query.expression(MAX_TERMS) else {
         return Vec::new();
     };
     let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
@@ -130,7 +133,7 @@ proptest! {
         let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
         let db = database(&contents);
         let query = parse(&text);
-        let expressions = query.words().map(Word::quoted).chain(query.required()).chain(query.expression(usize::MAX));
+        let expressions = query.words().map(Word::quoted).chain(query.required()).chain(query.expression(MAX_TERMS));
         for expression in expressions {
             let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
             let rows: Result<Vec<i64>, _> = select.query_map([&expression], |row| row.get(0)).unwrap().collect();
