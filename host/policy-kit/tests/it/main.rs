@@ -3,4 +3,5 @@
 mod conformance;
 mod mutants;
 mod policy_sources;
+#[path = "../../../sandbox/tests/it/support.rs"]
 mod support;

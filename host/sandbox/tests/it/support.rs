@@ -1,11 +1,11 @@
-//! What tests of components share.
+//! Helpers shared by the tests of components.
 
 use throughline_sandbox::capability::Capabilities;
 use throughline_sandbox::engine::Limits;
 use throughline_sandbox::instance::Terms;
 use throughline_sandbox::stage::Stage;
 
-/// On which a component is taken: all that the contract has.
+/// Returns terms that grant a component every capability of the contract.
 pub fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
     Terms {
         name: name.into(),
